@@ -60,7 +60,7 @@ class Effort:
         Rounds of gradient boosting of exact trees by the rows of the training set.
     histogram : tuple of two int
         Rows of the training set and rounds of gradient boosting of binned trees.
-    n_asked : int
+    n_queried : int
         Members of the models that predict.
     n_rows_asked : int
         Rows predicted.
@@ -77,7 +77,7 @@ class Effort:
     full_trees: Mapping[int, int] = field(default_factory=lambda: {300: 50, 5000: 20, 50_000: 5})
     gradient: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 100, 50_000: 100})
     histogram: tuple[int, int] = (50_000, 100)
-    n_asked: int = 100
+    n_queried: int = 100
     n_rows_asked: int = 10_000
     rounds: int = 5
     often: int = 3
@@ -91,7 +91,7 @@ QUICK = Effort(
     full_trees={300: 20, 5000: 5},
     gradient={300: 50, 5000: 10},
     histogram=(50_000, 10),
-    n_asked=20,
+    n_queried=20,
     rounds=3,
     often=2,
     hurried=True,
@@ -120,15 +120,17 @@ class Loss:
     text: Callable[[float], str]
 
 
-def _log_loss(said: Answers, y: Answers) -> float:
-    of_truth = np.where(y == 1, said, 1.0 - said)
+def _log_loss(answers: Answers, y: Answers) -> float:
+    of_truth = np.where(y == 1, answers, 1.0 - answers)
     return float(-np.mean(np.log(np.maximum(of_truth, np.finfo(float).tiny))))
 
 
-ERROR = Loss("test error", lambda said, y: float(np.mean(said != y)), "{:.1%}".format)
+ERROR = Loss("test error", lambda answers, y: float(np.mean(answers != y)), "{:.1%}".format)
 LOG_LOSS = Loss("test log-loss", _log_loss, "{:.4f}".format)
 SQUARED_ERROR = Loss(
-    "mean squared test error", lambda said, y: float(np.mean((said - y) ** 2)), "{:.4f}".format
+    "mean squared test error",
+    lambda answers, y: float(np.mean((answers - y) ** 2)),
+    "{:.4f}".format,
 )
 
 
@@ -177,8 +179,8 @@ def _told(
         loss.of(one.answers(fitted, test, n_rounds), test.y)
         for one, fitted in ((who, model), (peer, peer_model))
     ]
-    said = [f"{one.name} {loss.text(x)}" for one, x in zip((who, peer), losses, strict=True)]
-    note = f"{measurement.case}: {loss.name} after {n_rounds} rounds: {', '.join(said)}."
+    answers = [f"{one.name} {loss.text(x)}" for one, x in zip((who, peer), losses, strict=True)]
+    note = f"{measurement.case}: {loss.name} after {n_rounds} rounds: {', '.join(answers)}."
     notes = [note, *measurement.notes]
     # A fraction of the rounds is scaled up as if none of them were left out.
     alike = ran * theirs.n_timed == peer_ran * ours.n_timed
@@ -257,14 +259,14 @@ def _boost_in_a_process(library: str, *sizes: int) -> dict[str, float]:
     return answer
 
 
-def memory(name: str, n_rows: int, n_attributes: int, n_rounds: int) -> list[Measurement]:
+def memory(name: str, n_rows: int, n_features: int, n_rounds: int) -> list[Measurement]:
     """What a fit of binned trees needs at most beside its data, each in a fresh process.
 
     Parameters
     ----------
     name : str
         The case.
-    n_rows, n_attributes, n_rounds : int
+    n_rows, n_features, n_rounds : int
         Size of the training set, and rounds.
 
     Returns
@@ -272,16 +274,16 @@ def memory(name: str, n_rows: int, n_attributes: int, n_rounds: int) -> list[Mea
     list of Measurement
         One, as a share of scikit-learn's; none where the system does not tell.
     """
-    sizes = n_rows, n_attributes, n_rounds
-    said = {library: _boost_in_a_process(library, *sizes) for library in (ORFEON, SCIKIT_LEARN)}
-    if any("before" not in one for one in said.values()):
+    sizes = n_rows, n_features, n_rounds
+    answers = {library: _boost_in_a_process(library, *sizes) for library in (ORFEON, SCIKIT_LEARN)}
+    if any("before" not in one for one in answers.values()):
         return []
-    most = {library: one["peak"] - one["before"] for library, one in said.items()}
+    most = {library: one["peak"] - one["before"] for library, one in answers.items()}
     text = ", ".join(f"{library} {more / _MEGABYTE:.0f} MB" for library, more in most.items())
     return [
         Measurement(
-            name, n_rows, n_attributes, most[ORFEON] / most[SCIKIT_LEARN], "share",
-            peer=SCIKIT_LEARN, detail=said,
+            name, n_rows, n_features, most[ORFEON] / most[SCIKIT_LEARN], "share",
+            peer=SCIKIT_LEARN, detail=answers,
             notes=[f"{name}: at most, beside the data: {text}."],
         )
     ]  # fmt: skip
@@ -315,7 +317,7 @@ def predicting(
     """
     training, rows = problem(n_rows, effort.n_rows_asked)
     with one_thread():
-        models = {one.name: one.fit(training, effort.n_asked, 0) for one in who}
+        models = {one.name: one.fit(training, effort.n_queried, 0) for one in who}
         contenders = [
             Contender(one.name, partial(one.predict, models[one.name], rows)) for one in who
         ]
@@ -327,10 +329,10 @@ def predicting(
 # -- the suite -------------------------------------------------------------------------------------
 
 
-#: Attributes of the problems for binned trees.
+#: Features of the problems for binned trees.
 _WIDE = 30
 _FEW_VALUES = (
-    "Full trees on attributes of few values are a weak spot: sorting is cheap there for everyone, "
+    "Full trees on features of few values are a weak spot: sorting is cheap there for everyone, "
     "so that less is gained by sorting once. No target is held against it."
 )
 _ONE_ROUND = "The first full tree makes no error here, so that one tree is all that is timed."
@@ -376,7 +378,7 @@ def _histogram(n_threads: int) -> dict[str, Method]:
     return {
         kind: Method(
             partial(gradient_peers.binned, classes=classes, n_threads=n_threads),
-            gradient_peers.problem(classes=classes, n_attributes=_WIDE), _HISTOGRAM, loss,
+            gradient_peers.problem(classes=classes, n_features=_WIDE), _HISTOGRAM, loss,
             n_threads, "The target against scikit-learn is at most 1.5 times its time.",
         )
         for kind, (classes, loss) in _KINDS.items()

@@ -124,16 +124,16 @@ def adaboost_full_trees() -> list[Booster]:
 
 
 def two_clusters(
-    n_rows: int, n_test: int, n_attributes: int = 20, noise: float = 0.05
+    n_rows: int, n_test: int, n_features: int = 20, noise: float = 0.05
 ) -> tuple[Data, Data]:
-    """Two classes of gaussian clusters, some attributes of noise, and some labels that are wrong.
+    """Two classes of gaussian clusters, some features of noise, and some labels that are wrong.
 
     Parameters
     ----------
     n_rows, n_test : int
         Rows of the training set and of the test set.
-    n_attributes : int, default=20
-        Attributes.
+    n_features : int, default=20
+        Features.
     noise : float, default=0.05
         Share of the labels that are drawn at random.
 
@@ -149,8 +149,8 @@ def two_clusters(
     ((300, 20), (100, 20), 2)
     """
     X, y = make_classification(
-        n_rows + n_test, n_attributes, n_informative=n_attributes // 2,
-        n_redundant=n_attributes // 5, n_classes=2, flip_y=noise, random_state=0,
+        n_rows + n_test, n_features, n_informative=n_features // 2,
+        n_redundant=n_features // 5, n_classes=2, flip_y=noise, random_state=0,
     )  # fmt: skip
     X = np.asarray(X, np.float32).astype(np.float64)
     y = np.asarray(y, np.int64)
@@ -161,9 +161,9 @@ def two_clusters(
 def contradicting_clusters(
     n_rows: int, n_test: int, *, rounded: bool = False, share: float = 0.1
 ) -> tuple[Data, Data]:
-    """The same problem, in which some examples are there twice, with either label.
+    """The same problem, in which some samples are there twice, with either label.
 
-    A tree without limits tells all examples apart that differ in anything, makes no error, and
+    A tree without limits tells all samples apart that differ in anything, makes no error, and
     leaves nothing to boost. Here no tree can, and all rounds are run.
 
     Parameters
@@ -171,7 +171,7 @@ def contradicting_clusters(
     n_rows, n_test : int
         Rows of the training set and of the test set.
     rounded : bool, default=False
-        Whether values are rounded to whole numbers, of which each attribute has a dozen or so.
+        Whether values are rounded to whole numbers, of which each feature has a dozen or so.
     share : float, default=0.1
         Share of the rows that contradict others.
 

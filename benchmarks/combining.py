@@ -35,7 +35,7 @@ class Effort:
     ----------
     n_members : int
         Trees of a bag.
-    n_asked : int
+    n_queried : int
         Rows that are predicted by each rule.
     learnt : tuple of int
         Sizes of training sets from which rules learn.
@@ -48,7 +48,7 @@ class Effort:
     """
 
     n_members: int = 200
-    n_asked: int = 10_000
+    n_queried: int = 10_000
     learnt: tuple[int, ...] = (300, 5000)
     stacked: tuple[int, ...] = (300, 5000)
     n_stacked: int = 200
@@ -91,11 +91,11 @@ def _to_majority(
 ) -> list[Measurement]:
     """The seconds of the majority, and of each other rule the ratio to it."""
     plain, *others = timings.items()
-    said = ", ".join(f"{rule} {error:.1%}" for rule, error in errors.items())
+    answers = ", ".join(f"{rule} {error:.1%}" for rule, error in errors.items())
     lines = [
         Measurement(
             f"{case}, {plain[0]}", *shape, plain[1].seconds, "s", plain[1].seconds,
-            plain[1].spread, notes=[f"{case}: test errors {said}.", *remarks(*plain)],
+            plain[1].spread, notes=[f"{case}: test errors {answers}.", *remarks(*plain)],
             detail={"error": errors[plain[0]], "rounds": len(plain[1].rounds)},
         )
     ]  # fmt: skip
@@ -111,7 +111,7 @@ def _to_majority(
     return lines
 
 
-def prediction(case: str, n_members: int, n_asked: int, rounds: int) -> list[Measurement]:
+def prediction(case: str, n_members: int, n_queried: int, rounds: int) -> list[Measurement]:
     """Predict by each rule, against the majority.
 
     Parameters
@@ -120,7 +120,7 @@ def prediction(case: str, n_members: int, n_asked: int, rounds: int) -> list[Mea
         The case.
     n_members : int
         Trees of the bag.
-    n_asked : int
+    n_queried : int
         Rows, which are the test set.
     rounds : int
         How often each is timed.
@@ -130,7 +130,7 @@ def prediction(case: str, n_members: int, n_asked: int, rounds: int) -> list[Mea
     list of Measurement
         The seconds of the majority, and the ratio of each other rule to it.
     """
-    training, test = problems.with_test(problems.waveform, 300, n_asked)
+    training, test = problems.with_test(problems.waveform, 300, n_queried)
     bags = {rule: fit_bag(training, n_members, rule) for rule in rule_names()}
     contenders = [
         Contender(rule, partial(bag.predict, test.X), 1.0, partial(bag.predict, test.X[:10]))
@@ -225,9 +225,9 @@ def stacking(case: str, n_rows: int, n_members: int, rounds: int) -> list[Measur
     with one_thread():
         timings = interleave(contenders, rounds=rounds)
     errors = {name: _error(timing.result, test) for name, timing in timings.items()}
-    said = ", ".join(f"{name} {error:.1%}" for name, error in errors.items())
+    answers = ", ".join(f"{name} {error:.1%}" for name, error in errors.items())
     return compare(
-        case, training.shape, timings, notes={_SAME_FOREST: [f"{case}: test errors {said}."]},
+        case, training.shape, timings, notes={_SAME_FOREST: [f"{case}: test errors {answers}."]},
         detail={"errors": errors, "members": n_members},
     )  # fmt: skip
 
@@ -246,7 +246,7 @@ def cases(effort: Effort) -> list[Case]:
         Prediction, learning and stacking.
     """
     n, rounds = effort.n_members, effort.rounds
-    found = [Case("predict", partial(prediction, "predict", n, effort.n_asked, rounds))]
+    found = [Case("predict", partial(prediction, "predict", n, effort.n_queried, rounds))]
     for n_rows in effort.learnt:
         case = f"fit, {n_rows} rows"
         found.append(Case(case, partial(learning, case, n_rows, n, rounds)))

@@ -116,7 +116,7 @@ def of_peer(
     slow_from: int | None = None,
     divisor: int = 10,
 ) -> Contestant:
-    """A forest of another library, with all attributes at each node or the root of their number."""
+    """A forest of another library, with all features at each node or the root of their number."""
 
     def fit(data: Data, n_trees: int, seed: int) -> Any:
         max_features = math.isqrt(data.shape[1]) if square_root else None
@@ -154,7 +154,7 @@ def _forests(*, square_root: bool, ydf_divisor: int) -> list[Contestant]:
 
 
 def bagging() -> list[Contestant]:
-    """Bagged trees that choose among all attributes."""
+    """Bagged trees that choose among all features."""
     return [
         of_orfeon(orfeon.BaggingClassifier),
         of_scikit_learn(sklearn.ensemble.BaggingClassifier, slow_from=2000),
@@ -163,7 +163,7 @@ def bagging() -> list[Contestant]:
 
 
 def random_forest() -> list[Contestant]:
-    """Bagged trees that choose among the square root of the attributes at each node."""
+    """Bagged trees that choose among the square root of the features at each node."""
     return [
         of_orfeon(orfeon.RandomForestClassifier),
         of_scikit_learn(sklearn.ensemble.RandomForestClassifier, slow_from=20_000),
@@ -172,7 +172,7 @@ def random_forest() -> list[Contestant]:
 
 
 def extra_trees() -> list[Contestant]:
-    """Trees of random cuts of the square root of the attributes; ydf has none."""
+    """Trees of random cuts of the square root of the features; ydf has none."""
     contestants = [
         of_orfeon(orfeon.ExtraTreesClassifier),
         of_scikit_learn(sklearn.ensemble.ExtraTreesClassifier),

@@ -38,7 +38,7 @@ def _one_tree(tree: Any, n_classes: int) -> Forest:
     leaf = left < 0
     nodes = np.empty(len(order), NODE)
     nodes["threshold"] = np.where(leaf, np.inf, tree.threshold[order])
-    nodes["attribute"] = np.where(leaf, 0, tree.feature[order])
+    nodes["feature"] = np.where(leaf, 0, tree.feature[order])
     nodes["first_child"] = np.where(leaf, np.arange(len(order)), place[left])
     missing = np.where(leaf | (tree.missing_go_to_left[order] != 0), 0, 1)
     return Forest(

@@ -82,7 +82,7 @@ def growth_line(
     name : str
         The case.
     shape : tuple of (int, int)
-        Rows and attributes that are told.
+        Rows and features that are told.
     timings : dict of int to Timing
         The times, by size.
     growth : dict of int to float
@@ -99,10 +99,11 @@ def growth_line(
     """
     largest = max(growth)
     steps = ", ".join(f"{size} {factor:.2f}" for size, factor in growth.items())
-    said = [r for size, timing in timings.items() for r in remarks(f"{name} to {size}", timing)]
+    answers = [r for size, timing in timings.items() for r in remarks(f"{name} to {size}", timing)]
     return Measurement(
         name, *shape, figure=growth[largest], unit="ratio", seconds=timings[largest].seconds,
-        spread=timings[largest].spread, target=target, notes=[f"{name}: {note}: {steps}.", *said],
+        spread=timings[largest].spread, target=target,
+        notes=[f"{name}: {note}: {steps}.", *answers],
         detail={"growth": growth, "seconds": {n: t.seconds for n, t in timings.items()}},
     )  # fmt: skip
 

@@ -69,7 +69,7 @@ class Effort:
         Training sets, the smallest first.
     n_switched : int
         Trees of the class-switching ensemble.
-    n_asked : int
+    n_queried : int
         Trees of the models that predict.
     n_rows_asked : int
         Rows predicted.
@@ -85,7 +85,7 @@ class Effort:
 
     sizes: Sequence[Size]
     n_switched: int = 1000
-    n_asked: int = 100
+    n_queried: int = 100
     n_rows_asked: int = 10_000
     growth_rows: Sequence[int] = (2000, 4000, 8000, 16_000, 32_000, 64_000)
     growth_members: Sequence[int] = (50, 100, 200, 400, 800)
@@ -94,8 +94,8 @@ class Effort:
     hurried: bool = False
 
 
-_NARROW = partial(problems.clusters, n_attributes=20)
-_WIDE = partial(problems.clusters, n_attributes=30)
+_NARROW = partial(problems.clusters, n_features=20)
+_WIDE = partial(problems.clusters, n_features=30)
 
 FULL = Effort(
     (
@@ -107,7 +107,7 @@ FULL = Effort(
 )
 QUICK = Effort(
     (Size(problems.waveform, 300, 50, rounds=3), Size(_NARROW, 5000, 20, rounds=3)),
-    n_asked=20,
+    n_queried=20,
     growth_rows=(2000, 4000, 8000),
     growth_members=(50, 100, 200),
     growth_trees=5,
@@ -239,12 +239,12 @@ def predicting(name: str, size: Size, effort: Effort) -> list[Measurement]:
     """A batch through random forests, each library through its own trees."""
     training, rows = problems.with_test(size.make, size.n_rows, effort.n_rows_asked)
     who = contestants.random_forest()
-    models = {one.name: one.fit(training, effort.n_asked, 0) for one in who}
+    models = {one.name: one.fit(training, effort.n_queried, 0) for one in who}
     errors = {one.name: error_of(one, [models[one.name]], rows) for one in who}
-    said = ", ".join(f"{library} {error:.1%}" for library, error in errors.items())
-    notes = {one.name: [f"{name}, {effort.n_asked} trees: test error: {said}."] for one in who}
+    answers = ", ".join(f"{library} {error:.1%}" for library, error in errors.items())
+    notes = {one.name: [f"{name}, {effort.n_queried} trees: test error: {answers}."] for one in who}
     soft = replace(who[0], predict_proba=lambda model, data: model.mean_supports(data.X))
-    asked = {
+    queried = {
         "predict": [(one, one.predict) for one in who],
         "predict_proba": [(one, one.predict_proba) for one in who],
         # These peers average the class shares of the leaves, which are orfeon's votes if pure.
@@ -253,15 +253,15 @@ def predicting(name: str, size: Size, effort: Effort) -> list[Measurement]:
         ],
     }
     measurements = []
-    for what, asking in asked.items():
+    for what, asking in queried.items():
         contenders = [
-            Contender(one.name, partial(ask, models[one.name], rows)) for one, ask in asking
+            Contender(one.name, partial(query, models[one.name], rows)) for one, query in asking
         ]
         with one_thread():
             timings = interleave(contenders, rounds=effort.rounds)
         measurements += compare(
             name.replace("predict", what, 1), rows.shape, timings, targets=_targets(_AHEAD),
-            notes=notes, detail={"errors": errors, "trees": effort.n_asked},
+            notes=notes, detail={"errors": errors, "trees": effort.n_queried},
         )  # fmt: skip
     return measurements
 
@@ -307,9 +307,9 @@ def suite(quick: bool) -> Suite:
         add(f"predict, trees of {size.n_rows} rows", predicting, size, effort)
     for n_classes, make in ((2, problems.twonorm), (3, problems.waveform)):
         name = f"memory, {n_classes} classes"
-        add(name, model_size.classification, make, effort.n_asked)
+        add(name, model_size.classification, make, effort.n_queried)
     for least, kind in ((1, "regression"), (5, "regression, 5 a leaf")):
-        add(f"memory, {kind}", model_size.regression, effort.n_asked, least)
+        add(f"memory, {kind}", model_size.regression, effort.n_queried, least)
     rows, members = effort.growth_rows, effort.growth_members
     add("growth with rows", cost_growth.with_rows, rows, effort.growth_trees, effort.rounds)
     add("growth with members", cost_growth.with_members, members, effort.rounds)

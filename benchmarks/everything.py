@@ -83,7 +83,7 @@ PLAN = (
     Step("serving", 0.5, ("single rows",), quick=True),
     Step("start", 1.0),
     Step("inspection", 2.5, ("diversity", "map, 300 ", "mosaic", "predict", "300 rows")),
-    Step("scale", 1.5, ("300 classes", "5000 attributes", "100 rows")),
+    Step("scale", 1.5, ("300 classes", "5000 features", "100 rows")),
     Step("studies", 2.5, ("overhead", "first study")),
 )  # fmt: skip
 #: A step may take so many times its minutes, and half a minute; then it is stopped, so that one

@@ -22,7 +22,7 @@ from orfeon.forest import Forest
 from orfeon.io.onnx import to_onnx
 
 Floats = npt.NDArray[np.float64]
-#: What rows may lack: nothing, some values, or some values with categories among the attributes.
+#: What rows may lack: nothing, some values, or some values with categories among the features.
 Table = Literal["numbers", "missing", "categories"]
 
 _TRAINING = 500
@@ -159,7 +159,7 @@ def table_of(family: Family, n_rows: int, seed: int) -> tuple[Floats, npt.NDArra
 
     Returns
     -------
-    X : ndarray of shape (n_rows, n_attributes)
+    X : ndarray of shape (n_rows, n_features)
     y : ndarray of shape (n_rows,)
     """
     is_class = is_classifier(family.model)
@@ -180,22 +180,22 @@ def at_the_thresholds(forest: Forest, X: Floats, seed: int) -> Floats:
     ----------
     forest : Forest
         The trees.
-    X : ndarray of shape (n_rows, n_attributes)
-        Rows; values of attributes that no tree compares with a threshold are kept, and so are
+    X : ndarray of shape (n_rows, n_features)
+        Rows; values of features that no tree compares with a threshold are kept, and so are
         missing ones.
     seed : int
         Which rows.
 
     Returns
     -------
-    ndarray of shape (n_rows, n_attributes)
+    ndarray of shape (n_rows, n_features)
         The rows where rounding would show.
     """
     rng = np.random.default_rng(seed)
     rows = X.copy()
     ordered = forest.n_categories == 0
     for j in np.flatnonzero(ordered):
-        cuts = forest.threshold[(forest.n_children > 0) & (forest.attribute == j)]
+        cuts = forest.threshold[(forest.n_children > 0) & (forest.feature == j)]
         cuts = cuts[np.isfinite(cuts)]
         if len(cuts):
             near = [cuts, np.nextafter(cuts, -np.inf), np.nextafter(cuts, np.inf)]
@@ -226,7 +226,7 @@ def _members_differ(model: Any, family: Family, rows: Floats) -> int | None:
     """How many votes, or predictions, of single members differ; None where members have none."""
     import onnxruntime
 
-    from orfeon.adapters import adapt
+    from orfeon.members import adapt
 
     output = "votes" if is_classifier(model) else "predictions"
     try:
@@ -235,15 +235,15 @@ def _members_differ(model: Any, family: Family, rows: Floats) -> int | None:
     except (TypeError, ValueError):
         return None
     session = onnxruntime.InferenceSession(exported.SerializeToString())
-    (said,) = _ask(session, rows)
-    return int((said != members.answers(rows).T).sum())
+    (answers,) = _query(session, rows)
+    return int((answers != members.answers(rows).T).sum())
 
 
-def _ask(session: Any, rows: Floats) -> list[npt.NDArray[Any]]:
+def _query(session: Any, rows: Floats) -> list[npt.NDArray[Any]]:
     """What a file says, some thousand rows at a time."""
     pieces = np.array_split(rows, max(1, len(rows) // _AT_ONCE))
-    said = [session.run(None, {"X": piece}) for piece in pieces]
-    return [np.concatenate(parts) for parts in zip(*said, strict=True)]
+    answers = [session.run(None, {"X": piece}) for piece in pieces]
+    return [np.concatenate(parts) for parts in zip(*answers, strict=True)]
 
 
 def equal_votes(family: Family, n_rows: int) -> list[Measurement]:
@@ -274,7 +274,9 @@ def equal_votes(family: Family, n_rows: int) -> list[Measurement]:
     timings = interleave(
         [
             Contender("orfeon", partial(model.predict, rows), warm_up=partial(model.predict, few)),
-            Contender(_RUNTIME, partial(_ask, session, rows), warm_up=partial(_ask, session, few)),
+            Contender(
+                _RUNTIME, partial(_query, session, rows), warm_up=partial(_query, session, few)
+            ),
         ],
         rounds=1,
     )

@@ -80,7 +80,7 @@ def _of_second(model: Any, rows: Any) -> Answers:
 
 def _staged_orfeon(model: Any, rows: Data) -> Iterator[Answers]:
     if hasattr(model, "staged_predict_proba"):
-        return (said[:, 1] for said in model.staged_predict_proba(rows.X))
+        return (answers[:, 1] for answers in model.staged_predict_proba(rows.X))
     staged: Iterator[Answers] = model.staged_predict(rows.X)
     return staged
 
@@ -184,7 +184,7 @@ def _of_xgboost(*, classes: bool, n_threads: int, binned: bool) -> Booster:
         settings |= {
             "tree_method": "hist", "grow_policy": "lossguide", "max_depth": 0,
             "max_leaves": BINNED["max_leaf_nodes"], "max_bin": _BINS,
-            # It has sums of second derivatives instead of examples: at most 1/4 each of classes.
+            # It has sums of second derivatives instead of samples: at most 1/4 each of classes.
             "min_child_weight": BINNED["min_samples_leaf"] * (0.25 if classes else 1.0),
         }  # fmt: skip
     else:
@@ -200,7 +200,7 @@ def _of_xgboost(*, classes: bool, n_threads: int, binned: bool) -> Booster:
 
     note = _by_second_order(XGBOOST, classes)
     if classes and binned:
-        note += " XGBoost's leaves have a least sum of second derivatives, not of examples."
+        note += " XGBoost's leaves have a least sum of second derivatives, not of samples."
     return Booster(
         XGBOOST, fit, (lambda model, rows: say(model, rows) > 0.5) if classes else say, say,
         note, soft=classes,
@@ -267,15 +267,15 @@ def binned(*, classes: bool, n_threads: int = 1) -> list[Booster]:
 # -- problems --------------------------------------------------------------------------------------
 
 
-def friedman(n_rows: int, n_test: int, n_attributes: int = 20) -> tuple[Data, Data]:
-    """Numbers that depend on five attributes in curves, and on the others not at all.
+def friedman(n_rows: int, n_test: int, n_features: int = 20) -> tuple[Data, Data]:
+    """Numbers that depend on five features in curves, and on the others not at all.
 
     Parameters
     ----------
     n_rows, n_test : int
         Rows of the training set and of the test set.
-    n_attributes : int, default=20
-        Attributes.
+    n_features : int, default=20
+        Features.
 
     Returns
     -------
@@ -288,26 +288,26 @@ def friedman(n_rows: int, n_test: int, n_attributes: int = 20) -> tuple[Data, Da
     >>> training.shape, test.shape, training.y.dtype
     ((300, 20), (100, 20), dtype('float64'))
     """
-    X, numbers = make_friedman1(n_rows + n_test, n_attributes=n_attributes, random_state=0)
+    X, numbers = make_friedman1(n_rows + n_test, n_features=n_features, random_state=0)
     X = np.asarray(X, np.float32).astype(np.float64)
     y: Any = numbers  # others have class codes
     name = "friedman1"
     return Data(name, X[:n_rows].copy(), y[:n_rows]), Data(name, X[n_rows:].copy(), y[n_rows:])
 
 
-def problem(*, classes: bool, n_attributes: int = 20) -> Callable[[int, int], tuple[Data, Data]]:
+def problem(*, classes: bool, n_features: int = 20) -> Callable[[int, int], tuple[Data, Data]]:
     """The problem of two classes, or that of numbers.
 
     Parameters
     ----------
     classes : bool
         Which.
-    n_attributes : int, default=20
-        Attributes.
+    n_features : int, default=20
+        Features.
 
     Returns
     -------
     callable
         Makes a training set and a test set of so many rows.
     """
-    return partial(two_clusters if classes else friedman, n_attributes=n_attributes)
+    return partial(two_clusters if classes else friedman, n_features=n_features)

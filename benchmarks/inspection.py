@@ -1,6 +1,6 @@
 """How fast one sees why an ensemble works: diversity of pairs, maps, and what combining costs.
 
-One thread unless said otherwise. Votes are those of bagged trees on examples that they have not
+One thread unless said otherwise. Votes are those of bagged trees on samples that they have not
 seen. Maps are of the unit square with a circle in it, three labels in ten wrong: trees that learn
 such labels by heart have many leaves, and many rectangles to paint.
 """
@@ -48,7 +48,7 @@ class Effort:
     Parameters
     ----------
     votes : tuple of (int, int)
-        Members and examples whose diversity is measured.
+        Members and samples whose diversity is measured.
     n_compared : int
         Members whose pairs are measured one by one.
     maps : tuple of (int, int)
@@ -108,10 +108,10 @@ def _alone(
 
 @cache
 def unseen_votes(
-    n_members: int, n_examples: int
+    n_members: int, n_samples: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """What bagged trees say of examples that they have not seen, and the labels."""
-    training, test = problems.with_test(problems.waveform, 300, n_examples)
+    """What bagged trees say of samples that they have not seen, and the labels."""
+    training, test = problems.with_test(problems.waveform, 300, n_samples)
     bag = BaggingClassifier(n_estimators=n_members, random_state=0).fit(training.X, training.y)
     return bag.forest_.votes(test.X), test.y
 
@@ -151,7 +151,7 @@ def pair_diversity(
     case : str
         The case.
     shape : tuple of (int, int)
-        Members and examples.
+        Members and samples.
     n_compared : int
         Members whose pairs the peers measure; their time is scaled up to all pairs.
     rounds : int
@@ -177,10 +177,10 @@ def pair_diversity(
     for peer in peers:
         check_pairs(ours.result, n_compared, peer, timings[peer.name].result)
     mean = {name: _mean_of_pairs(matrix) for name, matrix in ours.result.items()}
-    said = ", ".join(f"{name} {value:.3f}" for name, value in mean.items())
+    answers = ", ".join(f"{name} {value:.3f}" for name, value in mean.items())
     detail = {"pairs": n_pairs(len(votes)), "pairs_compared": n_pairs(n_compared), **mean}
     return [
-        _alone(case, shape, ours, _PAIRS_IN, [f"{case}: mean {said}."]),
+        _alone(case, shape, ours, _PAIRS_IN, [f"{case}: mean {answers}."]),
         *compare(case, shape, timings, detail=detail),
         _alone(f"{case}, ten measures", shape, ten),
     ]
@@ -237,28 +237,28 @@ def maps(
     """
     from orfeon.inspection import classification_map, margin_map
 
-    data, points, n_asked = noisy_circle(n_rows), grid(n_points), n_trees // divisor
+    data, points, n_queried = noisy_circle(n_rows), grid(n_points), n_trees // divisor
     bag = BaggingClassifier(n_estimators=n_trees, random_state=0).fit(data.X, data.y)
-    forest = new_forest(n_asked).fit(data.narrow, data.y)
+    forest = new_forest(n_queried).fit(data.narrow, data.y)
     over: Any = {"box": _SQUARE, "grid_resolution": n_points}
     contenders = [
         Contender("classes", partial(classification_map, bag, **over)),
         Contender("margins", partial(margin_map, bag, **over)),
         Contender(
-            _PEER_FOREST, partial(forest.predict_proba, points), n_trees / n_asked,
+            _PEER_FOREST, partial(forest.predict_proba, points), n_trees / n_queried,
             partial(forest.predict_proba, points[:1]),
         ),
     ]  # fmt: skip
     with one_thread():
         timings = interleave(contenders, rounds=rounds)
-    classes, margins, asked = timings.values()
+    classes, margins, queried = timings.values()
     if not np.array_equal(classes.result.codes, margins.result.codes):
         raise AssertionError("the two maps decide for different classes")
-    truth = classification_map(Circle(), **over)
+    y_true = classification_map(Circle(), **over)
     detail = {
-        "rows": n_rows, "trees": n_trees, "peer_trees": n_asked,
-        "wrong": classes.result.disagreement(truth),
-        "peer_wrong": float(np.mean(np.argmax(asked.result, axis=1) != truth.codes.ravel())),
+        "rows": n_rows, "trees": n_trees, "peer_trees": n_queried,
+        "wrong": classes.result.disagreement(y_true),
+        "peer_wrong": float(np.mean(np.argmax(queried.result, axis=1) != y_true.codes.ravel())),
         "leaves": float(np.mean(bag.forest_.n_leaves)),
         "peer_leaves": float(np.mean([tree.get_n_leaves() for tree in forest.estimators_])),
     }  # fmt: skip
@@ -332,7 +332,7 @@ def pictures(case: str, n_rows: int, n_trees: int, n_points: int, rounds: int) -
 
 
 def make_mosaic(*options: str) -> str:
-    """Run the example in a process of its own, from its start to the file; gives what it said."""
+    """Run the sample in a process of its own, from its start to the file; gives what it said."""
     with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as folder:
         picture = Path(folder, "mosaic.png")
         out = ("--out", str(picture)) if can_draw() else ()
@@ -391,10 +391,10 @@ def suite(quick: bool) -> Suite:
     add("pairwise diversity", pair_diversity, effort.votes, effort.n_compared, effort.rounds)
     side = effort.n_points
     for n_rows, divisor in effort.maps:
-        name = f"map, {n_rows} examples"
+        name = f"map, {n_rows} samples"
         add(name, maps, n_rows, divisor, effort.n_trees, side, effort.rounds)
     notices = [
-        "Sizes are members x examples of diversity, points of maps, and rows x attributes of the "
+        "Sizes are members x samples of diversity, points of maps, and rows x features of the "
         "training sets of combination."
     ]
     if can_draw():

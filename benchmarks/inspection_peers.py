@@ -1,6 +1,6 @@
 """Measures of pairs of members as one would write them: one pair after the other.
 
-Each takes votes of shape (n_members, n_examples), class codes from 0, and the labels, and gives the
+Each takes votes of shape (n_members, n_samples), class codes from 0, and the labels, and gives the
 values of each measure by name, for the pairs (0, 1), (0, 2), ..., (1, 2), ...
 """
 

@@ -14,24 +14,24 @@ _ROOT = Path(__file__).resolve().parents[1]
 _GIGABYTE = 1e9
 
 
-def _order(way: str, n_members: int, n_examples: int) -> dict[str, Any]:
+def _order(way: str, n_members: int, n_samples: int) -> dict[str, Any]:
     """What :mod:`benchmarks.one_order` says."""
     process = subprocess.run(
-        [sys.executable, "-m", "benchmarks.one_order", way, str(n_members), str(n_examples)],
+        [sys.executable, "-m", "benchmarks.one_order", way, str(n_members), str(n_samples)],
         cwd=_ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     answer: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
     return answer
 
 
-def by_chunks(case: str, n_members: int, n_examples: int) -> list[Measurement]:
+def by_chunks(case: str, n_members: int, n_samples: int) -> list[Measurement]:
     """By chunks against clock and memory; all votes in memory must give the same.
 
     Parameters
     ----------
     case : str
         What it is called.
-    n_members, n_examples : int
+    n_members, n_samples : int
         Size of the votes.
 
     Returns
@@ -39,11 +39,11 @@ def by_chunks(case: str, n_members: int, n_examples: int) -> list[Measurement]:
     list of Measurement
         Seconds, gigabytes, and the seconds with all votes in memory.
     """
-    chunked, whole = (_order(way, n_members, n_examples) for way in ("chunks", "memory"))
+    chunked, whole = (_order(way, n_members, n_samples) for way in ("chunks", "memory"))
     for what in ("order", "curve"):
         if chunked[what] != whole[what]:
             raise AssertionError(f"by chunks the {what} is another one than in memory")
-    shape = (n_members, n_examples)
+    shape = (n_members, n_samples)
     note = (
         f"{case}: {chunked['seconds']:.1f} s on {chunked['cores']:.1f} cores, of them "
         f"{chunked['making']:.1f} s to make the votes, twice; synthetic votes; selection error of "

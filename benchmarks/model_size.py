@@ -104,8 +104,8 @@ def _friedman(n_rows: int) -> tuple[Floats, Floats]:
 def regression(name: str, n_trees: int, least: int) -> list[Measurement]:
     """After a prediction, of the same trees and of those that orfeon grows itself.
 
-    A forest of pure leaves has no variances to keep, so leaves of one example and of several
-    differ, and it matters whether the trees' own arithmetic finds pure leaves pure. An example
+    A forest of pure leaves has no variances to keep, so leaves of one sample and of several
+    differ, and it matters whether the trees' own arithmetic finds pure leaves pure. A sample
     drawn twice counts twice in orfeon's leaves of several and once in scikit-learn's.
     """
     X, y = _friedman(_ROWS)

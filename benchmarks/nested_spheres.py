@@ -23,7 +23,7 @@ import numpy.typing as npt
 import orfeon
 from benchmarks.means import Mean
 from orfeon.datasets import make_nested_spheres
-from orfeon.study.reproducing.runs import error_percent
+from orfeon.workbench.reproduction.runs import error_percent
 
 N_TRAIN, N_TEST = 2000, 10000
 DRAWS, ROUNDS = 20, 400
@@ -61,7 +61,7 @@ def measure(draw: int, rounds: int) -> Errors:
     stump = orfeon.StumpClassifier(random_state=draw).fit(X, y)
     tree = orfeon.CARTClassifier(random_state=draw).fit(X, y)
     boosted = orfeon.AdaBoostClassifier(stump, rounds, random_state=draw).fit(X, y)
-    stages = [error_percent(said, y_test) for said in boosted.staged_predict(X_test)]
+    stages = [error_percent(answers, y_test) for answers in boosted.staged_predict(X_test)]
     return Errors(
         error_percent(stump.predict(X_test), y_test),
         error_percent(tree.predict(X_test), y_test),
@@ -151,7 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rounds < 1:
         parser.error(f"--rounds must be 1 or more, got {rounds}")
     found = [measure(draw, rounds) for draw in range(draws)]
-    print(f"{N_TRAIN} training and {N_TEST} test examples; mean and standard error of {draws}.\n")
+    print(f"{N_TRAIN} training and {N_TEST} test samples; mean and standard error of {draws}.\n")
     print("\n".join(lines(found)))
     if options.picture is not None:
         picture(found, options.picture)

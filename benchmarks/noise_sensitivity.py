@@ -25,8 +25,8 @@ import orfeon
 from benchmarks.means import Mean
 from benchmarks.selection_sets import mean_difference
 from orfeon.datasets import problem
-from orfeon.study.reproducing import PairedDifference, paired_difference
-from orfeon.study.reproducing.runs import error_percent
+from orfeon.workbench.reproduction import PairedDifference, paired_difference
+from orfeon.workbench.reproduction.runs import error_percent
 
 PROBLEMS = ("twonorm", "threenorm", "waveform")
 SHARES = (0.0, 0.05, 0.1, 0.2)
@@ -64,7 +64,7 @@ ENSEMBLES: dict[str, Callable[[Any, int, int], Any]] = {"bagging": _bagging, "bo
 def with_wrong_labels(
     y: Labels, share: float, n_classes: int, order: npt.NDArray[np.int64], steps: Labels
 ) -> Labels:
-    """Replace the labels of the first examples of an order.
+    """Replace the labels of the first samples of an order.
 
     With one order the labels that are wrong at a small share are also wrong at a larger one.
 
@@ -205,7 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kind = "pruned trees" if options.leaves is None else f"trees of at most {options.leaves} leaves"
     print(
         f"Test errors in percent with {members} {kind}, {N_TRAIN} training and {N_TEST} test "
-        f"examples; mean and standard error of {draws} draws.\n"
+        f"samples; mean and standard error of {draws} draws.\n"
     )
     print("\n".join(lines(found)))
     if options.picture is not None:

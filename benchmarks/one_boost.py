@@ -35,14 +35,14 @@ def _begin_anew() -> int | None:
     return _status("VmRSS")
 
 
-def measure(library: str, n_rows: int, n_attributes: int, n_rounds: int) -> dict[str, float]:
+def measure(library: str, n_rows: int, n_features: int, n_rounds: int) -> dict[str, float]:
     """Memory before a fit and at most, and the rounds that it ran.
 
     Parameters
     ----------
     library : str
         Who of :func:`benchmarks.gradient_peers.binned`.
-    n_rows, n_attributes, n_rounds : int
+    n_rows, n_features, n_rounds : int
         Size of the training set, and rounds.
 
     Returns
@@ -54,7 +54,7 @@ def measure(library: str, n_rows: int, n_attributes: int, n_rounds: int) -> dict
     if library not in who:
         raise ValueError(f"library={library!r} is not known; there are {', '.join(who)}.")
     booster = who[library]
-    make = gradient_peers.problem(classes=True, n_attributes=n_attributes)
+    make = gradient_peers.problem(classes=True, n_features=n_features)
     data, _ = make(n_rows, 1)
     with one_thread():
         booster.fit(make(_FEW, 1)[0], 2, 0)
@@ -67,8 +67,8 @@ def measure(library: str, n_rows: int, n_attributes: int, n_rounds: int) -> dict
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print a line of JSON."""
     library, *sizes = sys.argv[1:] if arguments is None else arguments
-    n_rows, n_attributes, n_rounds = (int(size) for size in sizes)
-    print(json.dumps(measure(library, n_rows, n_attributes, n_rounds)))
+    n_rows, n_features, n_rounds = (int(size) for size in sizes)
+    print(json.dumps(measure(library, n_rows, n_features, n_rounds)))
 
 
 if __name__ == "__main__":

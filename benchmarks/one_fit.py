@@ -21,11 +21,11 @@ _NARROW = 65_535
 
 
 def make_data(
-    n_rows: int, n_attributes: int, n_classes: int, seed: int = 0
+    n_rows: int, n_features: int, n_classes: int, seed: int = 0
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Classes are slices of a sum of two attributes, with 5% noise; made in little memory."""
+    """Classes are slices of a sum of two features, with 5% noise; made in little memory."""
     rng = np.random.default_rng(seed)
-    X = rng.standard_normal((n_rows, n_attributes))
+    X = rng.standard_normal((n_rows, n_features))
     score = X[:, 0] + X[:, 1]
     y = np.digitize(score, np.quantile(score, np.arange(1, n_classes) / n_classes))
     noisy = rng.random(n_rows) < 0.05
@@ -66,12 +66,12 @@ def new_tree(library: str) -> Any:
     return DecisionTreeClassifier(random_state=0)
 
 
-def measure(library: str, n_rows: int, n_attributes: int, n_classes: int) -> dict[str, float]:
+def measure(library: str, n_rows: int, n_features: int, n_classes: int) -> dict[str, float]:
     """Seconds of a fit, memory before it and at most, and the leaves of the tree."""
     small = make_data(_NARROW + 1 if n_rows > _NARROW else 100, 2, 2)
     new_tree(library).fit(*small)
     del small
-    X, y = make_data(n_rows, n_attributes, n_classes)
+    X, y = make_data(n_rows, n_features, n_classes)
     before = _status("VmRSS")
     contender = Contender(library, lambda: new_tree(library).fit(X, y), warm_up=lambda: None)
     with one_thread():
@@ -88,8 +88,8 @@ def measure(library: str, n_rows: int, n_attributes: int, n_classes: int) -> dic
 
 def main(arguments: Sequence[str] | None = None) -> None:
     library, *sizes = sys.argv[1:] if arguments is None else arguments
-    n_rows, n_attributes, n_classes = (int(size) for size in sizes)
-    print(json.dumps(measure(library, n_rows, n_attributes, n_classes)))
+    n_rows, n_features, n_classes = (int(size) for size in sizes)
+    print(json.dumps(measure(library, n_rows, n_features, n_classes)))
 
 
 if __name__ == "__main__":

@@ -18,33 +18,33 @@ import numpy.typing as npt
 from benchmarks.one_fit import peak_memory
 from orfeon.ordering import Order, order, order_chunks
 
-#: Examples of a chunk.
+#: Samples of a chunk.
 CHUNK = 500
 _GROUPS, _CLASSES = 40, 3
 _WAYS = ("chunks", "memory")
 
 
 def make_chunk(
-    n_members: int, n_examples: int, number: int, seed: int = 0
+    n_members: int, n_samples: int, number: int, seed: int = 0
 ) -> tuple[npt.NDArray[np.int8], npt.NDArray[np.int64]]:
-    """Votes on some examples, from the chunk's own seed.
+    """Votes on some samples, from the chunk's own seed.
 
-    Some examples are harder, some members better, and members of a group err together.
+    Some samples are harder, some members better, and members of a group err together.
     """
     skill = np.random.default_rng(seed).normal(0.9, 0.2, n_members).astype(np.float32)
     rng = np.random.default_rng([seed, number])
-    y = rng.integers(_CLASSES, size=n_examples)
-    ease = rng.standard_normal(n_examples, dtype=np.float32)
-    ease = ease + rng.standard_normal((_GROUPS, n_examples), dtype=np.float32)
-    score = rng.standard_normal((n_members, n_examples), dtype=np.float32)
+    y = rng.integers(_CLASSES, size=n_samples)
+    ease = rng.standard_normal(n_samples, dtype=np.float32)
+    ease = ease + rng.standard_normal((_GROUPS, n_samples), dtype=np.float32)
+    score = rng.standard_normal((n_members, n_samples), dtype=np.float32)
     score += skill[:, None]
     score += ease[np.arange(n_members) % _GROUPS]
-    other = (y + rng.integers(1, _CLASSES, size=n_examples)) % _CLASSES
+    other = (y + rng.integers(1, _CLASSES, size=n_samples)) % _CLASSES
     return np.where(score > 0, y.astype(np.int8), other.astype(np.int8)), y
 
 
-def _chunk_sizes(n_examples: int) -> list[int]:
-    return [min(CHUNK, n_examples - first) for first in range(0, n_examples, CHUNK)]
+def _chunk_sizes(n_samples: int) -> list[int]:
+    return [min(CHUNK, n_samples - first) for first in range(0, n_samples, CHUNK)]
 
 
 class Chunks:
@@ -52,13 +52,13 @@ class Chunks:
 
     Parameters
     ----------
-    n_members, n_examples : int
+    n_members, n_samples : int
         What there is in all of them.
     """
 
-    def __init__(self, n_members: int, n_examples: int) -> None:
+    def __init__(self, n_members: int, n_samples: int) -> None:
         self.n_members = n_members
-        self.sizes = _chunk_sizes(n_examples)
+        self.sizes = _chunk_sizes(n_samples)
         self.seconds = 0.0
 
     def __call__(self) -> Iterator[tuple[Any, Any]]:
@@ -77,14 +77,14 @@ def _order(way: str, chunks: Chunks) -> Order:
     return order(np.hstack(votes), y=np.concatenate(labels), rule="margin_distance")
 
 
-def measure(way: str, n_members: int, n_examples: int) -> dict[str, Any]:
+def measure(way: str, n_members: int, n_samples: int) -> dict[str, Any]:
     """Seconds in all and those to make the votes, memory at most, and what was found.
 
     Parameters
     ----------
     way : {"chunks", "memory"}
         Whether the votes come in chunks or are all in memory.
-    n_members, n_examples : int
+    n_members, n_samples : int
         Size of the votes.
 
     Returns
@@ -95,7 +95,7 @@ def measure(way: str, n_members: int, n_examples: int) -> dict[str, Any]:
     if way not in _WAYS:
         raise ValueError(f"way={way!r} is not known; there are {', '.join(_WAYS)}")
     _order(way, Chunks(8, 100))  # loads the kernels
-    chunks = Chunks(n_members, n_examples)
+    chunks = Chunks(n_members, n_samples)
     processor, start = time.process_time(), time.perf_counter()
     found = _order(way, chunks)
     seconds, used = time.perf_counter() - start, time.process_time() - processor
@@ -114,8 +114,8 @@ def _digest(array: npt.NDArray[Any]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     way, *sizes = sys.argv[1:] if arguments is None else arguments
-    n_members, n_examples = (int(size) for size in sizes)
-    print(json.dumps(measure(way, n_members, n_examples)))
+    n_members, n_samples = (int(size) for size in sizes)
+    print(json.dumps(measure(way, n_members, n_samples)))
 
 
 if __name__ == "__main__":

@@ -47,12 +47,12 @@ print(json.dumps({"import": imported - start, "fit": fitted - imported,
 """
 
 
-def measure(n_rows: int, n_attributes: int, n_epochs: int) -> dict[str, float]:
+def measure(n_rows: int, n_features: int, n_epochs: int) -> dict[str, float]:
     """Seconds of a fit and of its parts, and memory before it and at most.
 
     Parameters
     ----------
-    n_rows, n_attributes, n_epochs : int
+    n_rows, n_features, n_epochs : int
         Size of the training set, and epochs, two or more.
 
     Returns
@@ -66,7 +66,7 @@ def measure(n_rows: int, n_attributes: int, n_epochs: int) -> dict[str, float]:
         raise ValueError(f"n_epochs={n_epochs} is not allowed: two or more tell what one takes.")
     model = ParallelPerceptronClassifier(max_iter=n_epochs, random_state=0)
     model.fit(*make_data(_FEW, 2, 2))
-    X, y = make_data(n_rows, n_attributes, 2)
+    X, y = make_data(n_rows, n_features, 2)
     before = _begin_anew()
     contender = Contender("orfeon", lambda: model.fit(X, y), warm_up=lambda: None)
     with one_thread():
@@ -112,8 +112,8 @@ def first_fit(cache: str) -> dict[str, float]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, and print a line of JSON."""
-    n_rows, n_attributes, n_epochs = map(int, sys.argv[1:] if arguments is None else arguments)
-    print(json.dumps(measure(n_rows, n_attributes, n_epochs)))
+    n_rows, n_features, n_epochs = map(int, sys.argv[1:] if arguments is None else arguments)
+    print(json.dumps(measure(n_rows, n_features, n_epochs)))
 
 
 if __name__ == "__main__":

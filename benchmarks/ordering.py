@@ -28,7 +28,7 @@ from orfeon.ordering import RULES, Order, order
 from orfeon.ordering.exhaustive import search_exhaustive
 from orfeon.ordering.genetic import search_genetic
 from orfeon.ordering.orientation import NEAR_DIAGONAL
-from orfeon.study.reproducing import published_seconds
+from orfeon.workbench.reproduction import published_seconds
 
 NUMPY = "NumPy"
 _BACKFITTING = "reduce_error backfitting"
@@ -41,10 +41,10 @@ _TABLE, _PENTIUM = "martinez-5.10", "published, Pentium 4"
 
 
 class Shape(NamedTuple):
-    """Members and examples."""
+    """Members and samples."""
 
     members: int
-    examples: int
+    samples: int
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Effort:
         What every rule has a second for.
     published : sequence of int
         Members of the thesis's table that are timed.
-    growth_members, growth_examples : sequence of int
+    growth_members, growth_samples : sequence of int
         Sizes for the growth of the time.
     growth_slow : sequence of int
         Members for the growth of the time of slow rules.
@@ -80,7 +80,7 @@ class Effort:
     held: Shape | None
     published: Sequence[int]
     growth_members: Sequence[int]
-    growth_examples: Sequence[int]
+    growth_samples: Sequence[int]
     growth_slow: Sequence[int]
     searched: Sequence[int]
     chunked: Shape | None
@@ -94,7 +94,7 @@ FULL = Effort(
     held=Shape(1000, 1000),
     published=(50, 100, 200, 400, 800, 1600),
     growth_members=(50, 100, 200, 400, 800, 1600),
-    growth_examples=(250, 500, 1000, 2000, 4000),
+    growth_samples=(250, 500, 1000, 2000, 4000),
     growth_slow=(50, 100, 200, 400),
     searched=(25, 31),
     chunked=Shape(10_000, 10_000),
@@ -106,7 +106,7 @@ QUICK = Effort(
     held=None,
     published=(50, 1600),
     growth_members=(50, 100, 200),
-    growth_examples=(150, 300),
+    growth_samples=(150, 300),
     growth_slow=(50, 100),
     searched=(20,),
     chunked=None,
@@ -117,10 +117,10 @@ QUICK = Effort(
 
 @cache
 def real_votes(
-    n_members: int, n_examples: int
+    n_members: int, n_samples: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """What bagged, pruned trees say of their training set, and its labels."""
-    data = problems.waveform(n_examples)
+    data = problems.waveform(n_samples)
     bag = BaggingClassifier(CARTClassifier(pruning="cv"), n_members, random_state=0)
     return bag.fit(data.X, data.y).forest_.votes(data.X), data.y
 
@@ -213,7 +213,7 @@ def weighted_backfitting(case: str, shape: Shape) -> list[Measurement]:
 
 
 def published(name: str, case: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:
-    """Beside the thesis's times, on as many members and examples."""
+    """Beside the thesis's times, on as many members and samples."""
     table = published_seconds(_TABLE)[name]
     votes, y = real_votes(max(sizes), 300)
     lines = []
@@ -237,11 +237,11 @@ def growth(
 ) -> list[Measurement]:
     """How the time grows; the figure is its growth from the last size but one to the last."""
     votes, y = whole
-    names = {f"{shape.members} x {shape.examples}": shape for shape in shapes}
+    names = {f"{shape.members} x {shape.samples}": shape for shape in shapes}
     contenders = [
         _contender(
             text, partial(arrange, name),
-            np.ascontiguousarray(votes[: shape.members, : shape.examples]), y[: shape.examples],
+            np.ascontiguousarray(votes[: shape.members, : shape.samples]), y[: shape.samples],
         )
         for text, shape in names.items()
     ]  # fmt: skip
@@ -249,11 +249,11 @@ def growth(
         timings = interleave(contenders, rounds=rounds)
     seconds = [timing.seconds for timing in timings.values()]
     largest = timings[contenders[-1].name]
-    said = ", ".join(f"{text} {seconds_text(timings[text].seconds)}" for text in names)
+    answers = ", ".join(f"{text} {seconds_text(timings[text].seconds)}" for text in names)
     power = math.log(seconds[-1] / seconds[0]) / math.log(
         math.prod(shapes[-1]) / math.prod(shapes[0])
     )
-    note = f"{case}: {said}; about the power {power:.1f}."
+    note = f"{case}: {answers}; about the power {power:.1f}."
     detail = {"seconds": dict(zip(names, seconds, strict=True)), "power": power}
     return [
         Measurement(
@@ -269,12 +269,12 @@ def with_members(name: str, case: str, effort: Effort) -> list[Measurement]:
     return growth(name, case, whole, [Shape(n, 300) for n in sizes], effort.rounds)
 
 
-def with_examples(name: str, case: str, effort: Effort) -> list[Measurement]:
+def with_samples(name: str, case: str, effort: Effort) -> list[Measurement]:
     n_members = effort.compared[0].members
-    whole = real_votes(n_members, max(effort.growth_examples))
+    whole = real_votes(n_members, max(effort.growth_samples))
     if name in _SLOW:
         n_members = effort.growth_slow[0]
-    shapes = [Shape(n_members, n) for n in effort.growth_examples]
+    shapes = [Shape(n_members, n) for n in effort.growth_samples]
     return growth(name, case, whole, shapes, effort.rounds)
 
 
@@ -301,7 +301,7 @@ def exhaustive(case: str, n_members: int) -> list[Measurement]:
     assert above.min() >= 0, "a greedy subset is better than the best one"
     note = (
         f"{case}: on {threads} thread{'s' * (threads > 1)}; reduce-error's subsets are "
-        f"{'never' if above.max() == 0 else f'up to {above.max():.2%} (of the examples)'} worse."
+        f"{'never' if above.max() == 0 else f'up to {above.max():.2%} (of the samples)'} worse."
     )
     target = None if limit is None else Target("at most", limit, "s")
     return [_alone(case, shape, timing, target, [note], threads)]
@@ -332,7 +332,7 @@ def _rule_cases(effort: Effort) -> list[Case]:
             if at and name in _SLOW:
                 continue
             shape = effort.backfitted if name == _BACKFITTING else common
-            case = f"{name}, {shape.members} x {shape.examples}"
+            case = f"{name}, {shape.members} x {shape.samples}"
             cases.append(Case(case, partial(compared, name, name, shape, effort.rounds)))
     if effort.held is not None:
         for name in NAMES:
@@ -343,7 +343,7 @@ def _rule_cases(effort: Effort) -> list[Case]:
     for name in ("orientation", "margin_distance"):
         case = f"{name}, table 5.10"
         cases.append(Case(case, partial(published, name, case, effort.published, effort.rounds)))
-    for text, run in (("members", with_members), ("examples", with_examples)):
+    for text, run in (("members", with_members), ("samples", with_samples)):
         for name in NAMES:
             case = f"{name}, with {text}"
             cases.append(Case(case, partial(run, name, case, effort)))
@@ -365,7 +365,7 @@ def suite(quick: bool) -> Suite:
     return Suite(
         cases,
         [
-            "Sizes of votes are members x examples. Votes of bagged CART trees pruned by "
+            "Sizes of votes are members x samples. Votes of bagged CART trees pruned by "
             "cross-validation, on their training set (waveform).",
             "Both sides give the order and its error curve; order() also checks the votes.",
             "Of pruned ensembles the first time is that of the kept members, whoever grew them.",

@@ -1,6 +1,6 @@
 """The ordering rules in NumPy: what one would write from their definitions.
 
-Each takes votes of shape (n_members, n_examples), class codes from 0, and the labels, and gives the
+Each takes votes of shape (n_members, n_samples), class codes from 0, and the labels, and gives the
 order, the value of each choice and the error curve. All candidates of a step are tried at once,
 with whole arrays; nothing is kept from one step to the next but the votes counted so far.
 """
@@ -41,7 +41,7 @@ def _with_curve(order: Any, values: Any, votes: Votes, y: Labels) -> Ordered:
 
 
 def _errors_with(counts: Any, one_hot: Any, members: list[int], y: Labels) -> Any:
-    """How many examples the vote gets wrong with each of some more members."""
+    """How many samples the vote gets wrong with each of some more members."""
     return (np.argmax(counts + one_hot[members], axis=2) != y).sum(axis=1)
 
 
@@ -97,7 +97,7 @@ def _backfit(counts: Any, one_hot: Any, chosen: list[int], y: Labels, least: int
 
 
 def complementarity(votes: Votes, y: Labels) -> Ordered:
-    """The member that is right on most examples on which the vote is wrong."""
+    """The member that is right on most samples on which the vote is wrong."""
     one_hot, right = _one_hot(votes, y), votes == y
     counts = np.zeros(one_hot.shape[1:], int)
     is_wrong = np.ones(len(y), bool)
@@ -138,7 +138,7 @@ def orientation(votes: Votes, y: Labels) -> Ordered:
 
 
 def boosting_based(votes: Votes, y: Labels) -> Ordered:
-    """The member of least weighted error; then examples are weighed as in AdaBoost."""
+    """The member of least weighted error; then samples are weighed as in AdaBoost."""
     wrong = votes != y
     weights = np.full(len(y), 1 / len(y))
     left, order, values = list(range(len(votes))), [], []

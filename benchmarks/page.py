@@ -26,18 +26,18 @@ FAMILIES = {
     "boosting": ("Boosting", "A whole `fit` with as many rounds on both sides."),
     "ordering": (
         "Ordering and pruning",
-        "From a matrix of votes (sizes are members x examples) to the order and its error curve; "
+        "From a matrix of votes (sizes are members x samples) to the order and its error curve; "
         "then what prediction costs before and after pruning.",
     ),
     "sizes": ("Automatic size", "How many members to keep, judged on splits not designed on."),
-    "perceptrons": ("Parallel perceptrons", "Training, selection of examples, and boosting."),
+    "perceptrons": ("Parallel perceptrons", "Training, selection of samples, and boosting."),
     "inspection": ("Inspection and combining", "Diversity, maps, rules of combination, stacks."),
     "files": ("Model files", "Saving and loading, against joblib."),
     "exports": ("ONNX", "Rows on which onnxruntime answers otherwise than orfeon, and its time."),
     "serving": ("Service", "`orfeon serve` under load on the loopback address."),
     "start": ("First use", "A fresh process, kernels compiled or not yet."),
     "studies": ("Studies", "What a study adds to its fits, and how long a first one takes."),
-    "scale": ("Unusual sizes", "One tree on many rows, classes or attributes, in a fresh process."),
+    "scale": ("Unusual sizes", "One tree on many rows, classes or features, in a fresh process."),
 }
 _INTRODUCTION = """# Performance
 

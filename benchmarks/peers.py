@@ -1,7 +1,7 @@
 """Other libraries' forests, as alike as their options allow.
 
-All are asked for bootstrap samples (or their like), as many attributes at every node as they are
-told, unlimited depth, leaves of one example, one thread, and nothing besides the trees. Each is
+All are asked for bootstrap samples (or their like), as many features at every node as they are
+told, unlimited depth, leaves of one sample, one thread, and nothing besides the trees. Each is
 given the rows in the form that it likes best.
 """
 
@@ -26,7 +26,7 @@ class Train(Protocol):
     def __call__(
         self, data: Data, n_trees: int, max_features: int | None = None, seed: int = 0
     ) -> Any:
-        """Grow so many trees, which choose among all attributes or some drawn at each node."""
+        """Grow so many trees, which choose among all features or some drawn at each node."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Peer:
     note : str
         What is not comparable.
     train : callable
-        Takes the data and the number of trees, and where they are wanted the number of attributes
+        Takes the data and the number of trees, and where they are wanted the number of features
         drawn at each node and a seed; gives the library's model.
     predict_proba : callable
         Takes the model and rows; gives class probabilities, of two classes maybe those of the
@@ -77,8 +77,8 @@ def _import(name: str) -> Any:
 def _train_ydf(data: Data, n_trees: int, max_features: int | None = None, seed: int = 0) -> Any:
     ydf = _import("ydf")
     learner = ydf.RandomForestLearner(
-        label="y", num_trees=n_trees, max_depth=-1, min_examples=1,
-        num_candidate_attributes=-1 if max_features is None else max_features,
+        label="y", num_trees=n_trees, max_depth=-1, min_samples=1,
+        num_candidate_features=-1 if max_features is None else max_features,
         compute_oob_performances=False, num_threads=1, random_seed=seed,
     )  # fmt: skip
     return learner.train({**data.columns, "y": data.y}, verbose=0)
@@ -124,14 +124,14 @@ def _train_lightgbm(
     data: Data, n_trees: int, max_features: int | None = None, seed: int = 0
 ) -> Any:
     lightgbm = _import("lightgbm")
-    n_rows, n_attributes = data.shape
+    n_rows, n_features = data.shape
     settings = {
         "boosting": "rf",
         "objective": "multiclass",
         "num_class": data.n_classes,
         "bagging_freq": 1,
         "bagging_fraction": 0.632,
-        "feature_fraction_bynode": (max_features or n_attributes) / n_attributes,
+        "feature_fraction_bynode": (max_features or n_features) / n_features,
         # More leaves than the trees get, but no more: its memory grows with the limit.
         "num_leaves": max(31, n_rows // 2),
         "histogram_pool_size": 512,
@@ -165,7 +165,7 @@ PEERS = (
     Peer(
         "Intel's extension",
         "sklearnex",
-        "Intel's extension: splits among at most 256 bins of each attribute, not exact; draws its "
+        "Intel's extension: splits among at most 256 bins of each feature, not exact; draws its "
         "own bootstrap samples.",
         _train_intel,
         _predict_proba_intel,

@@ -13,16 +13,16 @@ _TEST_ROWS = 5000
 DIABETES, _POSITIVE = (768, 8), 268
 
 
-def noisy_sums(n_rows: int, n_attributes: int, n_positive: int) -> Data:
-    """Two classes of different size, told apart by a sum of attributes but for some noise.
+def noisy_sums(n_rows: int, n_features: int, n_positive: int) -> Data:
+    """Two classes of different size, told apart by a sum of features but for some noise.
 
-    No attribute is a sum of others, as some are in :func:`benchmarks.boosting_peers.two_clusters`:
-    perceptrons that are wrong at times can turn to where such attributes say nothing, and would
+    No feature is a sum of others, as some are in :func:`benchmarks.boosting_peers.two_clusters`:
+    perceptrons that are wrong at times can turn to where such features say nothing, and would
     then be timed on other work.
 
     Parameters
     ----------
-    n_rows, n_attributes : int
+    n_rows, n_features : int
         Size.
     n_positive : int
         Rows of class 1, those of the largest sums.
@@ -30,7 +30,7 @@ def noisy_sums(n_rows: int, n_attributes: int, n_positive: int) -> Data:
     Returns
     -------
     Data
-        Normal attributes, half of them in the sum.
+        Normal features, half of them in the sum.
 
     Examples
     --------
@@ -39,8 +39,8 @@ def noisy_sums(n_rows: int, n_attributes: int, n_positive: int) -> Data:
     ((768, 8), 268)
     """
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n_rows, n_attributes))
-    half = n_attributes // 2
+    X = rng.standard_normal((n_rows, n_features))
+    half = n_features // 2
     score = X[:, :half].sum(axis=1) / np.sqrt(half) + rng.standard_normal(n_rows)
     y = np.zeros(n_rows, np.int64)
     y[np.argsort(score)[n_rows - n_positive :]] = 1
@@ -69,10 +69,10 @@ def diabetes() -> tuple[Data, str]:
     return Data("diabetes", X, y), "The problem is diabetes itself."
 
 
-def standardised(n_rows: int, n_attributes: int) -> tuple[Data, Data]:
+def standardised(n_rows: int, n_features: int) -> tuple[Data, Data]:
     """A training set and a test set, standardised as the training set is."""
     n_all = n_rows + _TEST_ROWS
-    whole = noisy_sums(n_all, n_attributes, round(n_all * _POSITIVE / DIABETES[0]))
+    whole = noisy_sums(n_all, n_features, round(n_all * _POSITIVE / DIABETES[0]))
     X = StandardScaler().fit(whole.X[:n_rows]).transform(whole.X)
     training = Data("noisy sums", X[:n_rows].copy(), whole.y[:n_rows])
     return training, Data("noisy sums", X[n_rows:].copy(), whole.y[n_rows:])

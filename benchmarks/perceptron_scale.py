@@ -30,14 +30,14 @@ def train(data: Data, n_epochs: int) -> Any:
     return ParallelPerceptronClassifier(max_iter=n_epochs, random_state=0).fit(data.X, data.y)
 
 
-def many_rows(name: str, n_rows: int, n_attributes: int) -> list[Measurement]:
+def many_rows(name: str, n_rows: int, n_features: int) -> list[Measurement]:
     """Time and memory of a fit on many rows, in a fresh process.
 
     Parameters
     ----------
     name : str
         The case.
-    n_rows, n_attributes : int
+    n_rows, n_features : int
         Size of the training set. Fewer than a million rows have as much less time, and no target
         of memory.
 
@@ -46,31 +46,32 @@ def many_rows(name: str, n_rows: int, n_attributes: int) -> list[Measurement]:
     list of Measurement
         Seconds; milliseconds of an epoch; and gigabytes of the process, where they are known.
     """
-    said = one_perceptron.fit_in_a_process(n_rows, n_attributes, EPOCHS)
-    shape, seconds = (n_rows, n_attributes), said["seconds"]
+    answers = one_perceptron.fit_in_a_process(n_rows, n_features, EPOCHS)
+    shape, seconds = (n_rows, n_features), answers["seconds"]
     notes = [
-        f"{name}: {EPOCHS} epochs, and {said['outside']:.1f} s for all but them; training error "
-        f"{said['error']:.1%}; {said['cores']:.2f} cores."
+        f"{name}: {EPOCHS} epochs, and {answers['outside']:.1f} s for all but them; training error "
+        f"{answers['error']:.1%}; {answers['cores']:.2f} cores."
     ]
     if n_rows < MILLION:
         notes.append(f"{name}: the full form has {MILLION} rows, in {_IN_MINUTES:g} s and 2 GB.")
     target = Target("at most", _IN_MINUTES * n_rows / MILLION, "s")
-    epoch = said["epoch"]
+    epoch = answers["epoch"]
     lines = [
         Measurement(
-            name, *shape, seconds, "s", seconds, target=target, notes=notes, detail=said
+            name, *shape, seconds, "s", seconds, target=target, notes=notes, detail=answers
         ),
         Measurement(f"{name}, an epoch", *shape, 1000 * epoch, "ms", epoch),
     ]  # fmt: skip
-    if "peak" in said:
-        table = 8 * n_rows * n_attributes / _MEGABYTE
+    if "peak" in answers:
+        table = 8 * n_rows * n_features / _MEGABYTE
         note = f"{name}: the table itself is {table:.0f} MB"
-        if "before" in said:
-            note += f"; the process had {said['before'] / _MEGABYTE:.0f} MB before the fit"
+        if "before" in answers:
+            note += f"; the process had {answers['before'] / _MEGABYTE:.0f} MB before the fit"
         lines.append(
             Measurement(
-                f"{name}, memory", *shape, said["peak"] / _GIGABYTE, "GB",
-                target=_IN_MEMORY if n_rows >= MILLION else None, notes=[f"{note}."], detail=said,
+                f"{name}, memory", *shape, answers["peak"] / _GIGABYTE, "GB",
+                target=_IN_MEMORY if n_rows >= MILLION else None, notes=[f"{note}."],
+                detail=answers,
             )
         )  # fmt: skip
     return lines

@@ -1,9 +1,9 @@
-"""How fast parallel perceptrons are trained, alone, on selected examples, and boosted.
+"""How fast parallel perceptrons are trained, alone, on selected samples, and boosted.
 
 The peer is scikit-learn's ``MLPClassifier`` with a hidden layer of three units, the network that
 parallel perceptrons of three were published against: 2000 epochs of it against 250 of theirs, which
 is what each was given in print. An epoch is not the same thing to both: a parallel perceptron moves
-once in it, the network after each batch of 200 examples. So the time of one epoch, and of as many
+once in it, the network after each batch of 200 samples. So the time of one epoch, and of as many
 on both sides, stand beside.
 """
 
@@ -50,7 +50,7 @@ class Effort:
     n_repeats : int
         Repetitions of ten-fold cross-validation.
     training : tuple of (int, int, int)
-        Rows and attributes of training sets, and which part of the network's epochs is timed: the
+        Rows and features of training sets, and which part of the network's epochs is timed: the
         tenth, if it is 10.
     n_rows : int
         Rows of the large training set.
@@ -109,19 +109,19 @@ def cross_validation(name: str, n_repeats: int, rounds: int) -> list[Measurement
         scores = []
         for training, test in folds:
             model = PPTSSClassifier(random_state=0).fit(data.X[training], data.y[training])
-            said = model.predict(data.X[test])
-            scores.append(geometric_mean(data.y[test], said, pos_label=1))
+            answers = model.predict(data.X[test])
+            scores.append(geometric_mean(data.y[test], answers, pos_label=1))
         return float(np.mean(scores))
 
     contender = Contender(name, partial(validate, folds), warm_up=partial(validate, folds[:1]))
     with one_thread():
         timing = interleave([contender], rounds=rounds)[name]
     g, one = timing.result, timing.seconds / len(folds)
-    said = f"{name}: {data.name}, g {g:.1%}; {1000 * one:.1f} ms for each of {len(folds)} folds."
+    answers = f"{name}: {data.name}, g {g:.1%}; {1000 * one:.1f} ms for each of {len(folds)} folds."
     return [
         Measurement(
             name, *data.shape, timing.seconds, "s", timing.seconds, timing.spread,
-            target=_IN_SECONDS, notes=[note, said, *remarks(name, timing)],
+            target=_IN_SECONDS, notes=[note, answers, *remarks(name, timing)],
             detail={"data": data.name, "g": g, "folds": len(folds), "rounds": rounds},
         )
     ]  # fmt: skip
@@ -147,7 +147,7 @@ def _train_network(data: Data, n_epochs: int) -> Any:
 
 
 def training(
-    name: str, n_rows: int, n_attributes: int, divisor: int, rounds: int
+    name: str, n_rows: int, n_features: int, divisor: int, rounds: int
 ) -> list[Measurement]:
     """Train on one thread against the network: each as published, an epoch, and as many epochs.
 
@@ -155,7 +155,7 @@ def training(
     ----------
     name : str
         The case.
-    n_rows, n_attributes : int
+    n_rows, n_features : int
         Size of the training set.
     divisor : int
         Which part of the network's epochs is timed.
@@ -167,7 +167,7 @@ def training(
     list of Measurement
         Three: 250 epochs against 2000, one against one, and 2000 against 2000.
     """
-    data, test = standardised(n_rows, n_attributes)
+    data, test = standardised(n_rows, n_features)
     n_timed = _NETWORK_EPOCHS // divisor
     contenders = [
         Contender("orfeon", partial(train, data, EPOCHS)),
@@ -208,7 +208,7 @@ def training(
 _EPOCHS_NOTE = (
     f"orfeon runs its {EPOCHS} epochs and the network its {_NETWORK_EPOCHS}, as published: a "
     f"factor of {_NETWORK_EPOCHS / EPOCHS:g} is due to that alone. The two lines below are per "
-    "epoch, and with as many epochs. In an epoch the network moves once for each 200 examples, a "
+    "epoch, and with as many epochs. In an epoch the network moves once for each 200 samples, a "
     "parallel perceptron once."
 )
 
@@ -284,8 +284,8 @@ def suite(quick: bool) -> Suite:
 
     few = 1 if quick else 3
     add(f"PPTSS, {effort.n_repeats} x {_FOLDS} folds", cross_validation, effort.n_repeats, few)
-    for n_rows, n_attributes, divisor in effort.training:
-        add(f"train, {n_rows} rows", training, n_rows, n_attributes, divisor, effort.rounds)
+    for n_rows, n_features, divisor in effort.training:
+        add(f"train, {n_rows} rows", training, n_rows, n_features, divisor, effort.rounds)
     notices = []
     if takes_weights():
         add(f"PPBoost, {_MEMBERS} members, each", boosting, effort.boosted, few + 1)

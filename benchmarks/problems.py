@@ -40,7 +40,7 @@ class Data:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and attributes."""
+        """Rows and features."""
         return len(self.X), self.X.shape[1]
 
     @property
@@ -71,10 +71,10 @@ def twonorm(n_rows: int = 300, seed: int = 0) -> Data:
     return _data("twonorm", *make_twonorm(n_rows, random_state=seed))
 
 
-def clusters(n_rows: int, n_attributes: int, seed: int = 0) -> Data:
-    """Three classes of gaussian clusters; some attributes are redundant, some are noise."""
+def clusters(n_rows: int, n_features: int, seed: int = 0) -> Data:
+    """Three classes of gaussian clusters; some features are redundant, some are noise."""
     X, y = make_classification(
-        n_rows, n_attributes, n_informative=n_attributes // 2, n_redundant=n_attributes // 5,
+        n_rows, n_features, n_informative=n_features // 2, n_redundant=n_features // 5,
         n_classes=3, flip_y=0.05, random_state=seed,
     )  # fmt: skip
     return _data("clusters", X, y)

@@ -45,7 +45,7 @@ class Size:
         Rows of the training set.
     n_members : int
         Members of the whole ensemble.
-    n_asked : int, default=10_000
+    n_queried : int, default=10_000
         Rows predicted, which are the test set.
     """
 
@@ -53,10 +53,10 @@ class Size:
     make: Callable[[int], Data]
     n_rows: int
     n_members: int
-    n_asked: int = 10_000
+    n_queried: int = 10_000
 
 
-_CLUSTERS = partial(problems.clusters, n_attributes=20)
+_CLUSTERS = partial(problems.clusters, n_features=20)
 FULL = (
     Size("waveform 300", problems.waveform, 300, 200),
     Size("waveform 5000", problems.waveform, 5000, 500),
@@ -111,7 +111,7 @@ def _is_scikit_learns(model: Any) -> bool:
 @cache
 def fitted(name: tuple[str, str], size: Size) -> Fitted:
     """Train the ensemble of a name; once for all cases that ask it."""
-    training, test = problems.with_test(size.make, size.n_rows, size.n_asked)
+    training, test = problems.with_test(size.make, size.n_rows, size.n_queried)
     n_members = size.n_members
     if MODELS[name] is _bagged_pruned and size.n_rows >= _LARGE:
         n_members = min(n_members, _FEWER)
@@ -144,7 +144,7 @@ def pruned(name: tuple[str, str], case: str, size: Size, rounds: int) -> list[Me
     rows = whole.rows(test)
     small, by_others = (
         orfeon.prune(whole.model, whole.rows(training), training.y, keep=_KEEP, on=on)
-        for on in ("examples", "out_of_bag")
+        for on in ("train", "out_of_bag")
     )
     everyone = f"{name[0]}, all {whole.n_members} members"
     with one_thread():
@@ -201,13 +201,13 @@ def decided_early(name: tuple[str, str], case: str, size: Size, rounds: int) -> 
             raise AssertionError(f"{text}: an exact early decision differs on {other:.2%} of rows")
         error = float((found.predictions != whole.test.y).mean())
         note = (
-            f"{text}: {found.mean_asked:.1f} of {found.n_members} members asked; "
+            f"{text}: {found.mean_queried:.1f} of {found.n_members} members asked; "
             f"{other:.2%} of the rows decided otherwise; test error {error:.2%}, of all "
             f"{whole.error(whole.model):.2%}."
         )
         lines += compare(
             text, whole.test.shape, timings, notes={everyone: [note]},
-            detail={"mean_asked": found.mean_asked, "differ": other, "test_error": error},
+            detail={"mean_queried": found.mean_queried, "differ": other, "test_error": error},
         )  # fmt: skip
     return lines
 

@@ -25,9 +25,9 @@ import orfeon
 from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
 from orfeon.datasets import FOLDER_VARIABLE
-from orfeon.ordering.ordered import FIFTH, share_of
-from orfeon.study import PROTOCOLS
-from orfeon.study.reproducing import (
+from orfeon.ordering.ordering import FIFTH, share_of
+from orfeon.workbench import PROTOCOLS
+from orfeon.workbench.reproduction import (
     Curve,
     PairedDifference,
     Partition,
@@ -36,8 +36,8 @@ from orfeon.study.reproducing import (
     paired_difference,
     published_sizes,
 )
-from orfeon.study.reproducing.ordered_bagging import codes_with_unseen
-from orfeon.study.store import RunRow, Store
+from orfeon.workbench.reproduction.ordered_bagging import codes_with_unseen
+from orfeon.workbench.store import RunRow, Store
 
 #: Sizes of the training and test sets, and the seeds of the fits, are those of this table.
 TABLE = "martinez-5.8"
@@ -98,7 +98,7 @@ class Outcome:
 
     Examples
     --------
-    >>> from orfeon.study.reproducing import Curve
+    >>> from orfeon.workbench.reproduction import Curve
     >>> curve = Curve((30, 20, 15, 16, 18), 100)
     >>> outcome = Outcome("random forest", "wine", 100, 3, curve, 0.4)
     >>> outcome.full, outcome.fifth, outcome.auto, outcome.share
@@ -116,7 +116,7 @@ class Outcome:
     def read(cls, run: RunRow) -> Outcome:
         """An outcome from what a store keeps of it."""
         where, found = run.configuration, run.result
-        curve = Curve(tuple(found["wrong"]), found["n_examples"])
+        curve = Curve(tuple(found["wrong"]), found["n_samples"])
         place = (where["ensemble"], where["dataset"], where["split"])
         return cls(*place, found["size"], curve, run.seconds)
 
@@ -128,7 +128,7 @@ class Outcome:
             {"ensemble": self.ensemble, "dataset": self.dataset, "split": self.split},
             PROTOCOLS[TABLE].random_state(self.split),
             {"size": self.size, "wrong": list(self.curve.wrong),
-             "n_examples": self.curve.n_examples},
+             "n_samples": self.curve.n_samples},
             round(self.seconds, 3),
         )  # fmt: skip
 
@@ -245,7 +245,7 @@ def row(outcomes: Sequence[Outcome]) -> Row:
 
     Examples
     --------
-    >>> from orfeon.study.reproducing import Curve
+    >>> from orfeon.workbench.reproduction import Curve
     >>> curves = Curve((30, 20, 15, 16, 18), 100), Curve((30, 24, 28, 24, 30), 100)
     >>> found = row([Outcome("bag", "wine", k, 4, curve, 0.4) for k, curve in enumerate(curves)])
     >>> found.full, found.fifth, found.auto, str(found.from_full), found.splits_from_full
@@ -279,7 +279,7 @@ def clear_record(differences: Sequence[PairedDifference]) -> tuple[int, int, int
 
     Examples
     --------
-    >>> from orfeon.study.reproducing import PairedDifference
+    >>> from orfeon.workbench.reproduction import PairedDifference
     >>> found = [PairedDifference(-1.0, 0.4, 20), PairedDifference(0.3, 0.2, 20)]
     >>> clear_record(found)
     (1, 1, 0)
@@ -329,7 +329,7 @@ def shares_markdown(found: Mapping[str, Sequence[Sequence[Outcome]]]) -> str:
 
     Examples
     --------
-    >>> from orfeon.study.reproducing import Curve
+    >>> from orfeon.workbench.reproduction import Curve
     >>> curves = Curve((30, 20, 15, 16, 18), 100), Curve((30, 24, 28, 24, 30), 100)
     >>> outcomes = [Outcome("bag", "wine", k, 4, curve, 0.4) for k, curve in enumerate(curves)]
     >>> print(shares_markdown({"bag": [outcomes]}).splitlines()[-1])

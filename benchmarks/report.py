@@ -88,7 +88,7 @@ class Measurement:
     case : str
         What was done.
     n, d : int
-        Rows and attributes.
+        Rows and features.
     figure : float
         What was measured, in ``unit``; times as fast as the peer when that is ``"x"``.
     unit : {"x", "s", "ms", "GB", "share", "ratio"}
@@ -180,7 +180,7 @@ def compare(
     case : str
         What was done.
     shape : tuple of two ints
-        Rows and attributes.
+        Rows and features.
     timings : mapping of str to Timing
         As :func:`benchmarks.timing.interleave` gives them; the first is orfeon's.
     targets : mapping of str to Target, optional
@@ -208,13 +208,13 @@ def compare(
     (own, ours), *others = timings.items()
     measurements = []
     for peer, theirs in others:
-        said = [*remarks(own, ours, threads), *remarks(peer, theirs)]
+        answers = [*remarks(own, ours, threads), *remarks(peer, theirs)]
         measurements.append(
             Measurement(
                 case, *shape, figure=theirs.seconds / ours.seconds, unit="x",
                 seconds=ours.seconds, spread=ours.spread, peer=peer,
                 peer_seconds=theirs.seconds, peer_spread=theirs.spread,
-                target=(targets or {}).get(peer), notes=[*(notes or {}).get(peer, ()), *said],
+                target=(targets or {}).get(peer), notes=[*(notes or {}).get(peer, ()), *answers],
                 detail={
                     "rounds": len(ours.rounds), "cores": ours.cores, "peer_cores": theirs.cores,
                     **(detail or {}),
@@ -246,17 +246,17 @@ def remarks(name: str, timing: Timing, threads: int = 1) -> list[str]:
     >>> remarks("orfeon", Timing((1.0,), cores=0.5))
     ['orfeon got only 50% of the time of a core: the machine was busy.']
     """
-    said = []
+    answers = []
     if timing.factor != 1:
-        said.append(f"{name} did 1/{timing.factor:g} of the work; its time was scaled up.")
+        answers.append(f"{name} did 1/{timing.factor:g} of the work; its time was scaled up.")
     if timing.cores is None:
-        return said
+        return answers
     if timing.cores > threads * _SEVERAL:
-        said.append(f"{name} used {timing.cores:.1f} cores, more than the {threads} asked for.")
+        answers.append(f"{name} used {timing.cores:.1f} cores, more than the {threads} asked for.")
     if timing.cores < threads * _BUSY:
         share = timing.cores / threads
-        said.append(f"{name} got only {share:.0%} of the time of a core: the machine was busy.")
-    return said
+        answers.append(f"{name} got only {share:.0%} of the time of a core: the machine was busy.")
+    return answers
 
 
 def _with_unit(figure: float, unit: Unit) -> str:

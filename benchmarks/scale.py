@@ -17,9 +17,9 @@ _ROOT = Path(__file__).resolve().parents[1]
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
 
 
-def _fit(library: str, n_rows: int, n_attributes: int, n_classes: int) -> dict[str, float]:
+def _fit(library: str, n_rows: int, n_features: int, n_classes: int) -> dict[str, float]:
     """What :mod:`benchmarks.one_fit` says of one fit."""
-    sizes = [str(size) for size in (n_rows, n_attributes, n_classes)]
+    sizes = [str(size) for size in (n_rows, n_features, n_classes)]
     process = subprocess.run(
         [sys.executable, "-m", "benchmarks.one_fit", library, *sizes],
         cwd=_ROOT, capture_output=True, text=True, check=True,
@@ -40,13 +40,13 @@ def _notes(name: str, ours: dict[str, float], theirs: dict[str, float]) -> list[
 def one_tree(
     name: str,
     n_rows: int,
-    n_attributes: int,
+    n_features: int,
     n_classes: int,
     rounds: int,
     memory_target: Target | None = None,
 ) -> list[Measurement]:
     """Time against scikit-learn; memory where there is a target."""
-    sizes = (n_rows, n_attributes, n_classes)
+    sizes = (n_rows, n_features, n_classes)
     _fit("orfeon", min(n_rows, 70_000), 2, min(n_classes, 2))  # compiles, where that is still due
     ours, theirs = [], []
     for _ in range(rounds):
@@ -60,13 +60,13 @@ def one_tree(
     detail = {"orfeon": ours[-1], "scikit-learn": theirs[-1], "classes": n_classes}
     timings = {"orfeon": timing, "scikit-learn": peer_timing}
     measurements = compare(
-        name, (n_rows, n_attributes), timings, notes={"scikit-learn": notes}, detail=detail
+        name, (n_rows, n_features), timings, notes={"scikit-learn": notes}, detail=detail
     )
     if memory_target is not None and "peak" in ours[0]:
         peak = max(run["peak"] for run in ours) / _GIGABYTE
         measurements.append(
             Measurement(
-                f"{name}, memory of the process", n_rows, n_attributes, peak, "GB",
+                f"{name}, memory of the process", n_rows, n_features, peak, "GB",
                 timing.seconds, timing.spread, target=memory_target, detail=detail,
             )
         )  # fmt: skip
@@ -83,7 +83,7 @@ def suite(quick: bool) -> Suite:
             for name, *arguments in (
                 ("many rows", n_rows, 20, 2, rounds, memory),
                 ("300 classes", 30_000, 20, 300, rounds),
-                ("5000 attributes", 1000, 5000, 2, rounds),
+                ("5000 features", 1000, 5000, 2, rounds),
                 ("100 rows", 100, 20, 2, rounds),
             )
         ]

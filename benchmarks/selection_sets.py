@@ -1,4 +1,4 @@
-"""What to order members by: the training set, out-of-bag votes, or examples set aside.
+"""What to order members by: the training set, out-of-bag votes, or samples set aside.
 
 ``python -m benchmarks.selection_sets --data DIR`` prunes ensembles to a fifth, ordered by each of
 them on the same splits, and prints the mean test errors as a table for the user guide.
@@ -19,19 +19,19 @@ import orfeon
 from benchmarks.pruning_sizes import ENSEMBLES, FIRST_SPLIT, TABLE
 from orfeon.datasets import FOLDER_VARIABLE
 from orfeon.ordering.pruned_base import Ordered
-from orfeon.study import PROTOCOLS
-from orfeon.study.reproducing import (
+from orfeon.workbench import PROTOCOLS
+from orfeon.workbench.reproduction import (
     PairedDifference,
     Partitions,
     is_synthetic,
     paired_difference,
     published_sizes,
 )
-from orfeon.study.reproducing.runs import error_percent
+from orfeon.workbench.reproduction.runs import error_percent
 
 #: Real problems of different sizes, and a synthetic one.
 DATASETS = ("waveform", "diabetes", "vehicle", "heart", "sonar", "ionosphere")
-#: Ensembles whose members leave examples out.
+#: Ensembles whose members leave samples out.
 COMPARED = tuple(name for name in ENSEMBLES if name != "class-switching")
 ORDERED_BY: tuple[Ordered, ...] = get_args(Ordered)
 
@@ -57,7 +57,7 @@ def mean_difference(differences: Sequence[PairedDifference]) -> PairedDifference
 
     Examples
     --------
-    >>> from orfeon.study.reproducing import PairedDifference
+    >>> from orfeon.workbench.reproduction import PairedDifference
     >>> print(mean_difference([PairedDifference(1.0, 0.3, 10), PairedDifference(0.0, 0.4, 10)]))
     +0.50 ± 0.25
     """
@@ -68,10 +68,10 @@ def mean_difference(differences: Sequence[PairedDifference]) -> PairedDifference
 
 def line(ensemble: str, found: Sequence[dict[Ordered, Errors]]) -> str:
     """An ensemble's row: the mean error by the training set, and differences from it."""
-    base = [float(np.mean(list(one["examples"].values()))) for one in found]
+    base = [float(np.mean(list(one["train"].values()))) for one in found]
     cells = [f"{np.mean(base):.1f}"]
     for on in ORDERED_BY[1:]:
-        paired = [paired_difference(one[on], one["examples"]) for one in found]
+        paired = [paired_difference(one[on], one["train"]) for one in found]
         cells.append(str(mean_difference(paired)))
     return f"| {ensemble} | {' | '.join(cells)} |"
 

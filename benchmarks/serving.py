@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.report import Measurement, Target
 from benchmarks.serving_client import Load, run_client
-from benchmarks.serving_process import N_ATTRIBUTES, N_ROWS, Service, service
+from benchmarks.serving_process import N_FEATURES, N_ROWS, Service, service
 from benchmarks.serving_reload import under_reloads
 from benchmarks.suite import Case, Suite
 
@@ -139,7 +139,7 @@ def under_load(seconds: float) -> list[Measurement]:
     detail = {**load._asdict(), "rate": rate, "trouble": trouble.n_sent}
 
     def line(case: str, figure: float, unit: Any, target: Target, **more: Any) -> Measurement:
-        return Measurement(case, N_ROWS, N_ATTRIBUTES, figure, unit, target=target, **more)
+        return Measurement(case, N_ROWS, N_FEATURES, figure, unit, target=target, **more)
 
     found = [
         line(

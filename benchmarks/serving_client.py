@@ -51,14 +51,14 @@ async def _run(port: int, requests: list[bytes], connections: int, seconds: floa
     start = time.perf_counter()
     waits: list[float] = []
     errors = await asyncio.gather(
-        *(_ask(port, requests, start + seconds, waits) for _ in range(connections))
+        *(_query(port, requests, start + seconds, waits) for _ in range(connections))
     )
     taken = time.perf_counter() - start
     middle, late, most = 1000 * np.quantile(waits or [0.0], [0.5, 0.99, 1.0])
     return Load(len(waits), taken, sum(errors), float(middle), float(late), float(most))
 
 
-async def _ask(port: int, requests: list[bytes], until: float, waits: list[float]) -> int:
+async def _query(port: int, requests: list[bytes], until: float, waits: list[float]) -> int:
     """Ask one after the other; gives how many were not answered with 200."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     n_errors = at = 0

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from orfeon import RandomForestClassifier, prune, save
 from orfeon.datasets import make_waveform
 
-N_ROWS, N_ATTRIBUTES = 1000, 21
+N_ROWS, N_FEATURES = 1000, 21
 _GROWN, _KEPT = 1000, 200
 #: Different rows that are asked for, one a request.
 _N_BODIES = 200
@@ -65,7 +65,7 @@ def write_model(path: Path, seed: int = 0) -> None:
 def _write_bodies(path: Path) -> None:
     """Write rows to ask for, a request a line."""
     new, _ = make_waveform(_N_BODIES, random_state=1)
-    names = [f"x{j}" for j in range(N_ATTRIBUTES)]
+    names = [f"x{j}" for j in range(N_FEATURES)]
     rows = ({"rows": [dict(zip(names, row, strict=True))]} for row in new.tolist())
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
@@ -90,7 +90,7 @@ def service(workers: int) -> Iterator[Service]:
             reading = threading.Thread(target=lines.extend, args=(process.stderr,), daemon=True)
             reading.start()
             start = time.perf_counter()
-            ask(port, bodies.read_bytes().splitlines()[0])
+            query(port, bodies.read_bytes().splitlines()[0])
             yield Service(process, port, time.perf_counter() - start, model, bodies, lines)
         finally:
             process.send_signal(signal.SIGTERM)
@@ -107,7 +107,7 @@ def _port_of(process: subprocess.Popen[str]) -> int:
     raise RuntimeError("the service did not start")
 
 
-def ask(port: int, body: bytes) -> Any:
+def query(port: int, body: bytes) -> Any:
     """The answer to a request for predictions."""
     request = urllib.request.Request(
         f"http://127.0.0.1:{port}/predict", body, {"Content-Type": "application/json"}

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.report import Measurement, Target
-from benchmarks.serving_process import N_ATTRIBUTES, N_ROWS, Service, ask, service, write_model
+from benchmarks.serving_process import N_FEATURES, N_ROWS, Service, query, service, write_model
 
 #: Seconds of load, and from one reload to the next.
 _SECONDS, _EVERY = 600.0, 5.0
@@ -76,7 +76,7 @@ class Clients(threading.Thread):
 
     def run(self) -> None:
         """Ask."""
-        asyncio.run(self._ask_all())
+        asyncio.run(self._query_all())
 
     def end(self) -> None:
         """Stop, and wait for the end."""
@@ -85,7 +85,7 @@ class Clients(threading.Thread):
         if self.is_alive():
             self.tally.fail("a client is still waiting")
 
-    async def _ask_all(self) -> None:
+    async def _query_all(self) -> None:
         await asyncio.gather(
             *(self._client(pause, keep=True) for pause in _KEPT),
             *(self._client(pause, keep=False) for pause in _FRESH),
@@ -175,7 +175,7 @@ def _clients(running: Service, models: Sequence[Path]) -> Clients:
     answers: list[list[bytes]] = []
     for number in (1, 0):
         _reload(running, models[number], number != 1)
-        answers.append([json.dumps(ask(running.port, body)).encode() for body in bodies])
+        answers.append([json.dumps(query(running.port, body)).encode() for body in bodies])
     if answers[0] == answers[1]:
         raise RuntimeError("both models give the same answers")
     expected = [frozenset(both) for both in zip(*answers, strict=True)]
@@ -230,7 +230,7 @@ def _lines(
     }  # fmt: skip
     found = [
         Measurement(
-            f"failed requests, {name}", N_ROWS, N_ATTRIBUTES, float(tally.n_failed), "ratio",
+            f"failed requests, {name}", N_ROWS, N_FEATURES, float(tally.n_failed), "ratio",
             target=Target("at most", 0.0, "ratio"), notes=[note, *tally.reasons], detail=detail,
         )
     ]  # fmt: skip
@@ -241,7 +241,7 @@ def _lines(
         grown = f"{first:.3f} GB at most in the first quarter, {last:.3f} GB in the last."
         found.append(
             Measurement(
-                f"memory, last over first, {name}", N_ROWS, N_ATTRIBUTES, last / first, "ratio",
+                f"memory, last over first, {name}", N_ROWS, N_FEATURES, last / first, "ratio",
                 target=Target("at most", 1.05, "ratio"), notes=[grown],
             )
         )  # fmt: skip

@@ -93,7 +93,7 @@ def cross_validated_tree(
     Parameters
     ----------
     X, y : ndarray
-        The examples.
+        The samples.
     weights : ndarray, optional
         Their weights; a row of weight 0 is left out, one of weight 2 is in one fold only.
     seed : int, default=0

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
 
-_ROWS, _ATTRIBUTES, _TREES = 300, 21, 10
+_ROWS, _FEATURES, _TREES = 300, 21, 10
 
 #: What a user's first script does; it says how long its parts took.
 _SCRIPT = f"""
@@ -22,11 +22,11 @@ import time
 start = time.perf_counter()
 import numpy as np
 from orfeon.growth import grow_forest
-from orfeon.seeding import seed_sequence, tree_seeds
-from orfeon.table import Table
+from orfeon.utils.seeding import seed_sequence, tree_seeds
+from orfeon.data.presorted import Table
 imported = time.perf_counter()
 rng = np.random.default_rng(0)
-X = rng.standard_normal(({_ROWS}, {_ATTRIBUTES}))
+X = rng.standard_normal(({_ROWS}, {_FEATURES}))
 y = np.digitize(X[:, 0] + X[:, 1], [-0.6, 0.6])
 counts = rng.multinomial({_ROWS}, np.full({_ROWS}, 1 / {_ROWS}), size={_TREES})
 seeds = tree_seeds(seed_sequence(0), {_TREES})
@@ -63,7 +63,7 @@ def _measurement(
         note += " The machine was busy: the processor worked less than the clock ran."
     detail: dict[str, Any] = {"rounds": len(runs), **parts}
     return Measurement(
-        case, _ROWS, _ATTRIBUTES, middle, "s", middle, (max(seconds) - min(seconds)) / middle,
+        case, _ROWS, _FEATURES, middle, "s", middle, (max(seconds) - min(seconds)) / middle,
         target=Target("at most", limit, "s"), notes=[note], detail=detail,
     )  # fmt: skip
 

@@ -21,14 +21,14 @@ from benchmarks.report import Measurement, Target
 from benchmarks.suite import Case, Suite
 from orfeon.datasets import make_waveform
 from orfeon.ordering import order
-from orfeon.study.store import Store
-from orfeon.study.workbench.evaluation import Evaluation, RunKey, first_members
-from orfeon.study.workbench.folding import Folding
-from orfeon.study.workbench.methods import METHODS
-from orfeon.study.workbench.plan import Plan
-from orfeon.study.workbench.running import Running, unit_keys
+from orfeon.workbench.experiment.evaluation import Evaluation, RunKey, first_members
+from orfeon.workbench.experiment.folding import Folding
+from orfeon.workbench.experiment.methods import METHODS
+from orfeon.workbench.experiment.plan import Plan
+from orfeon.workbench.experiment.running import Running, unit_keys
+from orfeon.workbench.store import Store
 
-_ROWS, _ATTRIBUTES = 300, 21
+_ROWS, _FEATURES = 300, 21
 #: What a study may add to its fits: less than 5%.
 _OVERHEAD = Target("at most", 1.05, "ratio")
 
@@ -109,7 +109,7 @@ def overhead(n_units: int, members: int) -> list[Measurement]:
     )
     return [
         Measurement(
-            f"a study of {n_runs} runs over bare loops", _ROWS, _ATTRIBUTES, ratio, "ratio",
+            f"a study of {n_runs} runs over bare loops", _ROWS, _FEATURES, ratio, "ratio",
             sum(studied[1:]), max(spread) - min(spread), target=_OVERHEAD, notes=[note],
         )
     ]  # fmt: skip

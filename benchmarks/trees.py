@@ -22,10 +22,10 @@ from benchmarks.sklearn_pruning import cross_validated_tree, predictions_by_own_
 from benchmarks.suite import Case, Suite
 from benchmarks.timing import Contender, interleave, one_thread
 from orfeon import CARTClassifier
+from orfeon.data.presorted import Table
 from orfeon.forest import Forest
 from orfeon.growth import grow_forest, grow_pruned_forest
-from orfeon.seeding import seed_sequence, tree_seeds
-from orfeon.table import Table
+from orfeon.utils.seeding import seed_sequence, tree_seeds
 
 ORFEON, SCIKIT_LEARN = "orfeon", "scikit-learn"
 #: From this many rows on, slow peers grow a tenth of the trees.
@@ -175,7 +175,7 @@ def two_threads(name: str, effort: Effort) -> list[Measurement]:
 _BY_REFITTING, _BY_HAND = "scikit-learn, ccp_alpha", "scikit-learn, own pruning"
 _PRUNING_NOTES = {
     _BY_REFITTING: [
-        "Both take the copies of an example into one fold and use the rule of one standard error; "
+        "Both take the copies of a sample into one fold and use the rule of one standard error; "
         "scikit-learn prunes by Gini impurity, orfeon by the error as in the book."
     ],
     _BY_HAND: [

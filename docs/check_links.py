@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-#: Attributes by which a page loads something; an href does so in a <link> only.
+#: Features by which a page loads something; an href does so in a <link> only.
 LOADING = {"src", "srcset", "poster", "data"}
 #: <link>s that name a page without loading it.
 NAMING = {

@@ -66,7 +66,7 @@ autodoc_member_order = "groupwise"
 maximum_signature_line_length = 88
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
-numpydoc_attributes_as_param_list = True
+numpydoc_features_as_param_list = True
 
 # -- gallery ---------------------------------------------------------------------------------------
 

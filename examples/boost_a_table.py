@@ -59,7 +59,7 @@ def models() -> dict[str, Any]:
 
 def staged_errors(model: Any, X: pd.DataFrame, y: Classes) -> str:
     """The error after some of the rounds."""
-    errors = [np.mean(said != y) for said in model.staged_predict(X)]
+    errors = [np.mean(answers != y) for answers in model.staged_predict(X)]
     shown = [n for n in (1, 5, 10, 20, 50, 100, 200, 500) if n < len(errors)] + [len(errors)]
     return "  ".join(f"{n}: {errors[n - 1]:.1%}" for n in shown)
 
@@ -67,7 +67,7 @@ def staged_errors(model: Any, X: pd.DataFrame, y: Classes) -> str:
 def main() -> None:
     X, y = make_machines(N_TRAIN, 0)
     X_test, y_test = make_machines(N_TEST, 1)
-    print(X[4:9].to_string(), f"\n\n{N_TRAIN} training and {N_TEST} test examples\n")
+    print(X[4:9].to_string(), f"\n\n{N_TRAIN} training and {N_TEST} test samples\n")
     print(f"{'':27} {'members':>8} {'training':>10} {'test error':>11}")
     fitted = {}
     for name, model in models().items():

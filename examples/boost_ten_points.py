@@ -30,8 +30,8 @@ def reweighted(weights: Weights, wrong: list[bool], error: Fraction) -> Weights:
 def rounds(model: AdaBoostClassifier) -> list[tuple[Weights, list[bool], Fraction]]:
     """Weights before each round, what its stump gets wrong, and its error: all of it exact."""
     found, weights = [], [Fraction(1, len(POINTS))] * len(POINTS)
-    for said in model.classes_[model.votes(POINTS)]:
-        wrong = [bool(s != label) for s, label in zip(said, LABELS, strict=True)]
+    for answers in model.classes_[model.votes(POINTS)]:
+        wrong = [bool(s != label) for s, label in zip(answers, LABELS, strict=True)]
         error = sum((w for w, k in zip(weights, wrong, strict=True) if k), Fraction(0))
         found.append((weights, wrong, error))
         weights = reweighted(weights, wrong, error)
@@ -56,12 +56,12 @@ BLUE, RED = "#1f5fa8", "#b5442e"
 
 
 def _shade(ax: Any, stump: Any) -> None:
-    attribute, threshold = stump.forest_.attribute[0], stump.forest_.threshold[0]
+    feature, threshold = stump.forest_.feature[0], stump.forest_.threshold[0]
     beyond = int(stump.predict([[11, 11]])[0])
-    span = ax.axvspan if attribute == 0 else ax.axhspan
+    span = ax.axvspan if feature == 0 else ax.axhspan
     for low, high, sign in ((0, threshold, -beyond), (threshold, 11, beyond)):
         span(low, high, color=BLUE if sign > 0 else RED, alpha=0.10, linewidth=0)
-    line = ax.axvline if attribute == 0 else ax.axhline
+    line = ax.axvline if feature == 0 else ax.axhline
     line(threshold, color="0.3", linewidth=1.2)
 
 

@@ -2,7 +2,7 @@
 
 Run it with ``python examples/combine_members.py``; it takes a minute and a half. The figures of the
 user guide are those of ``--draws 10``. ``--quick`` takes one draw, fewer members and fewer test
-examples, in a few seconds; its figures are rougher.
+samples, in a few seconds; its figures are rougher.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def supports_of(models: Named, X: Floats) -> Floats:
 
 
 def out_of_fold(models: Named, X: Floats, y: Any) -> Floats:
-    """What models say of each example that were trained without its fold."""
+    """What models say of each sample that were trained without its fold."""
     return np.stack([cross_val_predict(model, X, y, method="predict_proba") for _, model in models])
 
 
@@ -178,12 +178,12 @@ def decide(rule: str, known: Floats, y: Any, new: Floats) -> npt.NDArray[Any]:
     """What a rule that learns from known answers decides of new ones."""
     if as_combining_rule(rule).reads == "votes":
         classes = np.unique(y)
-        known, new = (classes[said.argmax(axis=2)] for said in (known, new))
+        known, new = (classes[answers.argmax(axis=2)] for answers in (known, new))
     return orfeon.combine(known, y=y, rule=rule).predict(new)
 
 
 def compare_jury(effort: Effort) -> None:
-    """Rules over different models, learnt from honest answers and from answers on seen examples."""
+    """Rules over different models, learnt from honest answers and from answers on seen samples."""
     errors: Errors = {}
     alone: Errors = {}
     for column, make in effort.classes.items():
@@ -193,15 +193,15 @@ def compare_jury(effort: Effort) -> None:
             for _, model in models:
                 model.fit(X, y)
             seen, new = supports_of(models, X), supports_of(models, X_test)
-            for (name, _), said in zip(models, new, strict=True):
-                right = np.unique(y)[said.argmax(axis=1)] == y_test
+            for (name, _), answers in zip(models, new, strict=True):
+                right = np.unique(y)[answers.argmax(axis=1)] == y_test
                 note(alone, name, column, 1 - np.mean(right))
             for rule in [rule for rule in rules_for("classification") if rule != "plurality"]:
-                said = decide(rule, honest, y, new)
-                note(errors, rule, column, np.mean(said != y_test))
+                answers = decide(rule, honest, y, new)
+                note(errors, rule, column, np.mean(answers != y_test))
             for rule in ("weighted", "naive_bayes", "model_averaging"):
-                said = decide(rule, seen, y, new)
-                note(errors, f"{rule}, learnt in sample", column, np.mean(said != y_test))
+                answers = decide(rule, seen, y, new)
+                note(errors, f"{rule}, learnt in sample", column, np.mean(answers != y_test))
     show("Seven different models, each alone", alone)
     show("The seven, combined by rules that learn out of fold", errors)
 
@@ -219,7 +219,7 @@ def compare_stacks(effort: Effort) -> None:
         "the same, decisions only": lambda seed: ours(
             seven(seed), stack_method="predict", random_state=seed
         ),
-        "the same, and the attributes": lambda seed: ours(
+        "the same, and the features": lambda seed: ours(
             seven(seed), passthrough=True, random_state=seed
         ),
         "meta decision tree": lambda seed: ours(seven(seed), "meta_tree", random_state=seed),
@@ -252,12 +252,12 @@ def compare_stacks(effort: Effort) -> None:
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def make_wild(n_examples: int, random_state: int) -> Sample:
+def make_wild(n_samples: int, random_state: int) -> Sample:
     """Friedman's first problem; of the training targets one in ten is far off."""
-    X, y = make_friedman1(n_examples, random_state=random_state)
+    X, y = make_friedman1(n_samples, random_state=random_state)
     if random_state < 1000:  # a training set
         rng = np.random.default_rng(random_state)
-        y = y + np.where(rng.random(n_examples) < 0.1, rng.normal(0, 20, n_examples), 0.0)
+        y = y + np.where(rng.random(n_samples) < 0.1, rng.normal(0, 20, n_samples), 0.0)
     return X, y
 
 
@@ -363,7 +363,7 @@ def compare_codes(effort: Effort) -> None:
         for row, build in ways.items():
             error = 1 - build(seed).fit(X_train, y_train).score(X_test, y_test)
             note(errors, row, "digits", error)
-    show(f"Ten digits, {2 * effort.n_train} training examples", errors)
+    show(f"Ten digits, {2 * effort.n_train} training samples", errors)
 
 
 def main() -> None:
@@ -375,7 +375,7 @@ def main() -> None:
     options = parser.parse_args()
     effort = QUICK if options.quick else Effort(n_draws=options.draws)
     print(
-        f"Test errors in %: {effort.n_train} training examples, {effort.n_test} test examples, "
+        f"Test errors in %: {effort.n_train} training samples, {effort.n_test} test samples, "
         f"draws: {effort.n_draws}. With three\nor more of them, - is better and + worse than the "
         "first row by more than two standard errors."
     )

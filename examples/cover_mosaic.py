@@ -1,4 +1,4 @@
-"""Class-switching on two classes of a plane: more members, and more examples, one map for each.
+"""Class-switching on two classes of a plane: more members, and more samples, one map for each.
 
 Every member is trained on labels of which three in ten are wrong, and alone it is little better
 than they are. Many together draw the border finely. The maps are those on the cover of
@@ -6,8 +6,8 @@ Martínez-Muñoz (2006), with a circle; ``--problem diagonal`` has the line of i
 4.3, and ``--margins`` shows how clearly the votes decide.
 
 Run it with ``python examples/cover_mosaic.py``; it takes about half a minute, nearly all of it for
-3003 trees of up to 30 000 examples. With ``--out FILE`` it also draws the picture, which needs
-matplotlib. ``--quick`` does with fewer examples and members, in a few seconds.
+3003 trees of up to 30 000 samples. With ``--out FILE`` it also draws the picture, which needs
+matplotlib. ``--quick`` does with fewer samples and members, in a few seconds.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MEMBERS, QUICK_MEMBERS = (1, 11, 101, 1001), (1, 11, 101)
 
 
 def make_mosaic(problem: str, quick: bool, margins: bool) -> MapMosaic:
-    """Maps of one ensemble for each number of examples.
+    """Maps of one ensemble for each number of samples.
 
     Its first members are the smaller ensembles: members are independent, so the first eleven of
     1001 are an ensemble of eleven.
     """
     known = PROBLEMS[problem]
     sizes, members = (QUICK_SIZES, QUICK_MEMBERS) if quick else (SIZES, MEMBERS)
-    data = {f"{n} examples": known.sample(n, random_state=0) for n in sizes}
+    data = {f"{n} samples": known.sample(n, random_state=0) for n in sizes}
     # Trees that learn by heart which labels were switched: three in ten, 3/5 of the limit of 1/2.
     model = ClassSwitchingClassifier(relative_rate=0.6, n_jobs=-1, random_state=0)
     return map_mosaic(
-        model, data, n_members=members, kind="margins" if margins else "classes", truth=known,
-        box=SQUARE, grid_resolution=100 if quick else 300,
+        model, data, n_members=members, kind="margins" if margins else "classes",
+        true_classes=known, box=SQUARE, grid_resolution=100 if quick else 300,
     )  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--problem", choices=list(PROBLEMS), default="circle")
     parser.add_argument("--margins", action="store_true", help="show how clearly votes decide")
-    parser.add_argument("--quick", action="store_true", help="fewer examples and members")
+    parser.add_argument("--quick", action="store_true", help="fewer samples and members")
     parser.add_argument("--out", type=Path, help="file of the picture, such as mosaic.png")
     given = parser.parse_args()
     start = time.perf_counter()

@@ -53,7 +53,7 @@ class Box(NamedTuple):
 #: The line that data flow along.
 LINE = (
     Box(COLUMNS[0], 5.0, BOX, "data", "arrays, frames,\nArrow, files", EDGE),
-    Box(COLUMNS[1], 5.0, BOX, "Schema", "what each\nattribute is", BLUE),
+    Box(COLUMNS[1], 5.0, BOX, "Schema", "what each\nfeature is", BLUE),
     Box(COLUMNS[2], 5.0, BOX, "Table", "ranked and\nsorted once", BLUE),
     Box(COLUMNS[3], 5.0, BOX, "growth", "kernels grow all\ntrees at once", BLUE),
     Box(COLUMNS[4], 5.0, BOX, "members", "a Forest, or any\nestimators", GREEN),
@@ -65,16 +65,23 @@ METHODS = (
     Box(COLUMNS[2], 3.2, BOX, "trees", "criterion, limits,\npruning", BLUE),
     Box(COLUMNS[3], 3.2, BOX, "ensembles", "a perturbation\na member", BLUE),
     Box(COLUMNS[3], 6.6, BOX, "perceptrons", "linear units,\nselected rows", BLUE),
-    Box(COLUMNS[4], 6.6, BOX, "adapters", "ensembles of\nother makes", GREEN),
+    Box(COLUMNS[6], 6.6, BOX, "rules", "majority, mean,\nnaive Bayes...", GREEN),
     Box(COLUMNS[4], 3.2, BOX, "ordering", "a better order,\nand how many", ORANGE),
     Box(COLUMNS[5], 3.2, BOX, "inspection", "numbers and\npictures: why", ORANGE),
-    Box(COLUMNS[6], 3.2, BOX, "combining", "rules, stacks,\nearly decision", ORANGE),
+    Box(COLUMNS[6], 3.2, BOX, "combining", "stacks, cascades,\nearly decision", ORANGE),
 )
 AROUND = (
-    Box(1.95, 1.15, 2.9, "io", "model files, ONNX", PURPLE, 0.8),
-    Box(5.1, 1.15, 2.9, "serving", "one model file behind HTTP", PURPLE, 0.8),
-    Box(8.25, 1.15, 2.9, "study", "plans, store, tests, report", PURPLE, 0.8),
-    Box(11.4, 1.15, 2.9, "cli", "the command orfeon", PURPLE, 0.8),
+    Box(1.95, 1.15, 2.9, "statistics", "is one method better?", PURPLE, 0.8),
+    Box(5.1, 1.15, 2.9, "io", "model files, ONNX", PURPLE, 0.8),
+    Box(
+        9.8,
+        1.15,
+        6.0,
+        "workbench",
+        "study, store, report, reproduce, serve, command line",
+        PURPLE,
+        0.8,
+    ),
 )
 
 
@@ -119,12 +126,12 @@ def draw_arrow(
 def draw_arrows(axes: Any) -> None:
     for one, next_one in pairwise(LINE):
         draw_arrow(axes, one.right, next_one.left)
-    boosting, trees, ensembles, perceptrons, adapters, ordering, inspection, combining = METHODS
+    boosting, trees, ensembles, perceptrons, rules, ordering, inspection, combining = METHODS
     _, _, _, growth, members, votes, decision = LINE
     for place, method in ((-0.55, boosting), (-0.2, trees), (0.15, ensembles)):
         draw_arrow(axes, (method.x + 0.15, method.top[1]), (growth.x + place, growth.bottom[1]))
     draw_arrow(axes, (perceptrons.x + 0.4, perceptrons.bottom[1]), (members.x - 0.4, 5.53))
-    draw_arrow(axes, adapters.bottom, members.top)
+    draw_arrow(axes, rules.bottom, decision.top)
     draw_arrow(axes, ordering.top, members.bottom, both=True)
     draw_arrow(axes, votes.bottom, inspection.top)
     draw_arrow(axes, combining.top, decision.bottom)
@@ -151,9 +158,9 @@ def draw(path: Path) -> None:
     axes.axis("off")
     for x, y, text in (
         (0.05, 5.85, "data flow one way"),
-        (1.95, 2.4, "what only a method knows is said here, once"),
-        (7.55, 2.4, "these ask members and votes, whoever made them"),
-        (0.5, 0.45, "these see everything; nothing sees them"),
+        (1.95, 2.4, "each method adds only what is its own"),
+        (7.55, 2.4, "these work on the members of any ensemble"),
+        (0.5, 0.45, "nothing above knows these"),
     ):
         axes.text(x, y, text, fontsize=9.5, style="italic", color=MUTED_INK, va="center")
     for box in (*LINE, *METHODS, *AROUND):

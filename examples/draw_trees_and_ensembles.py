@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 import orfeon
 from orfeon.datasets import GaussianClouds, problem
+from orfeon.rendering import export_text, plot_tree
 
 Floats = npt.NDArray[np.float64]
 Build = Callable[[int, int], Any]  # from the number of members and the seed to an estimator
@@ -34,7 +35,7 @@ overcast 81 75 no play, rain 71 80 yes stay"""
 
 
 class Effort(NamedTuple):
-    """How much is done: training sets, members, test examples, problems."""
+    """How much is done: training sets, members, test samples, problems."""
 
     n_draws: int = 10
     n_members: int = 200
@@ -66,7 +67,7 @@ def committees(members: int, seed: int) -> Any:
 
 
 def parts(members: int, seed: int) -> Any:
-    """Ten parts of the examples, as many members in all."""
+    """Ten parts of the samples, as many members in all."""
     each = max(1, members // 10)
     return orfeon.PartitionedClassifier(n_partitions=10, n_estimators=each, random_state=seed)
 
@@ -100,12 +101,12 @@ ENSEMBLES: dict[str, Build] = {
     "wagging, Poisson": many("WaggingClassifier", noise="poisson"),
     "random subspaces": many("RandomSubspaceClassifier"),
     "random forest": many("RandomForestClassifier"),
-    "random forest, one attribute": many("RandomForestClassifier", max_features=1),
-    "random forest, attributes per tree": many("RandomForestClassifier", features_per="tree"),
+    "random forest, one feature": many("RandomForestClassifier", max_features=1),
+    "random forest, features per tree": many("RandomForestClassifier", features_per="tree"),
     "oblique forest": many("ObliqueForestClassifier"),
     "randomised trees": many("RandomizedTreesClassifier"),
     "extra-trees": many("ExtraTreesClassifier"),
-    "extra-trees, one attribute": many("ExtraTreesClassifier", max_features=1),
+    "extra-trees, one feature": many("ExtraTreesClassifier", max_features=1),
     "class-switching": many("ClassSwitchingClassifier"),
     "flipping": many("FlippingClassifier"),
     "IGP ensemble": many("IGPEnsembleClassifier"),
@@ -189,7 +190,7 @@ def print_golf() -> Any:
     table = table.astype({"temperature": float, "humidity": float})
     tree = orfeon.C45Classifier().fit(table.drop(columns="golf"), table["golf"])
     print("\nC4.5 on Quinlan's days\n")
-    print(orfeon.export_text(tree))
+    print(export_text(tree))
     return tree
 
 
@@ -224,8 +225,8 @@ def draw_plane(folder: Path) -> None:
     for ax, name in zip(axes.flat, shown, strict=True):
         tree = TREES[name](1, 0).fit(X, y)
         ClassificationMapDisplay.from_estimator(tree, X, y, box=((-4, 4.5), (-4, 4.5)), ax=ax)
-        said = f"{tree.get_n_leaves()} leaves, error {1 - tree.score(X_test, y_test):.1%}"
-        ax.set_title(f"{name}\n{said}", fontsize=10)
+        answers = f"{tree.get_n_leaves()} leaves, error {1 - tree.score(X_test, y_test):.1%}"
+        ax.set_title(f"{name}\n{answers}", fontsize=10)
         ax.set(xlabel="", ylabel="", xticks=[], yticks=[])
         if ax.get_legend() is not None:
             ax.get_legend().remove()
@@ -236,7 +237,7 @@ def draw_pruning(folder: Path) -> None:
     """Errors of the nested trees of one pruning path: training, cross-validation, test."""
     from matplotlib import pyplot
 
-    from orfeon.pruning import prune_to_alpha
+    from orfeon.forest.pruning import prune_to_alpha
 
     X, y = problem("waveform").sample(N_TRAIN, random_state=0)
     X_test, y_test = problem("waveform").sample(5000, random_state=1000)
@@ -270,20 +271,20 @@ def draw_pruning(folder: Path) -> None:
 
 def draw_golf(tree: Any, folder: Path) -> None:
     """The tree of Quinlan's days as a drawing."""
-    keep(orfeon.plot_tree(tree).figure, folder, "golf_tree", dpi=110)
+    keep(plot_tree(tree).figure, folder, "golf_tree", dpi=110)
 
 
 def draw_perturbations(folder: Path) -> None:
-    """The same 60 examples as one member of six ensembles is given them."""
+    """The same 60 samples as one member of six ensembles is given them."""
     from matplotlib import pyplot
 
     from orfeon.ensembles import flipping, sampling, switching, wagging
-    from orfeon.ensembles.perturbation import Examples
+    from orfeon.ensembles.perturbation import Samples
     from orfeon.trees.igp import halve_groups
 
     X, y = GaussianClouds(priors=(0.7, 0.3)).sample(60, random_state=3)
     rng, ones = np.random.default_rng(1), np.ones(len(y))
-    drawn = sampling.draw_with_replacement(Examples(y, ones, 2, 2), rng, len(y))
+    drawn = sampling.draw_with_replacement(Samples(y, ones, 2, 2), rng, len(y))
     switched = switching.switch_labels(y, 2, round(0.2 * len(y)), rng)
     chances = flipping.flip_probabilities(np.bincount(y) / len(y), 0.2)
     flipped = flipping.flip_labels(y, chances, rng)
@@ -292,7 +293,7 @@ def draw_perturbations(folder: Path) -> None:
     panels = [
         (f"bagging: {np.sum(drawn > 0)} of 60 are drawn", X, drawn, y, None),
         ("wagging: random weights", X, wagging.gaussian_weights(len(y), 2.0, rng), y, None),
-        ("random subspace: one attribute of two", flat, ones, y, None),
+        ("random subspace: one feature of two", flat, ones, y, None),
         (f"class-switching: {np.sum(switched != y)} labels", X, ones, switched, switched != y),
         (f"flipping: {np.sum(flipped != y)} labels", X, ones, flipped, flipped != y),
         ("IGP: halves take turns", X, ones, y, halves == 2),
@@ -310,7 +311,7 @@ def draw_perturbations(folder: Path) -> None:
         if marked is not None and not is_half:
             ax.scatter(*at[marked].T, s=90, facecolors="none", edgecolors="#222222", linewidths=1.1)
         ax.set(title=title, xticks=[], yticks=[])
-    keep(figure, folder, "perturbed_examples")
+    keep(figure, folder, "perturbed_samples")
 
 
 def draw_curves(results: Mapping[tuple[str, str], Result], effort: Effort, folder: Path) -> None:
@@ -341,8 +342,8 @@ def main() -> None:
     given = parser.parse_args()
     effort = QUICK if given.quick else Effort()
     print(
-        f"{N_TRAIN} training examples, {effort.n_draws} training sets, {effort.n_test} test "
-        f"examples; means and their standard errors. Ensembles have {effort.n_members} trees."
+        f"{N_TRAIN} training samples, {effort.n_draws} training sets, {effort.n_test} test "
+        f"samples; means and their standard errors. Ensembles have {effort.n_members} trees."
     )
     problems = CLASS_PROBLEMS[: effort.n_problems]
     print_table("Trees: test error, %", TREES, problems, effort)

@@ -104,7 +104,7 @@ def main() -> None:
     parser.add_argument("--images", type=Path, metavar="DIR", help="draw the pictures there")
     options = parser.parse_args()
     print(
-        f"Waveform: {N_TRAIN} training examples, {N_TEST} test examples, means over {N_DRAWS} "
+        f"Waveform: {N_TRAIN} training samples, {N_TEST} test samples, means over {N_DRAWS} "
         "draws. The order is\nmade from the votes on the training set; the test set is used for "
         "the errors only."
     )
@@ -112,7 +112,7 @@ def main() -> None:
     compare(bag_of_pruned_trees, list(WAYS))
     print("\n  A fifth of the members, well chosen, errs less than all of them.")
     print(f"\nscikit-learn: RandomForestClassifier of {N_MEMBERS} trees\n")
-    # Orientation would warn: it is unstable where the ensemble is right on all examples.
+    # Orientation would warn: it is unstable where the ensemble is right on all samples.
     compare(scikit_learn_forest, [name for name in WAYS if "orientation" not in name])
     print(
         "\n  Unpruned trees make hardly an error on the training set: there is little to order by. "
@@ -131,7 +131,7 @@ Curves = dict[str, Floats]
 
 
 def mean_curves(build: Callable[[int], Any], n_draws: int = 10) -> Curves:
-    """Mean error curves, in percent: ordered and not, on training and on test examples."""
+    """Mean error curves, in percent: ordered and not, on training and on test samples."""
     sums: Curves = {}
     for seed in range(n_draws):
         X, y, X_test, y_test = draw(seed)

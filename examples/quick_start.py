@@ -101,7 +101,7 @@ def compare_methods(name: str) -> None:
     X, y = source.sample(N_TRAIN, random_state=0)
     X_test, y_test = source.sample(N_TEST, random_state=1)
     print(
-        f"\n{name}: {N_TRAIN} examples, {X.shape[1]} attributes, {y.max() + 1} classes; "
+        f"\n{name}: {N_TRAIN} samples, {X.shape[1]} features, {y.max() + 1} classes; "
         f"no method can have an error below {source.bayes_error():.1%}\n"
     )
     print(f"  {'method':40} {'test error':>10} {'leaves':>7} {'training':>10} {'faster':>7}")
@@ -143,7 +143,7 @@ def main() -> None:
     for name in PROBLEMS:
         compare_methods(name)
 
-    print("\nNo test set? Members are asked about the examples they did not see (out-of-bag):\n")
+    print("\nNo test set? Members are asked about the samples they did not see (out-of-bag):\n")
     for name in PROBLEMS:
         X, y = problem(name).sample(N_TRAIN, random_state=0)
         X_test, y_test = problem(name).sample(N_TEST, random_state=1)

@@ -3,7 +3,7 @@
 Run it with ``python examples/see_why.py``; it takes less than a minute on an idle core, most of it
 to train the same learners hundreds of times for their bias and variance. With ``--out FOLDER`` it
 also draws the pictures of the user guide, which needs matplotlib. ``--quick`` does with fewer
-members, examples and trainings, in a few seconds; its figures are rougher.
+members, samples and trainings, in a few seconds; its figures are rougher.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DEFINITIONS = ("kohavi_wolpert", "kong_dietterich", "breiman", "domingos")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done: members, test examples, trainings, resamples, members of a search."""
+    """How much is done: members, test samples, trainings, resamples, members of a search."""
 
     n_members: int = 1000
     n_test: int = 5000
@@ -88,7 +88,7 @@ def heading(text: str) -> None:
 
 @dataclass(frozen=True)
 class Votes:
-    """The ensembles of this story, and the examples: training set and test set."""
+    """The ensembles of this story, and the samples: training set and test set."""
 
     ensembles: dict[str, Any]
     training: tuple[Floats, Any]
@@ -146,7 +146,7 @@ def follow_errors(votes: Votes, album: Album) -> None:
 
 
 def measure_margins(votes: Votes, album: Album) -> None:
-    heading("Margins of the training examples: least and mean; mean of the test examples")
+    heading("Margins of the training samples: least and mean; mean of the test samples")
     found = {}
     for name, ensemble in votes.ensembles.items():
         found[name] = inspection.margin_distribution(ensemble, *votes.training)
@@ -316,7 +316,7 @@ def correlate(effort: Effort, album: Album) -> None:
         "n_train": 200, "n_test": 200, "n_repetitions": effort.n_forests, "random_state": 0,
     }  # fmt: skip
     forest = orfeon.RandomForestRegressor(50)
-    heading(f"Friedman 1: forests of 50 trees, m of 10 attributes; {effort.n_forests} trainings")
+    heading(f"Friedman 1: forests of 50 trees, m of 10 features; {effort.n_forests} trainings")
     curve = inspection.member_correlation_curve(forest, problem, values=values, **often)
     print(f"  {'m':>3} {'rho':>7} {'s2':>7} {'variance of the mean':>21} {'bias2':>7} {'error':>7}")
     for m, found in zip(values, curve.found, strict=True):
@@ -369,7 +369,7 @@ def find_outliers(effort: Effort, album: Album) -> None:
     album.keep("neighbourhood", lambda: draw_neighbourhood(*drawn))
 
 
-def weigh_attributes(effort: Effort, album: Album) -> None:
+def weigh_features(effort: Effort, album: Album) -> None:
     X, y = Waveform().sample(N_TRAIN, random_state=0)
     size = min(effort.n_members, 500)
     forest = orfeon.RandomForestClassifier(size, random_state=0).fit(X, y)
@@ -452,7 +452,7 @@ def draw_maps(album: Album) -> None:
         ),
     }
     mosaic = inspection.map_mosaic(
-        models, [Diagonal().sample(N_TRAIN, random_state=0)], truth=Diagonal(), box=SQUARE,
+        models, [Diagonal().sample(N_TRAIN, random_state=0)], true_classes=Diagonal(), box=SQUARE,
         kind="margins",
     )  # fmt: skip
     heading("The diagonal of a square: area that is wrong")
@@ -482,7 +482,7 @@ def main() -> None:
     walk_and_search(effort, album)
     correlate(effort, album)
     find_outliers(effort, album)
-    weigh_attributes(effort, album)
+    weigh_features(effort, album)
     hold_against_theory(votes, album)
     draw_maps(album)
     if album.names:

@@ -2,7 +2,7 @@
 
 Run it with ``python examples/teach_combining.py``; it takes about half a minute. With ``--out
 FOLDER`` it also draws the pictures of the user guide, which needs matplotlib. ``--quick`` does with
-fewer examples and draws, in a few seconds; its figures are rougher.
+fewer samples and draws, in a few seconds; its figures are rougher.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SQUARE = ((-4.0, 4.0), (-3.5, 4.5))
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is done: test examples, draws and trees of the cascade, points of a map."""
+    """How much is done: test samples, draws and trees of the cascade, points of a map."""
 
     n_test: int = 20_000
     n_cost: int = 5000
@@ -83,14 +83,14 @@ def decide_one_row() -> None:
     """Three members, three classes: which of them is decided for depends on the rule."""
     supports = np.array([[[0.50, 0.45, 0.05]], [[0.50, 0.45, 0.05]], [[0.02, 0.38, 0.60]]])
     print("One row: what three members say for classes A, B and C, and what rules make of it\n")
-    for number, said in enumerate(supports[:, 0], 1):
-        print(f"  {'member ' + str(number):14}" + "".join(f"{share:7.2f}" for share in said))
+    for number, answers in enumerate(supports[:, 0], 1):
+        print(f"  {'member ' + str(number):14}" + "".join(f"{share:7.2f}" for share in answers))
     print()
     rules = [rule for rule in rules_for("classification") if not as_combining_rule(rule).learns]
     accurate = Plurality(weights=[float(np.log(2 * p / (1 - p))) for p in (0.6, 0.6, 0.9)])
     for rule in (*(as_combining_rule(name) for name in rules if name != "plurality"), accurate):
-        said = supports.argmax(axis=2) if rule.reads == "votes" else supports
-        shares = rule.learn(None, None, 3).shares(said, 3)[0]
+        answers = supports.argmax(axis=2) if rule.reads == "votes" else supports
+        shares = rule.learn(None, None, 3).shares(answers, 3)[0]
         name = "weighted *" if rule is accurate else rule.name
         cells = "".join(f"{share:7.2f}" for share in shares)
         print(f"  {name:14}{cells}   {'ABC'[int(shares.argmax())]}")
@@ -103,11 +103,11 @@ CENTRES, SPREAD = np.array([[-1.3, -0.6], [1.3, -0.6], [0.0, 1.5]]), 1.0
 RULES = ("majority", "soft", "product", "max", "naive_bayes")
 
 
-def draw_clouds(n_examples: int, seed: int) -> Sample:
-    """Three clouds in the plane, of independent attributes."""
+def draw_clouds(n_samples: int, seed: int) -> Sample:
+    """Three clouds in the plane, of independent features."""
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, 3, n_examples)
-    return CENTRES[y] + rng.normal(0, SPREAD, (n_examples, 2)), y
+    y = rng.integers(0, 3, n_samples)
+    return CENTRES[y] + rng.normal(0, SPREAD, (n_samples, 2)), y
 
 
 def nearest_centre(X: Floats) -> Integers:
@@ -115,9 +115,9 @@ def nearest_centre(X: Floats) -> Integers:
     return np.asarray(np.argmin(((X[:, None] - CENTRES) ** 2).sum(axis=2), axis=1))
 
 
-def seeing(attribute: int) -> Any:
-    """A model that sees one attribute."""
-    return make_pipeline(make_column_transformer(("passthrough", [attribute])), GaussianNB())
+def seeing(feature: int) -> Any:
+    """A model that sees one feature."""
+    return make_pipeline(make_column_transformer(("passthrough", [feature])), GaussianNB())
 
 
 def members() -> dict[str, Any]:
@@ -192,12 +192,12 @@ def draw_borders(rows: list[tuple[str, dict[str, Any], dict[str, float]]], effor
 # -- mixtures of experts ---------------------------------------------------------------------------
 
 
-def bent(n_examples: int, seed: int) -> tuple[Floats, Floats]:
+def bent(n_samples: int, seed: int) -> tuple[Floats, Floats]:
     """Numbers along three straight lines."""
     rng = np.random.default_rng(seed)
-    X = rng.uniform(-3, 3, (n_examples, 1))
+    X = rng.uniform(-3, 3, (n_samples, 1))
     line = np.interp(X[:, 0], [-3, -1, 1, 3], [2.0, -1.0, 1.5, 0.0])
-    return X, line + rng.normal(0, 0.2, n_examples)
+    return X, line + rng.normal(0, 0.2, n_samples)
 
 
 #: Directions in which the sides of the triangle lie, all at the same distance.
@@ -205,9 +205,9 @@ SIDES = np.array([[np.cos(angle), np.sin(angle)] for angle in np.deg2rad([90, 21
 DISTANCE = 0.4
 
 
-def triangle(n_examples: int, seed: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
+def triangle(n_samples: int, seed: int) -> tuple[Floats, npt.NDArray[np.bool_]]:
     """Points of a square, and whether they are inside a triangle."""
-    X = np.random.default_rng(seed).uniform(-1, 1, (n_examples, 2))
+    X = np.random.default_rng(seed).uniform(-1, 1, (n_samples, 2))
     return X, (X @ SIDES.T).max(axis=1) < DISTANCE
 
 
@@ -256,7 +256,7 @@ def draw_experts(flat: dict[int, Any], effort: Effort) -> Any:
         axes[2].plot(curve, style, color=colour, label=f"{n_experts} experts", linewidth=1.5)
     axes[2].set_title("training: it never falls", fontsize=9)
     axes[2].set_xlabel("iteration of EM", fontsize=8)
-    axes[2].set_ylabel("log-likelihood of an example", fontsize=8)
+    axes[2].set_ylabel("log-likelihood of a sample", fontsize=8)
     axes[2].set_ylim(-0.85, 0)
     axes[2].legend(frameon=False, fontsize=7.5, loc="lower right")
     for ax in axes:
@@ -273,13 +273,13 @@ def draw_lines(ax: Any) -> None:
     ax.scatter(X[:, 0], y, s=3, color="0.72", linewidths=0)
     order = np.argsort((shares * grid).sum(axis=0) / shares.sum(axis=0))
     for expert, colour, style in zip(order, (BLUE, ORANGE, GREEN), ("-", "--", "-."), strict=True):
-        heard = np.where(shares[:, expert] > 0.05, lines[:, expert], np.nan)
-        ax.plot(grid, heard, style, color=colour, linewidth=2.2, alpha=0.8)
+        answered = np.where(shares[:, expert] > 0.05, lines[:, expert], np.nan)
+        ax.plot(grid, answered, style, color=colour, linewidth=2.2, alpha=0.8)
         ax.plot(grid, -3.2 + shares[:, expert], style, color=colour, linewidth=1.2)
     ax.plot(grid, model.predict(grid), color=INK, linewidth=1.0)
     ax.text(-2.9, -1.95, "gate's shares, 0 to 1", fontsize=7.5, color=MUTED_INK)
     ax.set_title("three linear experts, one gate", fontsize=9)
-    ax.set_xlabel("attribute", fontsize=8)
+    ax.set_xlabel("feature", fontsize=8)
     ax.set_ylim(-3.4, 2.9)
 
 
@@ -381,7 +381,7 @@ def follow_cost(effort: Effort) -> dict[str, Curve]:
         early = []
         for confidence in CONFIDENCES:
             decided = orfeon.early_decision(model.estimators_[1], X_test, confidence=confidence)
-            cost = COSTS[1] * decided.mean_asked / decided.n_members
+            cost = COSTS[1] * decided.mean_queried / decided.n_members
             early.append([cost, np.mean(decided.predictions != y_test)])
         found["early"].append(early)
     shaped = {name: np.array(rows) for name, rows in found.items()}
@@ -390,9 +390,7 @@ def follow_cost(effort: Effort) -> dict[str, Curve]:
 
 def save_cost(effort: Effort, album: Album) -> None:
     curves = follow_cost(effort)
-    print(
-        "\nThreenorm, 1000 training examples: logistic regression answers when it is sure, then a"
-    )
+    print("\nThreenorm, 1000 training samples: logistic regression answers when it is sure, then a")
     print(
         f"forest of {effort.n_trees} trees, then support vectors. Test errors, and costs of a row\n"
     )
@@ -427,9 +425,9 @@ def take_time(effort: Effort) -> None:
             one.predict(rows)
             times.append(time.perf_counter() - begin)
         seconds.append(min(times))
-    said = ", ".join(f"{1e3 * time:.1f} ms" for time in seconds)
+    answers = ", ".join(f"{1e3 * time:.1f} ms" for time in seconds)
     print(
-        f"\n  By the clock, {len(rows)} rows take {said}, the last by the cascade.\n  It "
+        f"\n  By the clock, {len(rows)} rows take {answers}, the last by the cascade.\n  It "
         f"expected to save {model.saving_:.0%} of the time of support vectors, and saved "
         f"{1 - seconds[-1] / seconds[-2]:.0%}."
     )
@@ -474,7 +472,7 @@ def draw_cost(curves: dict[str, Curve]) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="draw the pictures there")
-    parser.add_argument("--quick", action="store_true", help="fewer examples and draws")
+    parser.add_argument("--quick", action="store_true", help="fewer samples and draws")
     options = parser.parse_args()
     effort = QUICK if options.quick else Effort()
     if options.out is not None:

@@ -1,4 +1,4 @@
-"""Teach a few perceptrons together: the p-delta rule, step by step, and what it makes of examples.
+"""Teach a few perceptrons together: the p-delta rule, step by step, and what it makes of samples.
 
 Run it with ``python examples/teach_perceptrons.py``; it takes some seconds. With ``--images DIR``
 it also draws the pictures of the user guide, which needs matplotlib.
@@ -18,12 +18,12 @@ from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
 from orfeon.datasets import make_gaussian_clouds
 from orfeon.perceptrons import p_delta
 
-Examples = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
+Samples = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
 
-def quarters(n_examples: int, seed: int) -> Examples:
+def quarters(n_samples: int, seed: int) -> Samples:
     """Points of a square: two opposite quarters of it are positive."""
-    points = np.random.default_rng(seed).uniform(-1, 1, (n_examples, 2))
+    points = np.random.default_rng(seed).uniform(-1, 1, (n_samples, 2))
     return points, (points[:, 0] * points[:, 1] > 0).astype(np.int64)
 
 
@@ -31,12 +31,12 @@ def quarters(n_examples: int, seed: int) -> Examples:
 
 
 def take_one_step() -> None:
-    """An example that two of three perceptrons are wrong about, and what the rule does."""
+    """A sample that two of three perceptrons are wrong about, and what the rule does."""
     weights = np.array([[0.6, 0.8], [-0.6, 0.8], [-1.0, 0.0]])
     x, y = np.array([[2.0, -1.0]]), np.array([1.0])
     before = p_delta.Solution(weights, margin=0.1)
     rule = p_delta.PDelta(rate=0.1)
-    print("One step of the p-delta rule: the example x = (2, -1) is positive\n")
+    print("One step of the p-delta rule: the sample x = (2, -1) is positive\n")
     print(f"  {'perceptron':14} {'w.x':>6} {'says':>5} {'moved by':>9}   {'w after':16} {'w.x':>6}")
     step, _, _ = p_delta.update(x, y, np.ones(1), before, rule)
     after = p_delta.Solution(weights + rule.rate * step, margin=0.1).unit_weights
@@ -70,16 +70,16 @@ def learn_the_quarters() -> None:
     print(f"\n  With a fixed margin, the energy J of three before epochs 1, 10, 50, 250: {curve}")
 
 
-# -- what examples are to perceptrons --------------------------------------------------------------
+# -- what samples are to perceptrons --------------------------------------------------------------
 
 
-def clouds() -> Examples:
+def clouds() -> Samples:
     return make_gaussian_clouds(1000, random_state=0)
 
 
-def select_examples() -> None:
+def select_samples() -> None:
     X, y = clouds()
-    print(f"\nTwo gaussian clouds, {np.mean(y):.1%} of {len(y)} examples are positive\n")
+    print(f"\nTwo gaussian clouds, {np.mean(y):.1%} of {len(y)} samples are positive\n")
     plain = ParallelPerceptronClassifier(random_state=0).fit(X, y)
     counts = Counter(plain.categories(X, y).tolist())
     print("  to three perceptrons:", ", ".join(f"{n} {c}" for c, n in counts.most_common()))
@@ -118,7 +118,7 @@ def draw_pictures(folder: Path) -> None:
     plain = ParallelPerceptronClassifier(random_state=0).fit(X, y)
     selective = PPTSSClassifier(random_state=0).fit(X, y)
     figure, axes = pyplot.subplots(1, 2, figsize=(11.6, 5.4), layout="constrained", sharey=True)
-    # Two cuts show more than all: after the last one, examples and bands are lines themselves.
+    # Two cuts show more than all: after the last one, samples and bands are lines themselves.
     halfway = PPTSSClassifier(max_rounds=3, random_state=0).fit(X, y)
     for model, ax in zip((plain, halfway), axes, strict=True):
         PerceptronCategoriesDisplay.from_estimator(model, X, y, ax=ax)
@@ -140,7 +140,7 @@ def main() -> None:
     options = parser.parse_args()
     take_one_step()
     learn_the_quarters()
-    select_examples()
+    select_samples()
     if options.images is not None:
         options.images.mkdir(parents=True, exist_ok=True)
         draw_pictures(options.images)

@@ -1,4 +1,4 @@
-"""One example in twenty is positive: what accuracy hides, and what helps.
+"""One sample in twenty is positive: what accuracy hides, and what helps.
 
 Run it with ``python examples/unbalanced_sample.py``; it takes half a minute. The figures of the
 user guide are those of ``--draws 20``. The samplers need imbalanced-learn, ``pip install
@@ -103,15 +103,15 @@ def resampled(learner: Build) -> dict[str, Build]:
 
 
 def measure(build: Build, problem: Any, n_draws: int) -> npt.NDArray[np.float64]:
-    """Accuracy, acc+, acc- and g on test examples, means over the draws."""
+    """Accuracy, acc+, acc- and g on test samples, means over the draws."""
     found = []
     for seed in range(n_draws):
         X, y = problem(N_TRAIN, priors=PRIORS, random_state=seed)
         X_test, y_test = problem(N_TEST, priors=PRIORS, random_state=1000 + seed)
-        said = build(seed).fit(X, y).predict(X_test)
+        answers = build(seed).fit(X, y).predict(X_test)
         measures = (positive_accuracy, negative_accuracy, geometric_mean)
-        scores = [score(y_test, said, pos_label=1) for score in measures]
-        found.append([np.mean(said == y_test), *scores])
+        scores = [score(y_test, answers, pos_label=1) for score in measures]
+        found.append([np.mean(answers == y_test), *scores])
     return np.mean(found, axis=0)
 
 
@@ -147,7 +147,7 @@ def main() -> None:
     )
     n_draws = parser.parse_args().draws
     print(
-        f"{N_TRAIN} training examples, {PRIORS[1]:.0%} of them positive, {N_TEST} test examples, "
+        f"{N_TRAIN} training samples, {PRIORS[1]:.0%} of them positive, {N_TEST} test samples, "
         f"means over {n_draws} draws, in %."
     )
     print(f"\n{'':29} {'clouds':>8} {'':>26} {'twonorm':>8} {'ringnorm':>8}")

@@ -31,7 +31,7 @@ from orfeon.datasets import (
 Floats = npt.NDArray[np.float64]
 Sample = tuple[Floats, npt.NDArray[Any]]
 Make = Callable[..., Sample]
-#: What is done to a training set, and to a test set: examples, a generator, whether it is to train.
+#: What is done to a training set, and to a test set: samples, a generator, whether it is to train.
 Change = Callable[[Floats, npt.NDArray[Any], np.random.Generator, bool], Sample]
 #: A model for a seed, not fitted.
 Build = Callable[[int], Any]
@@ -116,7 +116,7 @@ def regressors(size: int) -> dict[str, Build]:
         "random forest": lambda seed: orfeon.RandomForestRegressor(size, random_state=seed),
         "extra-trees": lambda seed: orfeon.ExtraTreesRegressor(size, random_state=seed),
         "oblique forest": lambda seed: orfeon.ObliqueForestRegressor(size, random_state=seed),
-        "the same, attributes on one scale": lambda seed: make_pipeline(
+        "the same, features on one scale": lambda seed: make_pipeline(
             StandardScaler(), orfeon.ObliqueForestRegressor(size, random_state=seed)
         ),
         "output smearing": lambda seed: orfeon.OutputSmearingRegressor(
@@ -159,7 +159,7 @@ def punch(X: Floats, y: Any, rng: np.random.Generator, training: bool) -> Sample
 
 
 def add_noise(X: Floats, y: Any, rng: np.random.Generator, training: bool) -> Sample:
-    """A hundred attributes that say nothing."""
+    """A hundred features that say nothing."""
     return np.column_stack([X, rng.normal(size=(len(X), 100))]), y
 
 
@@ -268,7 +268,7 @@ def main() -> None:
             f"gaps: a fifth of the cells, {rows} rows", CLASSES, by_classes, effort, punch
         ),
         "noise": lambda: compare(
-            f"noise: 100 attributes more, {rows} rows", CLASSES, by_classes, effort, add_noise
+            f"noise: 100 features more, {rows} rows", CLASSES, by_classes, effort, add_noise
         ),
         "numbers": lambda: compare(
             f"numbers: 1 - R² in %, {rows} rows", NUMBERS, by_numbers, effort

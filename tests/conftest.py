@@ -87,13 +87,13 @@ Problem = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
 @pytest.fixture(scope="session")
 def waveform() -> Problem:
-    """The classic 300 examples of 21 attributes and 3 classes; read-only."""
+    """The classic 300 samples of 21 features and 3 classes; read-only."""
     return _frozen(*make_waveform(300, random_state=0))
 
 
 @pytest.fixture(scope="session")
 def friedman() -> Problem:
-    """200 examples of a regression problem; read-only."""
+    """200 samples of a regression problem; read-only."""
     return _frozen(*make_friedman1(200, random_state=0))
 
 

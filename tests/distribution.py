@@ -26,9 +26,9 @@ QUICK = (
     "tests/ensembles/test_switching.py",
     "tests/ordering/test_order_object.py",
     "tests/io/test_model_file.py",
-    "tests/cli/test_frame.py",
-    "tests/study/report/test_page.py",
-    "tests/study/reproducing/test_published.py",
+    "tests/workbench/cli/test_frame.py",
+    "tests/workbench/report/test_page.py",
+    "tests/workbench/reproduction/test_published.py",
 )
 
 

@@ -88,7 +88,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def unchanged(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Whether an estimator has the very attributes that it had."""
+    """Whether an estimator has the very features that it had."""
     return before.keys() == after.keys() and all(after[name] is before[name] for name in before)
 
 

@@ -29,7 +29,7 @@ def path_of(name: str) -> Path:
 
 
 def load(name: str) -> tuple[Any, npt.NDArray[Any]]:
-    """A real data set: the attributes as a data frame, and the target, its last column."""
+    """A real data set: the features as a data frame, and the target, its last column."""
     pandas = pytest.importorskip("pandas")
     packed = (SHARED / "data" / f"{name}.csv.gz").exists()
     frame = pandas.read_csv(path_of(f"data/{name}.csv{'.gz' if packed else ''}"))

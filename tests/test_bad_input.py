@@ -13,7 +13,9 @@ from sklearn.exceptions import NotFittedError
 from tests.shared import public_estimators
 
 import orfeon
-from orfeon import CARTClassifier, CARTRegressor, Forest, Table
+from orfeon import CARTClassifier, CARTRegressor
+from orfeon.data import Table
+from orfeon.forest import Forest
 
 # Labels drawn at random end boosting early, and it warns.
 pytestmark = [
@@ -46,12 +48,12 @@ BAD_TABLES: dict[str, tuple[Any, type[Exception], str]] = {
     "nothing": (None, ValueError, "X must be a table"),
     "no rows": (X[:0], ValueError, r"X has 0 sample\(s\) .* a minimum of 1 is required"),
     "no columns": (X[:, :0], ValueError, r"X has 0 feature\(s\) .* a minimum of 1 is required"),
-    "infinity": (with_infinity(), ValueError, "Attribute 'x1', row 3. Finite numbers and NaN"),
+    "infinity": (with_infinity(), ValueError, "Feature 'x1', row 3. Finite numbers and NaN"),
     "sparse matrix": (sparse.csr_matrix(X), TypeError, "Sparse data was passed for X"),
     "sparse array": (sparse.csr_array(X), TypeError, r"Use X.toarray\(\)"),
-    "complex": (X + 1j, ValueError, "Complex data not supported: Attribute 'x0'"),
-    "dates": (X.astype("datetime64[s]"), TypeError, "Attribute 'x0' holds dates"),
-    "objects": ([[{}]] * 30, TypeError, "Attribute 'x0' holds a value of type 'dict'"),
+    "complex": (X + 1j, ValueError, "Complex data not supported: Feature 'x0'"),
+    "dates": (X.astype("datetime64[s]"), TypeError, "Feature 'x0' holds dates"),
+    "objects": ([[{}]] * 30, TypeError, "Feature 'x0' holds a value of type 'dict'"),
     "ragged": ([[1, 2]] * 29 + [[3]], ValueError, "X must be a table whose rows have equal"),
 }
 
@@ -162,7 +164,7 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
     ("max_features", 0, r"must be an int in the range \[1, inf\), a float .* Got 0"),
     ("max_features", 1.5, r"a float in the range \(0.0, 1.0\], .* Got 1.5"),
     ("max_features", "all", "a str among .* Got 'all'"),
-    ("max_features", 4, "max_features=4 is more than the 3 attributes of X"),
+    ("max_features", 4, "max_features=4 is more than the 3 features of X"),
     ("pruning", -1, r"(\{'cv'\}, a float in the range \[0.0, inf\) or None|'bool').* Got -1"),
     ("pruning", "yes", r"(a str among \{'cv'\}|'bool').* Got 'yes'"),
     ("pruning", np.nan, r"(a str among \{'cv'\}|'bool').* Got nan"),
@@ -237,7 +239,7 @@ def test_more_classes_than_fit_in_the_labels_are_refused():
 def test_forests_refuse_what_is_not_theirs():
     forest = CARTClassifier().fit(X, Y).forest_
     other = CARTClassifier().fit(X[:, :2], Y).forest_
-    with pytest.raises(ValueError, match="forests differ in their attributes or classes"):
+    with pytest.raises(ValueError, match="forests differ in their features or classes"):
         Forest.concatenate([forest, other])
     with pytest.raises(ValueError, match="forests is empty; give at least one"):
         Forest.concatenate([])
@@ -247,7 +249,7 @@ def test_forests_refuse_what_is_not_theirs():
         forest.subset([1])
 
 
-def test_an_unknown_name_of_the_package_is_an_attribute_error():
+def test_an_unknown_name_of_the_package_is_an_feature_error():
     with pytest.raises(AttributeError, match="module 'orfeon' has no attribute 'Nonsense'"):
         _ = orfeon.Nonsense
 

@@ -213,7 +213,7 @@ def test_all_libraries_see_the_same_numbers():
 
 
 def test_a_test_set_is_of_the_same_problem_and_has_other_rows():
-    training, test = problems.with_test(partial(problems.clusters, n_attributes=10), 400, 300)
+    training, test = problems.with_test(partial(problems.clusters, n_features=10), 400, 300)
     assert (training.shape, test.shape) == ((400, 10), (300, 10))
     assert not set(training.X[:, 0]) & set(test.X[:, 0])
     tree = DecisionTreeClassifier(random_state=0).fit(training.X, training.y)
@@ -472,9 +472,9 @@ def test_memory_is_held_against_its_target(monkeypatch):
 def test_the_quick_start_prints_errors_above_the_best_possible(capsys):
     path = Path(__file__).parents[1] / "examples" / "quick_start.py"
     spec = importlib.util.spec_from_file_location("quick_start", path)
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
-    example.compare_methods("twonorm")
+    sample = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(sample)
+    sample.compare_methods("twonorm")
     printed = capsys.readouterr().out
     assert "no method can have an error below 2.3%" in printed
     errors = {

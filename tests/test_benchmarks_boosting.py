@@ -39,7 +39,7 @@ def test_the_training_set_and_the_test_set_share_nothing():
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-def test_contradicting_examples_are_the_same_but_for_their_label(rounded):
+def test_contradicting_samples_are_the_same_but_for_their_label(rounded):
     training, test = contradicting_clusters(300, 200, rounded=rounded)
     assert (training.shape, test.shape) == ((300, 20), (200, 20))
     distinct, place = np.unique(training.X, axis=0, return_inverse=True)
@@ -151,8 +151,8 @@ def test_a_target_is_not_held_against_other_work(told):
 # -- gradient boosting -------------------------------------------------------------------------
 
 
-def test_numbers_depend_on_five_attributes_and_carry_noise_of_variance_one():
-    training, test = friedman(2000, 3000, n_attributes=30)
+def test_numbers_depend_on_five_features_and_carry_noise_of_variance_one():
+    training, test = friedman(2000, 3000, n_features=30)
     assert (training.shape, test.shape) == ((2000, 30), (3000, 30))
     assert np.array_equal(training.X, training.narrow)
     x = test.X
@@ -184,10 +184,10 @@ def test_all_libraries_boost_by_gradients_to_about_the_same_loss(method, classes
 def test_exact_trees_of_both_libraries_are_the_same_on_the_whole(classes):
     training, test = gradient_peers.problem(classes=classes)(2000, 1000)
     ours, theirs = gradient_peers.exact(classes=classes)[:2]
-    said = [
+    answers = [
         one.answers(model, test, 5) for one in (ours, theirs) for model in [one.fit(training, 5, 0)]
     ]
-    assert np.mean(np.isclose(*said, rtol=1e-6)) > 0.99  # but for thresholds in a gap
+    assert np.mean(np.isclose(*answers, rtol=1e-6)) > 0.99  # but for thresholds in a gap
 
 
 @pytest.mark.parametrize("classes", [True, False])
@@ -281,12 +281,12 @@ def test_an_unknown_library_is_named():
 
 
 def test_memory_is_a_share_of_that_of_scikit_learn(monkeypatch):
-    said = {"orfeon": {"before": 1e8, "peak": 1.5e8}, SCIKIT_LEARN: {"before": 1e8, "peak": 3e8}}
-    monkeypatch.setattr(boosting, "_boost_in_a_process", lambda library, *sizes: said[library])
+    answers = {"orfeon": {"before": 1e8, "peak": 1.5e8}, SCIKIT_LEARN: {"before": 1e8, "peak": 3e8}}
+    monkeypatch.setattr(boosting, "_boost_in_a_process", lambda library, *sizes: answers[library])
     [line] = boosting.memory("memory", 500, 10, 2)
     assert (line.figure, line.unit, line.peer) == (0.25, "share", SCIKIT_LEARN)
     assert line.notes == ["memory: at most, beside the data: orfeon 50 MB, scikit-learn 200 MB."]
-    said["orfeon"] = {"rounds": 2}
+    answers["orfeon"] = {"rounds": 2}
     assert boosting.memory("memory", 500, 10, 2) == []
 
 
@@ -299,8 +299,8 @@ def tiny(monkeypatch):
     effort = boosting.Effort(some, some, some, some, (300, 5), 5, 300, rounds=1, often=1)
     monkeypatch.setattr(boosting, "QUICK", effort)
     monkeypatch.setattr(gradient_peers, "is_installed", lambda library: False)
-    said = {"rounds": 5, "before": 1e8, "peak": 2e8}
-    monkeypatch.setattr(boosting, "_boost_in_a_process", lambda library, *sizes: said)
+    answers = {"rounds": 5, "before": 1e8, "peak": 2e8}
+    monkeypatch.setattr(boosting, "_boost_in_a_process", lambda library, *sizes: answers)
     monkeypatch.setattr(boosting.os, "cpu_count", lambda: 1)  # threads that wait take their time
 
 

@@ -65,17 +65,17 @@ def test_contestants_predict_the_class_of_the_largest_share(waveform):
         assert (np.argmax(shares, axis=1) == one.predict(model, test)).mean() > 0.98
 
 
-def test_peers_get_as_many_attributes_at_a_node_as_scikit_learn(waveform):
-    asked = []
+def test_peers_get_as_many_features_at_a_node_as_scikit_learn(waveform):
+    queried = []
 
     def train(data, n_trees, max_features=None, seed=0):
-        asked.append((n_trees, max_features, seed))
+        queried.append((n_trees, max_features, seed))
 
     peer = peers.Peer("peer", "numpy", "", train, None, None)
     contestants.of_peer(peer).fit(waveform[0], 7, 2)
     contestants.of_peer(peer, square_root=True).fit(waveform[0], 7, 2)
     tree = RandomForestClassifier(1).fit(waveform[0].X, waveform[0].y).estimators_[0]
-    assert asked == [(7, None, 2), (7, 4, 2)]
+    assert queried == [(7, None, 2), (7, 4, 2)]
     assert tree.max_features_ == 4
 
 
@@ -200,7 +200,7 @@ def _fit_once_and_say(timings):
 def tiny(monkeypatch):
     sizes = (ensembles.Size(problems.waveform, 300, 10, rounds=1),)
     effort = ensembles.Effort(
-        sizes, n_switched=10, n_asked=5, n_rows_asked=500, growth_rows=(500, 1000),
+        sizes, n_switched=10, n_queried=5, n_rows_asked=500, growth_rows=(500, 1000),
         growth_members=(1, 2, 4), growth_trees=2, rounds=1, hurried=True,
     )  # fmt: skip
     monkeypatch.setattr(ensembles, "QUICK", effort)
@@ -251,7 +251,7 @@ def test_every_peer_that_predicts_must_be_beaten_or_matched(monkeypatch, wavefor
         contestants, "random_forest", lambda: [ours, other(SCIKIT_LEARN), other(YDF), other(INTEL)]
     )
     size = ensembles.Size(problems.waveform, 300, 10)
-    effort = ensembles.Effort((size,), n_asked=5, n_rows_asked=400, rounds=1)
+    effort = ensembles.Effort((size,), n_queried=5, n_rows_asked=400, rounds=1)
     lines = ensembles.predicting("predict, trees of 300 rows", size, effort)
     assert [(line.case.split(",")[0], line.peer, str(line.target)) for line in lines] == [
         ("predict", SCIKIT_LEARN, "None"),

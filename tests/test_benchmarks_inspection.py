@@ -109,7 +109,7 @@ def test_diversity_is_held_to_five_seconds_and_peers_to_as_many_pairs():
     assert f"kappa {against.detail['kappa']:.3f}." in lines[0].notes[0]
 
 
-def test_votes_are_on_examples_that_the_trees_have_not_seen():
+def test_votes_are_on_samples_that_the_trees_have_not_seen():
     votes, y = inspection.unseen_votes(5, 2000)
     assert votes.shape == (5, 2000)
     assert 0.2 < np.mean(votes != y) < 0.4
@@ -193,7 +193,7 @@ def test_pictures_are_drawn_of_the_same_points():
 # -- the mosaic --------------------------------------------------------------------------------
 
 
-def test_the_mosaic_is_made_by_the_example_in_a_process(monkeypatch):
+def test_the_mosaic_is_made_by_the_sample_in_a_process(monkeypatch):
     calls = []
 
     def run(command, **settings):
@@ -228,11 +228,11 @@ def test_an_empty_picture_is_refused(monkeypatch):
 
 
 def test_the_whole_mosaic_is_held_to_half_a_minute_with_kernels_compiled(monkeypatch):
-    asked = []
-    monkeypatch.setattr(inspection, "make_mosaic", lambda *options: asked.append(options))
+    queried = []
+    monkeypatch.setattr(inspection, "make_mosaic", lambda *options: queried.append(options))
     monkeypatch.setattr(inspection, "can_draw", lambda: True)
     [line] = inspection.mosaic("mosaic", (), 3)
-    assert asked == [("--quick",), (), (), ()]
+    assert queried == [("--quick",), (), (), ()]
     assert (str(line.target), line.n, line.detail["rounds"]) == ("<= 30 s", 300, 3)
     assert line.notes == ["mosaic: drawn, on all cores."]
     [line] = inspection.mosaic("mosaic", ("--quick",), 1)
@@ -322,10 +322,10 @@ def test_the_suite_runs_from_the_command_line_to_the_json_file(tiny, tmp_path):
         ("pairwise diversity", "NumPy, pair by pair", None),
         ("pairwise diversity", SKLEARN_PAIRS, None),
         ("pairwise diversity, ten measures", None, None),
-        ("map, 100 examples, classes", None, "<= 1 s"),
-        ("map, 100 examples, classes", ASKED, None),
-        ("map, 100 examples, margins", None, "<= 1 s"),
-        ("map, 100 examples, margins", ASKED, None),
+        ("map, 100 samples, classes", None, "<= 1 s"),
+        ("map, 100 samples, classes", ASKED, None),
+        ("map, 100 samples, margins", None, "<= 1 s"),
+        ("map, 100 samples, margins", ASKED, None),
         ("picture, 5 trees", "DecisionBoundaryDisplay", None),
         ("cover mosaic", None, None),
         ("predict, majority", None, None),
@@ -351,7 +351,7 @@ def test_both_forms_have_the_sizes_that_the_targets_are_for():
     for effort in (inspection.FULL, inspection.QUICK):
         assert effort.votes == (1000, 10_000)
         assert (effort.n_trees, effort.n_points) == (1001, 300)
-        assert (effort.combining.n_members, effort.combining.n_asked) == (200, 10_000)
+        assert (effort.combining.n_members, effort.combining.n_queried) == (200, 10_000)
         assert min(effort.rounds, effort.combining.rounds) >= 5
     assert inspection.FULL.mosaic == ()
     assert inspection.FULL.mosaic_rounds >= 5

@@ -12,7 +12,7 @@ from benchmarks.report import Target
 from benchmarks.timing import Timing
 
 import orfeon
-from orfeon.study.reproducing import published_seconds
+from orfeon.workbench.reproduction import published_seconds
 
 pytestmark = pytest.mark.tools
 
@@ -25,13 +25,13 @@ ROUNDED = ("orientation", "boosting_based", "kappa")
 def _votes(seed):
     """Members of different accuracy, some of them twice, and labels."""
     rng = np.random.default_rng(seed)
-    n_members, n_examples, n_classes = rng.integers(2, 13), rng.integers(8, 40), rng.integers(2, 5)
-    y = rng.integers(n_classes, size=n_examples)
+    n_members, n_samples, n_classes = rng.integers(2, 13), rng.integers(8, 40), rng.integers(2, 5)
+    y = rng.integers(n_classes, size=n_samples)
     y[:n_classes] = np.arange(n_classes)
-    said = rng.integers(n_classes, size=(n_members, n_examples))
-    right = rng.random(said.shape) < rng.uniform(0.3, 0.9, (n_members, 1))
-    said = np.where(right, y, said)
-    return said[rng.integers(n_members, size=n_members)].astype(np.int32), y
+    answers = rng.integers(n_classes, size=(n_members, n_samples))
+    right = rng.random(answers.shape) < rng.uniform(0.3, 0.9, (n_members, 1))
+    answers = np.where(right, y, answers)
+    return answers[rng.integers(n_members, size=n_members)].astype(np.int32), y
 
 
 @pytest.mark.parametrize("name", PEERS)
@@ -179,8 +179,8 @@ def test_growth_is_the_last_step_and_the_power_that_of_all(seconds):
     ]
 
 
-def _whole(n_members, n_examples):
-    return ordering.real_votes(n_members, n_examples)
+def _whole(n_members, n_samples):
+    return ordering.real_votes(n_members, n_samples)
 
 
 def test_slow_rules_grow_over_fewer_members(seconds):
@@ -188,9 +188,9 @@ def test_slow_rules_grow_over_fewer_members(seconds):
     effort = _tiny_effort()
     for name, n_members, n_few in (("kappa", 16, 12), ("clustering", 8, 4)):
         [by_members] = ordering.with_members(name, "growth", effort)
-        [by_examples] = ordering.with_examples(name, "growth", effort)
+        [by_samples] = ordering.with_samples(name, "growth", effort)
         assert (by_members.n, by_members.d) == (n_members, 300)
-        assert (by_examples.n, by_examples.d) == (n_few, 60)
+        assert (by_samples.n, by_samples.d) == (n_few, 60)
 
 
 # -- search ------------------------------------------------------------------------------------
@@ -198,10 +198,10 @@ def test_slow_rules_grow_over_fewer_members(seconds):
 
 @pytest.mark.parametrize(("n_members", "target"), [(25, "<= 5 s"), (31, "<= 300 s"), (9, "None")])
 def test_the_time_of_a_search_has_the_limit_of_its_size(n_members, target, seconds, monkeypatch):
-    asked = []
+    queried = []
 
     def search(votes, y, n_jobs=1):
-        asked.append((len(votes), n_jobs))
+        queried.append((len(votes), n_jobs))
         return SimpleNamespace(error_curve=np.zeros(len(votes)))
 
     monkeypatch.setattr(ordering, "search_exhaustive", search)
@@ -209,7 +209,7 @@ def test_the_time_of_a_search_has_the_limit_of_its_size(n_members, target, secon
     seconds({"orfeon": 4.5}.__getitem__)
     [line] = ordering.exhaustive("search", n_members)
     assert str(line.target) == target
-    assert asked == [(n_members, 2 if n_members == 31 else 1)]
+    assert queried == [(n_members, 2 if n_members == 31 else 1)]
 
 
 def test_a_search_that_is_worse_than_a_greedy_order_is_refused(seconds, monkeypatch):
@@ -292,7 +292,7 @@ def test_a_fresh_process_orders():
 
 # -- pruned ensembles --------------------------------------------------------------------------
 
-SMALL = pruned_prediction.Size("waveform", problems.waveform, 200, 15, n_asked=300)
+SMALL = pruned_prediction.Size("waveform", problems.waveform, 200, 15, n_queried=300)
 
 
 @pytest.mark.parametrize("name", pruned_prediction.MODELS)
@@ -317,14 +317,14 @@ def test_kept_members_are_timed_against_all(name, seconds):
 def test_fewer_cross_validated_trees_are_grown_on_many_rows(monkeypatch):
     monkeypatch.setattr(pruned_prediction, "_LARGE", 150)
     monkeypatch.setattr(pruned_prediction, "_FEWER", 4)
-    size = pruned_prediction.Size("waveform", problems.waveform, 150, 6, n_asked=50)
+    size = pruned_prediction.Size("waveform", problems.waveform, 150, 6, n_queried=50)
     counts = [pruned_prediction.fitted(name, size).n_members for name in pruned_prediction.MODELS]
     assert counts == [4, 6, 6, 6, 6]
 
 
 def _decisions(predictions):
     def early_decision(model, X, confidence):
-        return SimpleNamespace(predictions=predictions(X), mean_asked=5.25, n_members=15)
+        return SimpleNamespace(predictions=predictions(X), mean_queried=5.25, n_members=15)
 
     return SimpleNamespace(early_decision=early_decision)
 
@@ -361,7 +361,7 @@ def _tiny_effort():
         held=Shape(16, 60),
         published=(50,),
         growth_members=(8, 16),
-        growth_examples=(40, 60),
+        growth_samples=(40, 60),
         growth_slow=(4, 8),
         searched=(6,),
         chunked=None,
@@ -385,7 +385,7 @@ def test_the_suite_runs_from_the_command_line_to_the_json_file(tmp_path, monkeyp
     for name in NAMES:
         assert (f"{name}, many", None, "<= 1 s") in found
         assert (f"{name}, with members", None, None) in found
-        assert (f"{name}, with examples", None, None) in found
+        assert (f"{name}, with samples", None, None) in found
     for row in (
         ("margin_distance, many", "NumPy", None),
         ("orientation, table 5.10", "published, Pentium 4", None),
@@ -406,7 +406,7 @@ def test_the_suite_runs_from_the_command_line_to_the_json_file(tmp_path, monkeyp
     assert all(line["detail"].get("same_order", True) for line in compared)
     printed = capsys.readouterr().out
     assert max(len(line["case"]) for line in lines) <= 39
-    assert "Sizes of votes are members x examples." in printed
+    assert "Sizes of votes are members x samples." in printed
 
 
 def test_the_full_form_has_the_sizes_of_the_targets_and_the_quick_one_does_not_take_long():

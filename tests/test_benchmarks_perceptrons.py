@@ -19,7 +19,7 @@ NETWORK = "MLPClassifier, 2000 epochs"
 # -- the problems ------------------------------------------------------------------------------
 
 
-def test_the_stand_in_has_the_size_of_diabetes_and_no_attribute_follows_from_others(monkeypatch):
+def test_the_stand_in_has_the_size_of_diabetes_and_no_feature_follows_from_others(monkeypatch):
     monkeypatch.delenv("ORFEON_DATA", raising=False)
     data, note = perceptron_problems.diabetes()
     assert (data.shape, data.y.sum()) == ((768, 8), 268)
@@ -157,12 +157,12 @@ SAID = {
 
 
 def test_many_rows_are_held_to_minutes_and_gigabytes(monkeypatch):
-    asked = []
+    queried = []
     monkeypatch.setattr(
-        one_perceptron, "fit_in_a_process", lambda *sizes: asked.append(sizes) or SAID
+        one_perceptron, "fit_in_a_process", lambda *sizes: queried.append(sizes) or SAID
     )
     seconds, epoch, memory = perceptron_scale.many_rows("rows", 1_000_000, 30)
-    assert asked == [(1_000_000, 30, 250)]
+    assert queried == [(1_000_000, 30, 250)]
     assert (seconds.figure, str(seconds.target)) == (40, "<= 180 s")
     assert (epoch.figure, epoch.unit) == (pytest.approx(150), "ms")
     assert (memory.figure, str(memory.target)) == (1.5, "<= 2 GB")

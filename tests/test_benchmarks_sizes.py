@@ -17,8 +17,8 @@ from benchmarks.pruning_sizes import (
 )
 
 from orfeon import prune
-from orfeon.study import PROTOCOLS
-from orfeon.study.reproducing import (
+from orfeon.workbench import PROTOCOLS
+from orfeon.workbench.reproduction import (
     Curve,
     PairedDifference,
     Partition,
@@ -26,7 +26,7 @@ from orfeon.study.reproducing import (
     Sizes,
     published_sizes,
 )
-from orfeon.study.store import Store
+from orfeon.workbench.store import Store
 
 pytestmark = pytest.mark.tools
 
@@ -38,7 +38,7 @@ def split():
 
 @pytest.fixture
 def small(monkeypatch):
-    """Problems of 100 examples; the test set is small too."""
+    """Problems of 100 samples; the test set is small too."""
     sizes = {name: Sizes(100, 200) for name in ("waveform", "twonorm")}
     monkeypatch.setattr(
         pruning_sizes, "published_sizes", lambda table: {**published_sizes(table), **sizes}

@@ -6,7 +6,7 @@ import pytest
 from benchmarks import studies
 from benchmarks.__main__ import main
 
-from orfeon.study.workbench.evaluation import RunKey
+from orfeon.workbench.experiment.evaluation import RunKey
 
 pytestmark = pytest.mark.tools
 

@@ -91,7 +91,7 @@ def test_the_wheel_says_what_it_is(built):
     assert (about["Name"], about["Version"]) == ("orfeon", PROJECT["version"])
     assert about["License-Expression"] == "BSD-3-Clause"
     assert set(about.get_all("Provides-Extra")) == set(PROJECT["optional-dependencies"])
-    assert "orfeon = orfeon.cli:main" in scripts
+    assert "orfeon = orfeon.workbench.cli:main" in scripts
     assert built.wheel.name.endswith("-py3-none-any.whl")
 
 
@@ -101,7 +101,7 @@ def test_the_wheel_works_where_it_is_unpacked(built, tmp_path):
     # -P: neither the folder of the test nor the checkout is looked into.
     script = (
         f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import orfeon; print(orfeon.__file__);"
-        "from orfeon.cli import main; main(['--version'])"
+        "from orfeon.workbench.cli import main; main(['--version'])"
     )
     done = subprocess.run(
         [sys.executable, "-P", "-W", "error", "-c", script],

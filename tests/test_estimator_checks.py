@@ -51,7 +51,7 @@ from orfeon import (
 )
 from orfeon.ordering import BoostingBased
 
-# Orders by angles warn when nothing sets the examples apart, as it happens in problems this small.
+# Orders by angles warn when nothing sets the samples apart, as it happens in problems this small.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*degrees from the diagonal:UserWarning"),
     # Labels drawn at random, or that one test tells apart, leave boosting nothing to do; tables of
@@ -64,9 +64,9 @@ pytestmark = [
 
 CART = CARTClassifier(pruning="cv", n_folds=3)
 CART_OF_NUMBERS = CARTRegressor(pruning="cv", n_folds=3)
-#: What is pruned: small bags; smaller samples leave more examples out.
+#: What is pruned: small bags; smaller samples leave more samples out.
 BAG, BAG_OF_NUMBERS = BaggingClassifier(CART, 5), BaggingRegressor(CART_OF_NUMBERS, 5)
-# So small that some example is left out of every bag, also where most of them are copies.
+# So small that some sample is left out of every bag, also where most of them are copies.
 SMALL_BAG = BaggingClassifier(CART, 5, max_samples=0.2)
 SMALL_BAG_OF_NUMBERS = BaggingRegressor(CART_OF_NUMBERS, 5, max_samples=0.2)
 
@@ -500,8 +500,8 @@ def extremes() -> dict[str, npt.NDArray[np.float64]]:
     return {
         "one row": X[:1],
         "two rows": X[:2],
-        "one attribute": X[:, :1],
-        "5000 attributes": rng.normal(size=(20, 5000)),
+        "one feature": X[:, :1],
+        "5000 features": rng.normal(size=(20, 5000)),
         "only constant columns": np.ones((40, 3)),
         "huge values": X * 1e300,
         "the largest floats": np.where(X > 0, 1.7e308, -1.7e308) * rng.uniform(0.9, 1, X.shape),
@@ -514,7 +514,7 @@ def extremes() -> dict[str, npt.NDArray[np.float64]]:
     }
 
 
-#: Tables of which no example can be kept from the members: its copies are seen, or a class is lost.
+#: Tables of which no sample can be kept from the members: its copies are seen, or a class is lost.
 ALL_ARE_SEEN = {
     "out_of_bag": ("one row", "only constant columns", "negative zeros"),
     "validation": (
@@ -527,7 +527,7 @@ def is_all_seen(estimator: Any, name: str) -> bool:
     combine = getattr(estimator, "combine", "own")
     if combine in ("weighted", "naive_bayes"):  # they learn from what members did not see
         return name == "one row"
-    seen = ALL_ARE_SEEN.get(getattr(estimator, "on", "examples"), ())
+    seen = ALL_ARE_SEEN.get(getattr(estimator, "on", "train"), ())
     return name in seen[:1] if is_regressor(estimator) else name in seen
 
 
@@ -538,7 +538,7 @@ def test_extreme_tables_are_learnt(estimator, name):
     y = target_of(estimator, rng.normal(size=len(X)), min(len(X), 3))
     estimator.set_params(random_state=0)
     if is_all_seen(estimator, name):
-        with pytest.raises(ValueError, match=r"1 sample|saw all the exam|sets no example aside"):
+        with pytest.raises(ValueError, match=r"1 sample|saw all the exam|sets no sample aside"):
             estimator.fit(X, y)
         return
     fitted = estimator.fit(X, y)
@@ -588,6 +588,6 @@ def test_any_number_of_classes(estimator, n_classes):
     forest = fitted.forest_.validate()
     assert fitted.classes_.tolist() == list(range(100, 100 + n_classes))
     assert fitted.predict_proba(X).shape == (len(X), n_classes)
-    # The weights of wagging are random, and combined multiple models makes examples of its own.
+    # The weights of wagging are random, and combined multiple models makes samples of its own.
     if not isinstance(estimator, WaggingClassifier | CombinedMultipleModels):
         assert forest.value[0].sum() <= len(X) * (1 + 1e-9)

@@ -1,4 +1,4 @@
-"""Classes that are named before their examples come: what is taken, what is refused, and how."""
+"""Classes that are named before their samples come: what is taken, what is refused, and how."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from orfeon import ParallelPerceptronClassifier, PartitionedClassifier
-from orfeon.tabular import class_codes
+from orfeon.base import class_codes
 
 CLASSIFIERS = [ParallelPerceptronClassifier, PartitionedClassifier]
 each_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -18,10 +18,12 @@ y = np.repeat([0, 1], 4)
 
 
 def test_only_methods_that_there_are_are_named():
-    said = "^classes must be passed on the first call to partial_fit{}: all classes that will ever"
-    with pytest.raises(ValueError, match=said.format("")):
+    answers = (
+        "^classes must be passed on the first call to partial_fit{}: all classes that will ever"
+    )
+    with pytest.raises(ValueError, match=answers.format("")):
         ParallelPerceptronClassifier().partial_fit(X, y)
-    with pytest.raises(ValueError, match=said.format(", and to fit_chunks")):
+    with pytest.raises(ValueError, match=answers.format(", and to fit_chunks")):
         PartitionedClassifier().partial_fit(X, y)
 
 
@@ -91,8 +93,8 @@ def test_a_class_that_was_not_named_is_told_as_a_plain_value(classifier, labels,
 def test_the_classes_stay_those_of_the_first_call(classifier):
     model = classifier(random_state=0).partial_fit(X, y, classes=[0, 1])
     for classes, shown in (([2, 0, 1], r"\[0, 1, 2\]"), (["0", "1"], r"\['0', '1'\]")):
-        said = rf"^classes={shown} are not those of the first call, \[0, 1\]\.$"
-        with pytest.raises(ValueError, match=said):
+        answers = rf"^classes={shown} are not those of the first call, \[0, 1\]\.$"
+        with pytest.raises(ValueError, match=answers):
             model.partial_fit(X, y, classes=classes)
     assert model.partial_fit(X, y, classes=(1, 0)).classes_.tolist() == [0, 1]
 

@@ -52,8 +52,8 @@ def test_class_weight_is_the_sample_weight_of_the_class_where_samples_are_drawn_
     factors = {0: 2.5, 1: 0.5, 2: 1.25}
     by_class = small("PartitionedClassifier", class_weight=factors).fit(X, Y)
     assert by_class.n_estimators > 1
-    by_example = small("PartitionedClassifier").fit(X, Y, np.array([2.5, 0.5, 1.25])[Y])
-    assert_same_trees(by_class, by_example)
+    by_sample = small("PartitionedClassifier").fit(X, Y, np.array([2.5, 0.5, 1.25])[Y])
+    assert_same_trees(by_class, by_sample)
     shares = len(Y) / (3 * np.bincount(Y))
     balanced = small("PartitionedClassifier", class_weight="balanced").fit(X, Y)
     other = small("PartitionedClassifier").fit(X, Y, shares[Y])
@@ -89,7 +89,7 @@ def test_a_chunk_need_not_have_the_classes_that_class_weight_names():
     roots = model.forest_.value[model.forest_.tree_start[:-1]].tolist()
     # Without the class that weighs most, the others are seen in full.
     assert roots == [[*n_samples[:2], 0], [0, np.floor(n_samples[1] / 3 + 0.5), n_samples[2]]]
-    with pytest.raises(ValueError, match="leaves a part of the examples without any weight"):
+    with pytest.raises(ValueError, match="leaves a part of the samples without any weight"):
         PartitionedClassifier(class_weight={0: 0.0}, n_partitions=90).fit(X, Y)
 
 
@@ -346,8 +346,8 @@ def test_subspaces_are_those_that_were_drawn(base):
     members = RandomSubspaceClassifier(Remembering(), 8, max_features=2, random_state=0).fit(X, Y)
     expected = [one.tolist() for one in members.estimators_features_]
     assert [one.tolist() for one in model.subspaces_] == expected
-    for member, attributes in zip(model.estimators_, model.estimators_features_, strict=True):
-        assert len(member.predict(X[:, attributes])) == 90
+    for member, features in zip(model.estimators_, model.estimators_features_, strict=True):
+        assert len(member.predict(X[:, features])) == 90
     if base is None:
         few = orfeon.prune(model, X, Y, keep=[6, 1])
         assert [one.tolist() for one in few.subspaces_] == [expected[6], expected[1]]

@@ -57,7 +57,7 @@ def test_every_public_name_resolves_and_is_documented():
 FAMILIES = sorted(
     module.name
     for module in pkgutil.iter_modules(orfeon.__path__, "orfeon.")
-    if module.ispkg and module.name not in ("orfeon.kernels", "orfeon.rules", "orfeon.votes")
+    if module.ispkg and module.name not in ("orfeon.kernels", "orfeon.rules", "orfeon.utils")
 )
 
 
@@ -79,7 +79,7 @@ PACKAGES = [
     *(
         module.name
         for module in pkgutil.walk_packages(orfeon.__path__, "orfeon.")
-        if module.ispkg and not module.name.startswith(("orfeon.kernels", "orfeon.cli"))
+        if module.ispkg and not module.name.startswith(("orfeon.kernels", "orfeon.workbench.cli"))
     ),
 ]
 
@@ -126,18 +126,18 @@ import sys
 import orfeon
 
 given = {name for name in sys.modules if name.startswith("orfeon.")}
-assert given == {"orfeon._lazy"}, given
-for name in orfeon.study._PACKAGES:
-    assert getattr(orfeon.study, name).__name__ == f"orfeon.study.{name}"
+assert given == {"orfeon.utils.lazy"}, given
+for name in orfeon.workbench._PACKAGES:
+    assert getattr(orfeon.workbench, name).__name__ == f"orfeon.workbench.{name}"
 assert orfeon.io.onnx.to_onnx is orfeon.to_onnx
 for name in orfeon._PACKAGES:
     assert getattr(orfeon, name).__name__ == f"orfeon.{name}"
 assert {"matplotlib", "onnx", "dask", "starlette"} & sys.modules.keys() == set()
 
 sys.modules["starlette"] = None  # as if it were not installed
-assert "create_app" in dir(orfeon.serving)
+assert "create_app" in dir(orfeon.workbench.serve)
 try:
-    orfeon.serving.create_app
+    orfeon.workbench.serve.create_app
 except ImportError as error:
     print(error)
 """
@@ -147,7 +147,7 @@ except ImportError as error:
 
 
 def test_no_package_is_forgotten():
-    inner = {"orfeon.cli"}
+    inner = {"orfeon.workbench.cli"}
     assert {f"orfeon.{name}" for name in orfeon._PACKAGES} >= set(FAMILIES) - inner
     with pytest.raises(AttributeError, match="module 'orfeon' has no attribute 'forests'"):
         orfeon.forests  # noqa: B018
@@ -163,19 +163,19 @@ def test_a_public_thing_has_one_home():
     assert shared == {"load"}  # a model file; a data set
 
 
-def examples_of(thing):
-    """The statements of the examples in a docstring that are run."""
-    found = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
-    run = [example.source for example in found if not example.options.get(doctest.SKIP)]
+def samples_of(thing):
+    """The statements of the samples in a docstring that are run."""
+    found = doctest.DocTestParser().get_samples(inspect.getdoc(thing) or "")
+    run = [sample.source for sample in found if not sample.options.get(doctest.SKIP)]
     return ast.parse("".join(run))
 
 
-def test_examples_import_public_things_from_the_package():
+def test_samples_import_public_things_from_the_package():
     """As docs/versioning.md asks of users: the files that they happen to live in may change."""
     homes = public_things()
     found = []
     for thing, _ in homes.values():
-        for node in ast.walk(examples_of(thing)):
+        for node in ast.walk(samples_of(thing)):
             if not isinstance(node, ast.ImportFrom) or not node.module.startswith("orfeon"):
                 continue
             module = importlib.import_module(node.module)
@@ -190,12 +190,12 @@ def test_examples_import_public_things_from_the_package():
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 
 
-def test_examples_stand_on_their_own():
-    """Names come from the example, not from the file in which the tests run it."""
+def test_samples_stand_on_their_own():
+    """Names come from the sample, not from the file in which the tests run it."""
     found = []
     for thing, _ in public_things().values():
         known, used = set(dir(builtins)), set()
-        for node in ast.walk(examples_of(thing)):
+        for node in ast.walk(samples_of(thing)):
             if isinstance(node, ast.alias):
                 known.add(node.asname or node.name.split(".")[0])
             elif isinstance(node, ast.Name):

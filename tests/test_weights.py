@@ -14,8 +14,8 @@ from tests.shared import public_estimators
 from tests.test_estimator_checks import make
 
 from orfeon import CARTClassifier, CARTRegressor, FlippingClassifier, PrunedClassifier
-from orfeon.ensembles.setting_aside import deal_folds
-from orfeon.tabular import normal_weights, rows_with_copies
+from orfeon.base import normal_weights, rows_with_copies
+from orfeon.ensembles.holdout import deal_folds
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*degrees from the diagonal:UserWarning"),
@@ -30,7 +30,7 @@ X = RNG.normal(size=(N_ROWS, 3))
 NUMBERS = X[:, 0] + X[:, 1] ** 2 + RNG.normal(size=N_ROWS)
 CLASSES = (NUMBERS > 0.8).astype(int)
 WEIGHTS = RNG.uniform(0.5, 2.0, N_ROWS)
-#: One example in three weighs next to nothing.
+#: One sample in three weighs next to nothing.
 UNEQUAL = np.arange(N_ROWS) % 3 == 0
 
 each_estimator = pytest.mark.parametrize("name", public_estimators())
@@ -44,11 +44,11 @@ def answers(name: str, weights: npt.NDArray[np.float64] | None) -> npt.NDArray[A
     y = NUMBERS if is_regressor(estimator) else CLASSES
     with np.errstate(over="raise", divide="raise", invalid="raise"):
         estimator.fit(X, y, sample_weight=weights)
-    said = np.asarray(getattr(estimator, "predict_proba", estimator.predict)(X), np.float64)
-    assert np.isfinite(said).all()
-    if said.ndim == 2:
-        np.testing.assert_allclose(said.sum(axis=1), 1.0)
-    return said
+    answers = np.asarray(getattr(estimator, "predict_proba", estimator.predict)(X), np.float64)
+    assert np.isfinite(answers).all()
+    if answers.ndim == 2:
+        np.testing.assert_allclose(answers.sum(axis=1), 1.0)
+    return answers
 
 
 @each_estimator
@@ -98,7 +98,7 @@ def test_weights_whose_sum_overflows_are_refused(tree):
         tree.fit(X, CLASSES, sample_weight=np.full(N_ROWS, 1e307))
 
 
-def test_an_example_that_outweighs_all_others_leaves_folds_to_learn_from():
+def test_an_sample_that_outweighs_all_others_leaves_folds_to_learn_from():
     weights = np.where(np.arange(9) == 4, 1.0, 2.0**-100)
     labels, hashes = np.zeros(9, int), np.arange(9, dtype=np.uint64)
     for seed in range(10):

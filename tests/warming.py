@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import orfeon
-from orfeon.cli import warmup
+from orfeon.workbench.cli import warmup
 
 #: Shares of about equal work: what one family compiles, others find.
 SHARES = (("trees", "oblique", "ordering"), ("gradient", "perceptrons", "ensembles", "boosting"))
@@ -33,7 +33,7 @@ class _Silence:
 
 def is_cold() -> bool:
     """Whether no kernel was compiled yet."""
-    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(orfeon.__file__).parent / "kernels"
+    folder = os.environ.get("NUMBA_CACHE_DIR") or Path(orfeon.__file__).parent
     return next(Path(folder).rglob("*.nbc"), None) is None
 
 

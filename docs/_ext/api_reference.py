@@ -179,7 +179,7 @@ def _place_of(family: str) -> Any:
 
 def commands_text() -> str:
     """The page of the commands: what each prints when asked for help."""
-    from orfeon import cli
+    from orfeon.workbench import cli
 
     text = f"{headed('Commands')}\n.. code-block:: text\n\n{_indented(_help_of())}\n"
     for command in cli.available_commands():
@@ -189,7 +189,7 @@ def commands_text() -> str:
 
 
 def _help_of(*command: str) -> str:
-    from orfeon import cli
+    from orfeon.workbench import cli
 
     shown = io.StringIO()
     narrow = mock.patch.dict(os.environ, COLUMNS="80")  # as wide as a page, whatever the terminal

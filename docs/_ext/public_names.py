@@ -26,18 +26,16 @@ FAMILIES = {
     "inspection": ("Inspection", ["orfeon.inspection"]),
     "rendering": ("Trees for people to read", ["orfeon.rendering"]),
     "datasets": ("Data", ["orfeon.datasets"]),
-    "study": ("Studies", ["orfeon.study"]),
+    "statistics": ("Statistics", ["orfeon.statistics"]),
+    "serving": ("Serving", ["orfeon.workbench.serve"]),
+    "workbench": ("Workbench", ["orfeon.workbench"]),
     "io": ("Model files and export", ["orfeon.io"]),
-    "serving": ("Serving", ["orfeon.serving"]),
-    "engine": (
-        "Tables, forests and growth",
-        ["orfeon.table", "orfeon.schema", "orfeon.forest", "orfeon.growth", "orfeon.pruning"],
-    ),
-    "adapters": ("Adapters and errors", ["orfeon.adapters", "orfeon.errors"]),
+    "engine": ("Tables, forests and growth", ["orfeon.data", "orfeon.forest", "orfeon.growth"]),
+    "members": ("Members and errors", ["orfeon.members", "orfeon.errors"]),
 }
 #: Packages that say what they export to each other, not to users. The commands have a page of
 #: their own.
-INNER = ("orfeon.kernels", "orfeon.cli")
+INNER = ("orfeon.kernels", "orfeon.workbench.cli")
 
 
 @dataclass(frozen=True)

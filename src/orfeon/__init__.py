@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import if_installed, lazy_names
+from orfeon.utils.lazy import if_installed, lazy_names
 
 __version__ = "0.1.0"
 
@@ -44,7 +44,6 @@ _HOMES = {
     "ExtraTreesRegressor": "orfeon.ensembles",
     "FilterBoostClassifier": "orfeon.boosting",
     "FlippingClassifier": "orfeon.ensembles",
-    "Forest": "orfeon.forest",
     "GradientBoostingClassifier": "orfeon.boosting",
     "GradientBoostingRegressor": "orfeon.boosting",
     "HierarchicalExpertsClassifier": "orfeon.combining",
@@ -78,37 +77,28 @@ _HOMES = {
     "RandomTreeClassifier": "orfeon.trees",
     "RandomTreeRegressor": "orfeon.trees",
     "RandomizedTreesClassifier": "orfeon.ensembles",
-    "Schema": "orfeon.schema",
     "StackingClassifier": "orfeon.combining",
     "StackingRegressor": "orfeon.combining",
     "StumpClassifier": "orfeon.trees",
     "StumpRegressor": "orfeon.trees",
-    "Table": "orfeon.table",
     "WaggingClassifier": "orfeon.ensembles",
     "WaggingRegressor": "orfeon.ensembles",
     "WeightedDistanceEditing": "orfeon.imbalance",
     "combine": "orfeon.combining",
     "early_decision": "orfeon.combining",
-    "export_graphviz": "orfeon.rendering",
-    "export_html": "orfeon.rendering",
-    "export_rules": "orfeon.rendering",
-    "export_text": "orfeon.rendering",
     "load": "orfeon.io",
     "order": "orfeon.ordering",
-    "plot_tree": "orfeon.rendering",
     "prune": "orfeon.ordering",
     "save": "orfeon.io",
-    "search_exhaustive": "orfeon.ordering",
-    "search_genetic": "orfeon.ordering",
     "to_onnx": "orfeon.io.onnx",
 }
 
-#: Packages and modules that become attributes on first use. They are not in __all__:
+#: Packages and modules that become features on first use. They are not in __all__:
 #: `from orfeon import *` would import them all.
 _PACKAGES = (
-    "adapters",
     "boosting",
     "combining",
+    "data",
     "datasets",
     "ensembles",
     "errors",
@@ -117,19 +107,37 @@ _PACKAGES = (
     "imbalance",
     "inspection",
     "io",
+    "members",
     "ordering",
     "perceptrons",
-    "pruning",
     "rendering",
-    "serving",
-    "study",
+    "statistics",
     "trees",
+    "workbench",
 )
 
+#: Names that 0.1 had here; from 0.3 on they are only where they live now.
+_MOVED = {
+    "Forest": "orfeon.forest.Forest",
+    "Schema": "orfeon.data.Schema",
+    "Table": "orfeon.data.Table",
+    "adapters": "orfeon.members",
+    "export_graphviz": "orfeon.rendering.export_graphviz",
+    "export_html": "orfeon.rendering.export_html",
+    "export_rules": "orfeon.rendering.export_rules",
+    "export_text": "orfeon.rendering.export_text",
+    "plot_tree": "orfeon.rendering.plot_tree",
+    "pruning": "orfeon.forest",
+    "search_exhaustive": "orfeon.ordering.search_exhaustive",
+    "search_genetic": "orfeon.ordering.search_genetic",
+    "serving": "orfeon.workbench.serve",
+    "study": "orfeon.workbench",
+}
+
 if TYPE_CHECKING:
-    from orfeon import adapters as adapters
     from orfeon import boosting as boosting
     from orfeon import combining as combining
+    from orfeon import data as data
     from orfeon import datasets as datasets
     from orfeon import ensembles as ensembles
     from orfeon import errors as errors
@@ -138,13 +146,13 @@ if TYPE_CHECKING:
     from orfeon import imbalance as imbalance
     from orfeon import inspection as inspection
     from orfeon import io as io
+    from orfeon import members as members
     from orfeon import ordering as ordering
     from orfeon import perceptrons as perceptrons
-    from orfeon import pruning as pruning
     from orfeon import rendering as rendering
-    from orfeon import serving as serving
-    from orfeon import study as study
+    from orfeon import statistics as statistics
     from orfeon import trees as trees
+    from orfeon import workbench as workbench
     from orfeon.boosting import (
         AdaBoostClassifier,
         AdaBoostM2Classifier,
@@ -199,7 +207,6 @@ if TYPE_CHECKING:
         WaggingClassifier,
         WaggingRegressor,
     )
-    from orfeon.forest import Forest
     from orfeon.imbalance import (
         BalancedSubsetsClassifier,
         CostSensitiveClassifier,
@@ -215,8 +222,6 @@ if TYPE_CHECKING:
         PrunedRegressor,
         order,
         prune,
-        search_exhaustive,
-        search_genetic,
     )
     from orfeon.perceptrons import (
         ParallelPerceptronClassifier,
@@ -225,9 +230,6 @@ if TYPE_CHECKING:
         PPTSSClassifier,
     )
     from orfeon.perceptrons import PPTSSSampler as PPTSSSampler
-    from orfeon.rendering import export_graphviz, export_html, export_rules, export_text, plot_tree
-    from orfeon.schema import Schema
-    from orfeon.table import Table
     from orfeon.trees import (
         C45Classifier,
         CARTClassifier,
@@ -270,7 +272,6 @@ __all__ = [
     "ExtraTreesRegressor",
     "FilterBoostClassifier",
     "FlippingClassifier",
-    "Forest",
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "HierarchicalExpertsClassifier",
@@ -303,33 +304,24 @@ __all__ = [
     "RandomTreeClassifier",
     "RandomTreeRegressor",
     "RandomizedTreesClassifier",
-    "Schema",
     "StackingClassifier",
     "StackingRegressor",
     "StumpClassifier",
     "StumpRegressor",
-    "Table",
     "WaggingClassifier",
     "WaggingRegressor",
     "__version__",
     "combine",
     "early_decision",
-    "export_graphviz",
-    "export_html",
-    "export_rules",
-    "export_text",
     "load",
     "order",
-    "plot_tree",
     "prune",
     "save",
-    "search_exhaustive",
-    "search_genetic",
     "to_onnx",
 ]
 
 
-__getattr__ = lazy_names(__name__, _HOMES, _PACKAGES)
+__getattr__ = lazy_names(__name__, _HOMES, _PACKAGES, _MOVED)
 
 
 def __dir__() -> list[str]:

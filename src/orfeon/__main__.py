@@ -1,6 +1,6 @@
 """``python -m orfeon`` is the command ``orfeon``."""
 
-from orfeon.cli import main
+from orfeon.workbench.cli import main
 
 if __name__ == "__main__":
     raise SystemExit(main())

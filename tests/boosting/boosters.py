@@ -1,4 +1,4 @@
-"""What the tests of boosters share: small boosters of every kind, examples, comparisons."""
+"""What the tests of boosters share: small boosters of every kind, samples, comparisons."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def answers(model: Any, X: Any) -> dict[str, npt.NDArray[Any]]:
 def assert_same_answers(one: Any, other: Any, X: Any, other_X: Any = None) -> None:
     """Two models say the same of the same rows, to the bit."""
     mine, others = answers(one, X), answers(other, X if other_X is None else other_X)
-    for name, said in mine.items():
-        np.testing.assert_array_equal(said, others[name], err_msg=name)
+    for name, outputs in mine.items():
+        np.testing.assert_array_equal(outputs, others[name], err_msg=name)
 
 
 def assert_same_model(one: Any, other: Any, X: Any) -> None:

@@ -33,15 +33,13 @@ def problems(draw, most_rounds=8):
 
 def assert_same_rounds(run, learner, oracle):
     """Weights, errors, votes and fates of every member that was trained."""
-    assert len(run.judgements) == len(oracle.rounds)
-    for judgement, weights, exact in zip(
-        run.judgements, learner.weights, oracle.rounds, strict=True
-    ):
+    assert len(run.results) == len(oracle.rounds)
+    for result, weights, exact in zip(run.results, learner.weights, oracle.rounds, strict=True):
         np.testing.assert_allclose(weights, [float(w) for w in exact.weights], rtol=1e-11)
-        assert judgement.error == pytest.approx(float(exact.error), rel=1e-11)
-        assert judgement.keep == exact.kept
+        assert result.error == pytest.approx(float(exact.error), rel=1e-11)
+        assert result.keep == exact.kept
         if exact.kept:
-            assert judgement.vote == pytest.approx(float(exact.alpha), rel=1e-10, abs=1e-12)
+            assert result.vote == pytest.approx(float(exact.alpha), rel=1e-10, abs=1e-12)
 
 
 @pytest.mark.parametrize("algorithm", ["m1", "samme"])
@@ -93,11 +91,11 @@ def test_a_member_without_error_has_the_last_word_where_the_run_stops():
     oracle = adaboost_m1(in_turn(votes.tolist()), y.tolist(), 9, floor=Fraction(0))
     run, learner, kept = play(AdaBoostScheme(y, np.ones(n), 2), votes)
     assert_same_rounds(run, learner, oracle)
-    before = sum(one.judgement.vote for one in kept[:3])
+    before = sum(one.result.vote for one in kept[:3])
     assert before == pytest.approx(0.5 * np.log(199 * 397 * 793), rel=1e-12)
-    assert kept[3].judgement.vote == pytest.approx(2 * before, rel=1e-12)
+    assert kept[3].result.vote == pytest.approx(2 * before, rel=1e-12)
     going_on = play(AdaBoostScheme(y, np.ones(n), 2, "restart"), votes)[2]
-    assert going_on[3].judgement.vote == pytest.approx(0.5 * np.log(1e10), rel=1e-15)
+    assert going_on[3].result.vote == pytest.approx(0.5 * np.log(1e10), rel=1e-15)
 
 
 @given(problem=problems(), seed=st.integers(0, 99))
@@ -106,7 +104,7 @@ def test_scheme_goes_on_from_bootstrap_samples_as_the_oracle_does(problem, seed)
     y, votes, n_classes = problem
     scheme = AdaBoostScheme(np.array(y), np.ones(len(y)), n_classes, "bootstrap")
     run, learner, _ = play(scheme, np.array(votes), seed)
-    failed = [t for t, j in enumerate(run.judgements) if not j.keep or j.error == 0]
+    failed = [t for t, j in enumerate(run.results) if not j.keep or j.error == 0]
     after = [*learner.weights, scheme.weights]
     samples = [after[t + 1] * len(y) for t in failed]
     for counts in samples:  # N drawn with replacement
@@ -170,20 +168,20 @@ def test_estimator_with_scripted_members_is_the_oracle(on_failure, algorithm, pr
     for weights, exact in zip(script.weights, oracle.rounds, strict=True):
         np.testing.assert_allclose(weights, [float(w) for w in exact.weights], rtol=1e-11)
     members = oracle.members
-    np.testing.assert_array_equal(model.votes(X), [m.said for m in members])
+    np.testing.assert_array_equal(model.votes(X), [m.answers for m in members])
     np.testing.assert_allclose(model.errors_, [float(m.error) for m in members], rtol=1e-11)
     alphas = [float(m.alpha) for m in members]
     np.testing.assert_allclose(model.member_weights_, alphas, rtol=1e-10, atol=1e-12)
     for t, decided in enumerate(model.staged_predict(X)):
         sums = np.zeros((len(y), n_classes))
         for m in members[: t + 1]:
-            sums[np.arange(len(y)), m.said] += float(m.alpha)
+            sums[np.arange(len(y)), m.answers] += float(m.alpha)
         clear = np.diff(np.sort(sums, axis=1)[:, -2:], axis=1)[:, 0] > 1e-9
         np.testing.assert_array_equal(
             decided[clear], np.array(oracle.decisions(n_classes, t + 1))[clear]
         )
     if n_classes == 2:
-        F = [[float(m.alpha) * (2 * v - 1) for v in m.said] for m in members]
+        F = [[float(m.alpha) * (2 * v - 1) for v in m.answers] for m in members]
         np.testing.assert_allclose(model.decision_function(X), np.sum(F, axis=0), atol=1e-9)
 
 
@@ -198,17 +196,18 @@ def test_each_stump_is_a_best_one_under_the_exact_weights():
         algorithm = "m1" if n_classes == 2 else "samme"
         model = AdaBoostClassifier(n_estimators=6, algorithm=algorithm, random_state=seed)
         fit_quietly(model, X, y)
-        said = model.votes(X).tolist()
+        answers = model.votes(X).tolist()
         oracle = adaboost_m1(
-            in_turn(said), y.tolist(), len(said), n_classes=n_classes, samme=algorithm == "samme",
+            in_turn(answers), y.tolist(), len(answers), n_classes=n_classes,
+            samme=algorithm == "samme",
             floor=Fraction(0),
         )  # fmt: skip
-        assert len(oracle.members) == len(said)
+        assert len(oracle.members) == len(answers)
         np.testing.assert_allclose(
             model.errors_, [float(m.error) for m in oracle.members], rtol=1e-11
         )
         rows = X.astype(int).tolist()
-        for member, votes in zip(oracle.members, said, strict=True):
+        for member, votes in zip(oracle.members, answers, strict=True):
             cuts = all_cuts(rows, member.weights, y.tolist())
             least = min(impurity for _, impurity, _ in cuts)
             best = [cut(rows) for _, impurity, cut in cuts if impurity == least]

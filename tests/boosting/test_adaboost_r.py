@@ -26,13 +26,13 @@ RNG = np.random.default_rng(0)
 
 def rounds_of(scheme, told):
     """Judgements of a scheme that is told what members say, one after the other."""
-    judgements = []
-    for said in told:
-        judgements.append(scheme.judge(said))
-        if judgements[-1].ends:
+    results = []
+    for answers in told:
+        results.append(scheme.evaluate(answers))
+        if results[-1].ends:
             break
-        scheme.reweigh(said, judgements[-1], RNG)
-    return judgements
+        scheme.reweigh(answers, results[-1], RNG)
+    return results
 
 
 # -- by hand ---------------------------------------------------------------------------------------
@@ -44,23 +44,23 @@ def test_two_rounds_by_hand():
     assert scheme.weights.tolist() == [0.5, 0.25, 0.5]
     # The first example is off by 1/2: (1/2)**2 / 2 = 1/8 of 5/4.
     first = np.array([0.5, 0.5, 1.0])
-    judgement = scheme.judge(first)
-    assert judgement.error == 0.1
-    assert judgement.vote == pytest.approx(math.log(9), rel=1e-15)
-    scheme.reweigh(first, judgement, RNG)
+    result = scheme.evaluate(first)
+    assert result.error == 0.1
+    assert result.vote == pytest.approx(math.log(9), rel=1e-15)
+    scheme.reweigh(first, result, RNG)
     # 1/8 stays, all else is divided by 9: 1/8 + 3/72, 2/72, 4/72, of 1/4.
     np.testing.assert_allclose(scheme.weights / scheme.weights.sum(), [2 / 3, 1 / 9, 2 / 9])
-    assert scheme.judge(first).error == pytest.approx(0.5, rel=1e-15)
+    assert scheme.evaluate(first).error == pytest.approx(0.5, rel=1e-15)
     # The third is off by 1/2: of its 4/72, 1/72 is wrong, of 18/72 in all.
-    second = scheme.judge(np.array([0.0, 0.5, 0.5]))
+    second = scheme.evaluate(np.array([0.0, 0.5, 0.5]))
     assert second.error == pytest.approx(1 / 18, rel=1e-14)
     assert second.vote == pytest.approx(math.log(17), rel=1e-14)
 
 
 def test_targets_of_any_scale_are_taken_to_the_unit_interval():
-    y, said = np.array([0.0, 0.5, 1.0, 0.125]), np.array([0.5, 0.25, 1.0, 1.0])
+    y, answers = np.array([0.0, 0.5, 1.0, 0.125]), np.array([0.5, 0.25, 1.0, 1.0])
     unit, other = (AdaBoostRScheme(a * y + b, np.ones(4)) for a, b in ((1, 0), (8, -100)))
-    assert unit.judge(said) == other.judge(8 * said - 100)
+    assert unit.evaluate(answers) == other.evaluate(8 * answers - 100)
     np.testing.assert_array_equal(unit.weights, other.weights)
     assert other.labels.tolist() == (8 * y - 100).tolist()  # members are trained on these
 
@@ -92,26 +92,26 @@ def test_errors_and_votes_are_those_of_exact_fractions(run):
     y, counts, told = run
     exact = AdaBoostR(fractions(y), fractions(counts))
     scheme = AdaBoostRScheme(y, counts)
-    for said in told:
+    for answers in told:
         mass = scheme.weights
         expected = [float(one) for one in exact.masses()]
         np.testing.assert_allclose(mass / mass.sum(), expected, rtol=1e-11)
-        judgement = scheme.judge(said)
-        goes_on = exact.hear(fractions(said))
-        assert judgement.error == pytest.approx(float(exact.errors[-1]), rel=1e-11)
+        result = scheme.evaluate(answers)
+        goes_on = exact.predict_train(fractions(answers))
+        assert result.error == pytest.approx(float(exact.errors[-1]), rel=1e-11)
         # One half but for rounding is one half, at which a member has nothing to say.
         fails = exact.errors[-1] >= 0.5 - 1e-10
         if fails or not goes_on:
-            assert judgement.keep == (not fails)
-            assert judgement.ends == (fails or exact.errors[-1] == 0)
-            assert (judgement.vote > 23) == (exact.errors[-1] == 0)
+            assert result.keep == (not fails)
+            assert result.ends == (fails or exact.errors[-1] == 0)
+            assert (result.vote > 23) == (exact.errors[-1] == 0)
             break
         log_odds = -math.log(exact.betas[-1])
-        assert judgement.vote == pytest.approx(log_odds, rel=1e-10, abs=1e-10)
-        scheme.reweigh(said, judgement, RNG)
+        assert result.vote == pytest.approx(log_odds, rel=1e-10, abs=1e-10)
+        scheme.reweigh(answers, result, RNG)
         # What was wrong weighs e as before, the rest beta * (1 - e) = e: half of it is wrong.
-        assert exact.error(fractions(said)) == Fraction(1, 2)
-        assert scheme.judge(said).error == pytest.approx(0.5, rel=1e-11)
+        assert exact.error(fractions(answers)) == Fraction(1, 2)
+        assert scheme.evaluate(answers).error == pytest.approx(0.5, rel=1e-11)
 
 
 @settings(max_examples=100, deadline=None)
@@ -122,8 +122,8 @@ def test_the_mean_squared_error_of_the_median_is_bounded(run):
     exact = AdaBoostR(fractions(y), fractions(counts))
     spread = np.average(y**2 + (1 - y) ** 2, weights=counts)
     votes = []
-    for t, said in enumerate(told, start=1):
-        if not exact.hear(fractions(said)):
+    for t, answers in enumerate(told, start=1):
+        if not exact.predict_train(fractions(answers)):
             break
         votes.append(Fraction(-math.log(exact.betas[-1])))
         decided = np.array([median([one[i] for one in told[:t]], votes) for i in range(len(y))])
@@ -148,11 +148,11 @@ def test_the_bound_of_bad_votes_is_a_bound_too():
 
 def test_errors_above_one_half_end_the_run_and_one_half_does_without_samples():
     y, weights = np.array([0.0, 1.0]), np.ones(2)
-    half = AdaBoostRScheme(y, weights).judge(np.array([1.0, 1.0]))
+    half = AdaBoostRScheme(y, weights).evaluate(np.array([1.0, 1.0]))
     assert half == (0.5, 0.0, False, True)
-    sampled = AdaBoostRScheme(y, weights, draws=True).judge(np.array([1.0, 1.0]))
+    sampled = AdaBoostRScheme(y, weights, draws=True).evaluate(np.array([1.0, 1.0]))
     assert sampled == (0.5, 0.0, False, False)
-    more = AdaBoostRScheme(y, np.array([3.0, 1.0])).judge(np.array([1.0, 1.0]))
+    more = AdaBoostRScheme(y, np.array([3.0, 1.0])).evaluate(np.array([1.0, 1.0]))
     assert more == (0.75, 0.0, False, True)
 
 
@@ -160,36 +160,36 @@ def test_a_member_without_error_outweighs_all_others():
     y = np.array([0.0, 0.3, 1.0])
     scheme = AdaBoostRScheme(y, np.ones(3))
     told = [*(y + np.diag([1e-4, 1e-4, -1e-4])), y]
-    judgements = rounds_of(scheme, told)
-    votes = np.array([judgement.vote for judgement in judgements])
-    assert judgements[-1] == (0.0, 2 * votes[:-1].sum(), True, True)
+    results = rounds_of(scheme, told)
+    votes = np.array([result.vote for result in results])
+    assert results[-1] == (0.0, 2 * votes[:-1].sum(), True, True)
     assert votes[:-1].sum() > math.log(1e10)
     assert weighted_median(np.array(told), votes).tolist() == y.tolist()
-    alone = AdaBoostRScheme(y, np.ones(3)).judge(y)
+    alone = AdaBoostRScheme(y, np.ones(3)).evaluate(y)
     assert alone == (0.0, math.log(1e10), True, True)
 
 
 def test_rounding_is_no_error():
     y = np.array([1e6, 1e6 + 1, 1e6 + 2])
-    said = y * (1 + 3e-16)
-    assert (said != y).all()
-    assert AdaBoostRScheme(y, np.ones(3)).judge(said).error == 0
-    assert AdaBoostRScheme(y, np.ones(3)).judge(y + 1e-4).error > 0
+    answers = y * (1 + 3e-16)
+    assert (answers != y).all()
+    assert AdaBoostRScheme(y, np.ones(3)).evaluate(answers).error == 0
+    assert AdaBoostRScheme(y, np.ones(3)).evaluate(y + 1e-4).error > 0
 
 
 def test_predictions_beyond_the_targets_count_as_the_nearest_end():
     y = np.array([2.0, 3.0, 6.0])
     beyond, ends = np.array([-50.0, 1e300, np.inf]), np.array([2.0, 6.0, 6.0])
     scheme, other = AdaBoostRScheme(y, np.ones(3)), AdaBoostRScheme(y, np.ones(3))
-    assert scheme.judge(beyond) == other.judge(ends)
-    for one, said in ((scheme, beyond), (other, ends)):
-        one.reweigh(said, one.judge(said), RNG)
+    assert scheme.evaluate(beyond) == other.evaluate(ends)
+    for one, answers in ((scheme, beyond), (other, ends)):
+        one.reweigh(answers, one.evaluate(answers), RNG)
     np.testing.assert_array_equal(scheme.weights, other.weights)
 
 
 def test_predictions_that_are_no_numbers_are_refused():
-    with pytest.raises(ValueError, match="estimator predicts NaN for 1 of 2 training examples"):
-        AdaBoostRScheme(np.array([0.0, 1.0]), np.ones(2)).judge(np.array([0.0, np.nan]))
+    with pytest.raises(ValueError, match="estimator predicts NaN for 1 of 2 training samples"):
+        AdaBoostRScheme(np.array([0.0, 1.0]), np.ones(2)).evaluate(np.array([0.0, np.nan]))
 
 
 def test_a_weight_of_two_is_two_copies_to_the_last_bit():
@@ -198,9 +198,9 @@ def test_a_weight_of_two_is_two_copies_to_the_last_bit():
     told = [y + rng.normal(size=30) / 5 for _ in range(8)]
     one = AdaBoostRScheme(y, np.full(30, 2.0))
     two = AdaBoostRScheme(np.tile(y, 2), np.ones(60))
-    judgements = rounds_of(one, told)
-    assert rounds_of(two, [np.tile(said, 2) for said in told]) == judgements
-    assert len(judgements) == 8
+    results = rounds_of(one, told)
+    assert rounds_of(two, [np.tile(answers, 2) for answers in told]) == results
+    assert len(results) == 8
 
 
 def test_a_thousand_rounds_neither_underflow_nor_overflow():
@@ -209,11 +209,11 @@ def test_a_thousand_rounds_neither_underflow_nor_overflow():
     scheme = AdaBoostRScheme(y, np.ones(20))
     n_rounds = 0
     for _ in range(1500):
-        said = y + np.where(rng.random(20) < 0.3, rng.normal(size=20) / 4, 0)
-        judgement = scheme.judge(said)
-        if judgement.ends:
+        answers = y + np.where(rng.random(20) < 0.3, rng.normal(size=20) / 4, 0)
+        result = scheme.evaluate(answers)
+        if result.ends:
             continue
-        scheme.reweigh(said, judgement, rng)
+        scheme.reweigh(answers, result, rng)
         n_rounds += 1
         assert np.isfinite(scheme.weights).all()
         assert scheme.weights.max() > 0
@@ -224,7 +224,7 @@ def test_a_thousand_rounds_neither_underflow_nor_overflow():
 # -- the estimator ---------------------------------------------------------------------------------
 
 
-def test_each_member_is_trained_with_the_mass_of_the_examples(friedman):
+def test_each_member_is_trained_with_the_mass_of_the_samples(friedman):
     """A run written out: linear models by weights that the oracle's formulas give."""
     X, y = friedman[0][:60], friedman[1][:60]
     boosted = AdaBoostRRegressor(LinearRegression(), 6).fit(X, y)
@@ -234,9 +234,9 @@ def test_each_member_is_trained_with_the_mass_of_the_examples(friedman):
     ):
         line = LinearRegression().fit(X, y, sample_weight=scheme.weights)
         np.testing.assert_allclose(member.predict(X), line.predict(X), rtol=1e-9)
-        judgement = scheme.judge(line.predict(X))
-        assert (error, vote) == pytest.approx((judgement.error, judgement.vote), rel=1e-7)
-        scheme.reweigh(line.predict(X), judgement, RNG)
+        result = scheme.evaluate(line.predict(X))
+        assert (error, vote) == pytest.approx((result.error, result.vote), rel=1e-7)
+        scheme.reweigh(line.predict(X), result, RNG)
     assert len(boosted) > 1
 
 
@@ -248,8 +248,8 @@ def test_errors_follow_from_what_the_members_say(friedman, sampling):
     low, high = boosted.target_range_
     assert (low, high) == (y.min(), y.max())
     exact = AdaBoostR(fractions((y - low) / (high - low)), [Fraction(1)] * 40)
-    for said in boosted.predictions(X):
-        exact.hear(fractions((said - low) / (high - low)))
+    for answers in boosted.predictions(X):
+        exact.predict_train(fractions((answers - low) / (high - low)))
     expected = np.array([float(e) for e in exact.errors])
     np.testing.assert_allclose(boosted.errors_, expected, rtol=1e-9)
     np.testing.assert_allclose(boosted.betas_, expected / (1 - expected), rtol=1e-8)
@@ -292,14 +292,14 @@ def test_predictions_are_the_weighted_median_within_the_range_of_the_targets(fri
     raw = np.array([member.predict(far) for member in boosted.estimators_])
     assert raw.min() < y.min()
     assert raw.max() > y.max()
-    said = boosted.predictions(far)
-    np.testing.assert_array_equal(said, np.clip(raw, y.min(), y.max()))
+    answers = boosted.predictions(far)
+    np.testing.assert_array_equal(answers, np.clip(raw, y.min(), y.max()))
     votes = boosted.member_weights_
-    np.testing.assert_array_equal(boosted.predict(far), weighted_median(said, votes))
+    np.testing.assert_array_equal(boosted.predict(far), weighted_median(answers, votes))
     median_first = np.clip(weighted_median(raw, votes), y.min(), y.max())
     np.testing.assert_array_equal(boosted.predict(far), median_first)
     for t, stage in enumerate(boosted.staged_predict(far), start=1):
-        np.testing.assert_array_equal(stage, weighted_median(said[:t], votes[:t]))
+        np.testing.assert_array_equal(stage, weighted_median(answers[:t], votes[:t]))
 
 
 @pytest.mark.parametrize("sampling", ["weights", "resample"])
@@ -387,7 +387,7 @@ def test_a_constant_target_is_learnt_by_one_member(value, base):
     assert len(boosted) == 1
 
 
-def test_one_example_is_enough():
+def test_one_sample_is_enough():
     boosted = AdaBoostRRegressor(n_estimators=5).fit([[1.0]], [4.0])
     assert boosted.predict([[0.0], [9.0]]).tolist() == [4.0, 4.0]
 

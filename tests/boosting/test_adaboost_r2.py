@@ -48,12 +48,12 @@ def test_losses_by_hand(loss, losses):
 def test_one_round_by_hand():
     """Losses 0, 1/4, 1/2, 1/4, 1, 1/4 average to 3/8: beta is 3/5."""
     y = np.arange(6.0)
-    said = y + np.array([0.0, -2.0, 4.0, 2.0, 8.0, -2.0])
+    answers = y + np.array([0.0, -2.0, 4.0, 2.0, 8.0, -2.0])
     scheme = AdaBoostR2Scheme(y, np.ones(6))
-    judgement = scheme.judge(said)
-    assert judgement.error == 0.375
-    assert judgement.vote == pytest.approx(math.log(5 / 3), rel=1e-15)
-    scheme.reweigh(said, judgement, RNG)
+    result = scheme.evaluate(answers)
+    assert result.error == 0.375
+    assert result.vote == pytest.approx(math.log(5 / 3), rel=1e-15)
+    scheme.reweigh(answers, result, RNG)
     expected = 0.6 ** np.array([1, 0.75, 0.5, 0.75, 0, 0.75])
     np.testing.assert_allclose(scheme.weights, expected, rtol=1e-14)
 
@@ -83,15 +83,15 @@ def test_averages_votes_and_weights_are_those_of_the_pseudo_code(run, loss):
     for t, average in enumerate(averages):
         now = scheme.weights
         np.testing.assert_allclose(now / now.sum(), distributions[t], rtol=1e-11)
-        judgement = scheme.judge(told[t])
-        assert judgement.error == pytest.approx(average, rel=1e-11)
+        result = scheme.evaluate(told[t])
+        assert result.error == pytest.approx(average, rel=1e-11)
         if abs(average - 0.5) < 1e-9:
             return  # one half but for rounding
-        assert judgement.ends == (average > 0.5) == (not judgement.keep)
-        if judgement.ends:
+        assert result.ends == (average > 0.5) == (not result.keep)
+        if result.ends:
             return
-        assert judgement.vote == pytest.approx(-math.log(betas[t]), rel=1e-10)
-        scheme.reweigh(told[t], judgement, RNG)
+        assert result.vote == pytest.approx(-math.log(betas[t]), rel=1e-10)
+        scheme.reweigh(told[t], result, RNG)
 
 
 @settings(max_examples=100, deadline=None)
@@ -104,17 +104,17 @@ def test_a_round_takes_the_weight_to_twice_the_average_loss_at_most(run, loss):
     """
     y, weights, told = run
     scheme = AdaBoostR2Scheme(y, weights, loss)
-    judgement = scheme.judge(told[0])
-    if not judgement.keep:
+    result = scheme.evaluate(told[0])
+    if not result.keep:
         return
     losses = scaled_losses(np.abs(told[0] - y), loss)
     before = weights / weights.sum()
-    after = before * math.exp(-judgement.vote) ** (1 - losses)
-    assert after.sum() <= 2 * judgement.error * (1 + 1e-9)
-    scheme.reweigh(told[0], judgement, RNG)
+    after = before * math.exp(-result.vote) ** (1 - losses)
+    assert after.sum() <= 2 * result.error * (1 + 1e-9)
+    scheme.reweigh(told[0], result, RNG)
     if set(losses) <= {0.0, 1.0}:
-        assert after.sum() == pytest.approx(2 * judgement.error, rel=1e-9)
-        assert scheme.judge(told[0]).error == pytest.approx(0.5, rel=1e-9)
+        assert after.sum() == pytest.approx(2 * result.error, rel=1e-9)
+        assert scheme.evaluate(told[0]).error == pytest.approx(0.5, rel=1e-9)
 
 
 @each_loss
@@ -126,13 +126,13 @@ def test_errors_votes_and_median_of_scikit_learn(friedman, loss, depth):
     theirs = AdaBoostRegressor(base, n_estimators=20, loss=loss, random_state=0).fit(X, y)
     scheme = AdaBoostR2Scheme(y, np.ones(len(y)), loss)
     told = np.array([member.predict(X) for member in theirs.estimators_])
-    judgements = []
-    for said in told:
-        judgements.append(scheme.judge(said))
-        scheme.reweigh(said, judgements[-1], RNG)
+    results = []
+    for answers in told:
+        results.append(scheme.evaluate(answers))
+        scheme.reweigh(answers, results[-1], RNG)
     n_members = len(told)
     assert n_members > 3
-    errors, votes = (np.array([getattr(j, name) for j in judgements]) for name in ("error", "vote"))
+    errors, votes = (np.array([getattr(j, name) for j in results]) for name in ("error", "vote"))
     np.testing.assert_allclose(errors, theirs.estimator_errors_[:n_members], rtol=1e-9)
     np.testing.assert_allclose(votes, theirs.estimator_weights_[:n_members], rtol=1e-9)
     np.testing.assert_array_equal(weighted_median(told, votes), theirs.predict(X))
@@ -143,9 +143,9 @@ def test_errors_votes_and_median_of_scikit_learn(friedman, loss, depth):
 
 def test_an_average_of_one_half_ends_the_run():
     y = np.arange(1.0, 5.0)
-    half = AdaBoostR2Scheme(y, np.ones(4)).judge(np.array([1.0, 2, 4, 3]))
+    half = AdaBoostR2Scheme(y, np.ones(4)).evaluate(np.array([1.0, 2, 4, 3]))
     assert half == (0.5, 0.0, False, True)
-    less = AdaBoostR2Scheme(y, np.ones(4)).judge(np.array([1, 2, 3.5, 3]))
+    less = AdaBoostR2Scheme(y, np.ones(4)).evaluate(np.array([1, 2, 3.5, 3]))
     assert less == (0.375, math.log(5 / 3), True, False)
 
 
@@ -154,11 +154,11 @@ def test_a_member_without_error_outweighs_all_others():
     scheme = AdaBoostR2Scheme(y, np.ones(40))
     told = [y + (np.arange(40) == k) for k in range(12)]
     votes = []
-    for said in told:
-        judgement = scheme.judge(said)
-        votes.append(judgement.vote)
-        scheme.reweigh(said, judgement, RNG)
-    last = scheme.judge(y)
+    for answers in told:
+        result = scheme.evaluate(answers)
+        votes.append(result.vote)
+        scheme.reweigh(answers, result, RNG)
+    last = scheme.evaluate(y)
     assert last == (0.0, max(math.log(1e10), 2 * sum(votes)), True, True)
     decided = weighted_median(np.array([*told, y]), np.array([*votes, last.vote]))
     assert decided.tolist() == y.tolist()
@@ -168,23 +168,23 @@ def test_rounding_is_no_error():
     """Shares of the largest distance would make it as large as any."""
     y = np.array([0.3, 0.6, 0.9])
     scheme = AdaBoostR2Scheme(y, np.ones(3))
-    assert scheme.judge(np.array([0.1 + 0.2, 0.6, 0.9])).error == 0
-    assert scheme.judge(np.array([0.3 + 1e-9, 0.6, 0.9])).error == pytest.approx(1 / 3)
+    assert scheme.evaluate(np.array([0.1 + 0.2, 0.6, 0.9])).error == 0
+    assert scheme.evaluate(np.array([0.3 + 1e-9, 0.6, 0.9])).error == pytest.approx(1 / 3)
 
 
 def test_predictions_that_are_no_numbers_are_refused():
-    with pytest.raises(ValueError, match="estimator predicts NaN for 2 of 3 training examples"):
-        AdaBoostR2Scheme(np.arange(3.0), np.ones(3)).judge(np.array([0.0, np.nan, np.nan]))
+    with pytest.raises(ValueError, match="estimator predicts NaN for 2 of 3 training samples"):
+        AdaBoostR2Scheme(np.arange(3.0), np.ones(3)).evaluate(np.array([0.0, np.nan, np.nan]))
 
 
 def test_weights_do_not_underflow():
-    """One example falls behind the others by 9**-1000, and catches up again."""
+    """One sample falls behind the others by 9**-1000, and catches up again."""
     y = np.arange(10.0)
     scheme = AdaBoostR2Scheme(y, np.ones(10))
     for wrong in (y > 0, y == 0):
-        judgement = scheme.judge(y + wrong)._replace(vote=math.log(9))
+        result = scheme.evaluate(y + wrong)._replace(vote=math.log(9))
         for _ in range(1000):
-            scheme.reweigh(y + wrong, judgement, RNG)
+            scheme.reweigh(y + wrong, result, RNG)
             assert scheme.weights.max() == 1.0
         if wrong[1]:
             assert scheme.weights[0] == 0.0  # in floats
@@ -200,15 +200,15 @@ def test_errors_follow_from_what_the_members_say(friedman, loss, sampling):
     X, y = friedman
     model = AdaBoostR2Regressor(n_estimators=15, loss=loss, sampling=sampling, random_state=0)
     boosted = model.fit(X, y)
-    said = boosted.predictions(X)
-    averages, betas, _ = adaboost_r2(y, said, np.ones(len(y)), loss)
+    answers = boosted.predictions(X)
+    averages, betas, _ = adaboost_r2(y, answers, np.ones(len(y)), loss)
     np.testing.assert_allclose(boosted.errors_, averages, rtol=1e-9)
     np.testing.assert_allclose(boosted.betas_, betas, rtol=1e-9)
     np.testing.assert_allclose(boosted.member_weights_, -np.log(betas), rtol=1e-9)
     votes = boosted.member_weights_
-    np.testing.assert_array_equal(boosted.predict(X), weighted_median(said, votes))
+    np.testing.assert_array_equal(boosted.predict(X), weighted_median(answers, votes))
     stages = list(boosted.staged_predict(X))
-    np.testing.assert_array_equal(stages[4], weighted_median(said[:5], votes[:5]))
+    np.testing.assert_array_equal(stages[4], weighted_median(answers[:5], votes[:5]))
     assert len(stages) == len(boosted) == 15
 
 
@@ -295,7 +295,7 @@ def test_a_constant_target_is_learnt_by_one_member(value, base):
     assert len(boosted) == 1
 
 
-def test_one_example_is_enough():
+def test_one_sample_is_enough():
     boosted = AdaBoostR2Regressor(n_estimators=5).fit([[1.0]], [4.0])
     assert boosted.predict([[0.0], [9.0]]).tolist() == [4.0, 4.0]
 

@@ -44,20 +44,20 @@ def scripted(*answers, then=None):
 
 
 def wrong_at(*rows):
-    said = CODES.copy()
-    said[list(rows)] ^= 1
-    return said
+    answers = CODES.copy()
+    answers[list(rows)] ^= 1
+    return answers
 
 
 # -- members no better than chance -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("said", "error"),
+    ("answers", "error"),
     [(wrong_at(*range(6)), "0.5"), (1 - CODES, "1"), (wrong_at(*range(9)), "0.75")],
 )
-def test_a_first_member_that_is_no_better_than_chance_is_alone(said, error):
-    base, script = scripted(said)
+def test_a_first_member_that_is_no_better_than_chance_is_alone(answers, error):
+    base, script = scripted(answers)
     model = AdaBoostClassifier(base, 10)
     words = (
         f"^AdaBoostClassifier: the first member errs on {error} of the weight, which is no better "
@@ -68,7 +68,7 @@ def test_a_first_member_that_is_no_better_than_chance_is_alone(said, error):
         model.fit(ROWS, CODES)
     assert len(model) == len(script.weights) == 1
     assert model.member_weights_.tolist() == [1.0]
-    np.testing.assert_array_equal(model.predict(ROWS), said)
+    np.testing.assert_array_equal(model.predict(ROWS), answers)
 
 
 @pytest.mark.parametrize("on_failure", ["restart", "bootstrap"])
@@ -112,8 +112,8 @@ def test_failures_that_are_not_in_a_row_do_not_add_up():
 
 def test_with_several_classes_other_methods_are_named():
     y = np.arange(N_ROWS) % 3
-    said = np.where(np.arange(N_ROWS) < 4, y, (y + 1) % 3)
-    model = AdaBoostClassifier(scripted(said)[0], 5)
+    answers = np.where(np.arange(N_ROWS) < 4, y, (y + 1) % 3)
+    model = AdaBoostClassifier(scripted(answers)[0], 5)
     words = (
         'With 3 classes algorithm="samme", AdaBoostM2Classifier or AdaBoostMHClassifier ask less'
     )
@@ -121,7 +121,7 @@ def test_with_several_classes_other_methods_are_named():
         model.fit(ROWS, y)
     # an error of two thirds is chance for SAMME too, and one of seven twelfths is not
     with pytest.warns(UserWarning, match="errs on 0.667 of the weight") as caught:
-        AdaBoostClassifier(scripted(said)[0], 5, algorithm="samme").fit(ROWS, y)
+        AdaBoostClassifier(scripted(answers)[0], 5, algorithm="samme").fit(ROWS, y)
     assert "samme" not in str(caught[0].message)
     better = np.where(np.arange(N_ROWS) < 5, y, (y + 1) % 3)
     with warnings.catch_warnings():
@@ -163,7 +163,7 @@ def test_a_pool_without_better_than_chance_says_so():
     assert len(model) == 1
 
 
-def test_attributes_that_say_nothing():
+def test_features_that_say_nothing():
     """Constant columns: a stump is one leaf, and errs on the smaller class."""
     X = np.ones((10, 2))
     model = AdaBoostClassifier(n_estimators=5).fit(X, [0] * 7 + [1] * 3)
@@ -192,7 +192,7 @@ def test_a_first_member_without_error_is_alone_with_a_warning(model):
     X, y = table(model)
     name = type(model).__name__
     words = (
-        f"^{name}: the first member makes no error on the training examples, so there was nothing "
+        f"^{name}: the first member makes no error on the training samples, so there was nothing "
         "to boost and the ensemble is this member alone. Give a weaker estimator, such as a tree"
     )
     with pytest.warns(UserWarning, match=words) as caught:
@@ -243,9 +243,9 @@ def test_a_later_member_without_error_has_the_last_word():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (AdaBoostClassifier(min_weight=0.05), r"min_weight=0.05 for 120 examples leaves nothing to "
+        (AdaBoostClassifier(min_weight=0.05), r"min_weight=0.05 for 120 samples leaves nothing to "
          r"reweigh: weights sum to 1. Give less than 0.00833"),
-        (AdaBoostClassifier(min_weight=1 / 120), "min_weight=0.00833.* for 120 examples leaves"),
+        (AdaBoostClassifier(min_weight=1 / 120), "min_weight=0.00833.* for 120 samples leaves"),
         (AdaBoostClassifier(min_weight=0.2), "'min_weight' parameter of AdaBoostClassifier must"),
         (AdaBoostClassifier(min_weight=-1e-9), "'min_weight' parameter of AdaBoostClassifier must"),
         (AdaBoostClassifier(on_failure="give up"), "'on_failure' parameter of AdaBoostClassifier "
@@ -295,7 +295,7 @@ def test_the_largest_min_weight_leaves_a_little_to_reweigh():
     assert 0 < weights.min() < weights.max()
 
 
-# -- examples --------------------------------------------------------------------------------------
+# -- samples --------------------------------------------------------------------------------------
 
 
 @each_booster
@@ -334,13 +334,13 @@ def test_a_class_without_weight_is_no_class(booster):
 
 
 @pytest.mark.parametrize("min_weight", [0.0, 1e-8])
-def test_an_example_without_weight_never_gains_any(min_weight):
+def test_an_sample_without_weight_never_gains_any(min_weight):
     labels, rng = np.arange(30) % 2, np.random.default_rng(0)
     scheme = AdaBoostScheme(labels, np.arange(30) % 3.0, 2, min_weight=min_weight)
     absent = scheme.weights == 0
     for _ in range(200):
-        said = np.where(rng.random(30) < 0.3, 1 - labels, labels)
-        scheme.reweigh(said, scheme.judge(said), rng)
+        answers = np.where(rng.random(30) < 0.3, 1 - labels, labels)
+        scheme.reweigh(answers, scheme.evaluate(answers), rng)
         assert (scheme.weights[absent] == 0).all()
         assert (scheme.weights[~absent] > 0).all()
 
@@ -397,7 +397,7 @@ def test_models_that_are_not_fitted_say_so(booster):
             getattr(model, name)
     others = ("bounds_", "betas_", "chosen_", "pool_", "pairs_", "colourings_")
     for name in (name for name in dir(type(model)) if name.endswith(others)):
-        # a regressor's bounds and betas only say which attribute is not there
+        # a regressor's bounds and betas only say which feature is not there
         with pytest.raises(NotFittedError):
             getattr(model, name)
 

@@ -64,8 +64,8 @@ def test_jobs_predict_the_same_bits(booster):
     rows = np.random.default_rng(0).normal(size=(2**18 // len(model) + 1, 5))
     alone = answers(model, rows)
     for n_jobs in (1, 2):
-        for name, said in answers(model.set_params(n_jobs=n_jobs), rows).items():
-            np.testing.assert_array_equal(said, alone[name], err_msg=name)
+        for name, outputs in answers(model.set_params(n_jobs=n_jobs), rows).items():
+            np.testing.assert_array_equal(outputs, alone[name], err_msg=name)
 
 
 @each_setting
@@ -202,11 +202,11 @@ def test_stages_are_the_models_of_the_first_members(booster):
         shorter.members_ = model.members_.subset(range(k))
         shorter.member_weights_ = model.member_weights_[:k]
         for name in names:
-            said = getattr(shorter, name)(X)
+            answers = getattr(shorter, name)(X)
             if name == "predict_proba":
-                np.testing.assert_allclose(staged[name][k - 1], said, rtol=1e-12)
+                np.testing.assert_allclose(staged[name][k - 1], answers, rtol=1e-12)
             else:
-                np.testing.assert_array_equal(staged[name][k - 1], said)
+                np.testing.assert_array_equal(staged[name][k - 1], answers)
         assert scores[k - 1] == shorter.score(X, y)
     assert {len(stages) for stages in staged.values()} == {len(model)}
 
@@ -277,19 +277,19 @@ def test_members_can_be_asked_one_by_one(booster):
     assert len(model.member_weights_) == len(model)
     if is_regressor(booster):
         low, high = (y.min(), y.max()) if name == "AdaBoostRRegressor" else (-np.inf, np.inf)
-        said = np.array([member.predict(X) for member in members]).clip(low, high)
-        np.testing.assert_array_equal(said, model.predictions(X))
+        answers = np.array([member.predict(X) for member in members]).clip(low, high)
+        np.testing.assert_array_equal(answers, model.predictions(X))
         return
     votes = model.votes(X)
     assert votes.shape == (len(model), 120)
     if name in ("AdaBoostMHClassifier", "AdaBoostPairwiseClassifier"):
         assert all(len(one) <= model.member_weights_.shape[1] for one in members)
         assert sum(len(one) for one in members) == len(model.forest_)
-        said = np.array([tree.predict(X) for one in members for tree in one])
-        np.testing.assert_array_equal(said, model.forest_.votes(X))
+        answers = np.array([tree.predict(X) for one in members for tree in one])
+        np.testing.assert_array_equal(answers, model.forest_.votes(X))
         return
-    said = np.array([member.predict(X) for member in members])
-    np.testing.assert_array_equal(said, model.classes_[votes])
+    answers = np.array([member.predict(X) for member in members])
+    np.testing.assert_array_equal(answers, model.classes_[votes])
 
 
 @each_setting
@@ -375,8 +375,8 @@ def test_callbacks_hear_of_every_member_and_may_stop(booster):
     whole = clone(booster).fit(X, y)
     recorder = Recorder()
     watched = clone(booster).set_callbacks(recorder).fit(X, y)
-    assert recorder.heard.count(("end", "member")) == len(whole)
-    assert (recorder.heard[0], recorder.heard[-1]) == (("setup", "fit"), ("teardown", "fit"))
+    assert recorder.answered.count(("end", "member")) == len(whole)
+    assert (recorder.answered[0], recorder.answered[-1]) == (("setup", "fit"), ("teardown", "fit"))
     assert_same_model(watched, whole, X)
     stopped = clone(booster).set_callbacks(Recorder(stop_after=2)).fit(X, y)
     assert len(stopped) == 2

@@ -130,7 +130,7 @@ def test_weights_may_be_given():
 
 
 def test_the_floor_lifts_what_weighs_next_to_nothing():
-    """Ten examples of weight 1e-12 weigh 1e-8 from the second tree on, as in the pseudo-code."""
+    """Ten samples of weight 1e-12 weigh 1e-8 from the second tree on, as in the pseudo-code."""
     X, y = overlapping(3)
     weights = np.where(np.arange(len(y)) < 10, 1e-12, 1.0)
     ordered = [Decimal(w) for w in weights[content_order(X, y)]]

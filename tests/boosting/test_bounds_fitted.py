@@ -28,9 +28,9 @@ from orfeon import (
     StumpClassifier,
 )
 from orfeon.boosting import edge_bound, error_bound, margin_bound, pseudo_loss_bound, vote_bound
+from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.ensembles.setting_aside import set_aside
-from orfeon.seeding import Purpose, seed_sequence
+from orfeon.utils.seeding import Purpose, seed_sequence
 
 TREE = CARTClassifier(max_depth=2)
 CLASSIFIERS: list[Any] = [
@@ -98,7 +98,7 @@ def test_margins_stay_below(model, n_classes):
     assert fitted.margin_bound(0.0) == pytest.approx(fitted.error_bounds_[-1], rel=1e-12)
 
 
-def test_examples_count_by_their_weights():
+def test_samples_count_by_their_weights():
     X, y = table(GaussianNB())
     y = np.minimum(y, 1)
     weights = np.where(y == 1, 3.5, 1.0)
@@ -109,7 +109,7 @@ def test_examples_count_by_their_weights():
 @pytest.mark.parametrize(
     "model", [AdaBoostClassifier(TREE, 30), AdaBoostM2Classifier(n_estimators=30)], ids=str
 )
-def test_with_early_stopping_they_are_about_the_examples_that_were_trained_on(model):
+def test_with_early_stopping_they_are_about_the_samples_that_were_trained_on(model):
     X, y = table(model)
     y = np.minimum(y, 1)
     given = {"n_iter_no_change": 6, "validation_fraction": 0.3, "random_state": 0}
@@ -140,11 +140,11 @@ def test_hamming_losses_stay_below(model, weighted, n_classes):
     fitted = quietly(clone(model).set_params(random_state=0), X, y, sample_weight=weights)
     target = np.where(np.arange(n_classes) == y[:, None], 1, -1)
     outputs, losses = np.zeros((len(y), n_classes)), []
-    for said, vote in zip(fitted.members_.outputs(X), fitted.member_weights_, strict=True):
-        outputs += said * vote
+    for answers, vote in zip(fitted.members_.outputs(X), fitted.member_weights_, strict=True):
+        outputs += answers * vote
         losses.append(weights @ (outputs * target <= 0).mean(axis=1) / weights.sum())
     assert (np.array(losses) <= fitted.hamming_bounds_ * (1 + 1e-12) + 1e-12).all()
-    # an example that is decided wrongly has a pair that is
+    # a sample that is decided wrongly has a pair that is
     errors = staged_errors(fitted, X, y, weights)
     assert (errors <= n_classes * fitted.hamming_bounds_ * (1 + 1e-12) + 1e-12).all()
 

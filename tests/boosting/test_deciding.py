@@ -28,7 +28,7 @@ from orfeon import (
 )
 from orfeon.boosting.binary_problems import ProblemTally, all_pairs, one_against_rest
 from orfeon.boosting.output_codes import _ColourTally
-from orfeon.boosting.tallies import MedianTally, SupportTally, VoteTally, with_ties
+from orfeon.boosting.vote_sums import MedianTally, SupportTally, VoteTally, with_ties
 
 usual = settings(deadline=None, derandomize=True, max_examples=80)
 votes_of_members = st.lists(st.floats(1e-3, 20), min_size=1, max_size=12)
@@ -61,9 +61,9 @@ def test_only_what_is_tied_is_changed(sums, total):
 def test_a_tied_vote_takes_the_first_class_in_any_order(order):
     """Votes of 0.1, 0.2 and 0.3: one and two against three, and one for each class at last."""
     votes = np.array([0.1, 0.2, 0.3, 0.05])[order]
-    said = np.array([[1, 0], [1, 0], [0, 1], [2, 2]])[order]
+    answers = np.array([[1, 0], [1, 0], [0, 1], [2, 2]])[order]
     tally = VoteTally(2, 3)
-    for row, vote in zip(said, votes, strict=True):
+    for row, vote in zip(answers, votes, strict=True):
         tally.add(row, vote)
     assert tally.decide().tolist() == [0, 0]
 
@@ -92,12 +92,12 @@ def one_by_one(numbers):
 @given(votes_of_members, st.integers(0, 10**6))
 @usual
 def test_votes_are_added_up(votes, seed):
-    said = np.random.default_rng(seed).integers(0, 3, (len(votes), 5))
+    answers = np.random.default_rng(seed).integers(0, 3, (len(votes), 5))
     tally = VoteTally(5, 3)
-    for t, (row, vote) in enumerate(zip(said, votes, strict=True)):
+    for t, (row, vote) in enumerate(zip(answers, votes, strict=True)):
         tally.add(row, vote)
         by_hand = [
-            [one_by_one(v for v, r in zip(votes[: t + 1], said, strict=False) if r[i] == c)
+            [one_by_one(v for v, r in zip(votes[: t + 1], answers, strict=False) if r[i] == c)
              for c in range(3)]
             for i in range(5)
         ]  # fmt: skip
@@ -108,22 +108,22 @@ def test_votes_are_added_up(votes, seed):
 @given(votes_of_members, st.integers(0, 10**6))
 @usual
 def test_supports_are_added_up(votes, seed):
-    said = np.random.default_rng(seed).random((len(votes), 5, 3))
+    answers = np.random.default_rng(seed).random((len(votes), 5, 3))
     tally = SupportTally(5, 3)
-    for row, vote in zip(said, votes, strict=True):
+    for row, vote in zip(answers, votes, strict=True):
         tally.add(row, vote)
-    np.testing.assert_allclose(tally.sums, np.tensordot(votes, said, 1), rtol=1e-13)
+    np.testing.assert_allclose(tally.sums, np.tensordot(votes, answers, 1), rtol=1e-13)
     np.testing.assert_array_equal(tally.decide(), tally.sums.argmax(axis=1))
 
 
 @given(votes_of_members, st.integers(0, 10**6))
 @usual
 def test_the_median_is_the_least_prediction_with_half_of_the_votes(votes, seed):
-    said = np.random.default_rng(seed).integers(0, 5, (len(votes), 4)).astype(float)
+    answers = np.random.default_rng(seed).integers(0, 5, (len(votes), 4)).astype(float)
     tally = MedianTally(4, 0)
-    for row, vote in zip(said, votes, strict=True):
+    for row, vote in zip(answers, votes, strict=True):
         tally.add(row, vote)
-    for median, column in zip(tally.decide(), said.T, strict=True):
+    for median, column in zip(tally.decide(), answers.T, strict=True):
         below = sum(v for v, s in zip(votes, column, strict=True) if s < median)
         up_to = sum(v for v, s in zip(votes, column, strict=True) if s <= median)
         half = sum(votes) / 2
@@ -135,10 +135,10 @@ def test_the_median_is_the_least_prediction_with_half_of_the_votes(votes, seed):
 @usual
 def test_colours_are_votes_for_all_classes_that_have_them(votes, seed):
     rng = np.random.default_rng(seed)
-    said, colours = rng.integers(0, 2, (len(votes), 5)), rng.integers(0, 2, (len(votes), 4))
+    answers, colours = rng.integers(0, 2, (len(votes), 5)), rng.integers(0, 2, (len(votes), 4))
     tally = _ColourTally(5, 4)
     sums = np.zeros((5, 4))
-    for row, colour, vote in zip(said, colours, votes, strict=True):
+    for row, colour, vote in zip(answers, colours, votes, strict=True):
         tally.add(row, vote * (2.0 * colour - 1))
         sums += vote * (row[:, None] == colour[None, :])
     np.testing.assert_allclose(tally.sums, sums, rtol=1e-13)
@@ -149,12 +149,12 @@ def test_colours_are_votes_for_all_classes_that_have_them(votes, seed):
 def test_problems_are_decoded_by_their_codes(codes, bounded):
     rng = np.random.default_rng(0)
     n_problems, n_classes = codes.shape
-    votes, said = rng.random((6, n_problems)), rng.choice([-1, 0, 1], (6, 7, n_problems))
+    votes, answers = rng.random((6, n_problems)), rng.choice([-1, 0, 1], (6, 7, n_problems))
     tally = ProblemTally(7, codes, bounded=bounded)
-    for row, vote in zip(said, votes, strict=True):
+    for row, vote in zip(answers, votes, strict=True):
         tally.add(row, vote)
     by_hand = np.zeros((7, n_classes))
-    outputs = (votes[:, None, :] * said).sum(axis=0)
+    outputs = (votes[:, None, :] * answers).sum(axis=0)
     for i, p, c in np.ndindex(7, n_problems, n_classes):
         by_hand[i, c] += (np.tanh(outputs[i, p]) if bounded else outputs[i, p]) * codes[p, c]
     np.testing.assert_allclose(tally.sums, by_hand, rtol=1e-12, atol=1e-12)
@@ -202,14 +202,14 @@ def test_the_outputs_of_problems_are_the_real_valued_decision():
     X, y = table(GaussianNB())
     model = small("AdaBoostMHClassifier").fit(X, y)
     outputs = sum(
-        said * vote
-        for said, vote in zip(model.members_.outputs(X), model.member_weights_, strict=True)
+        answers * vote
+        for answers, vote in zip(model.members_.outputs(X), model.member_weights_, strict=True)
     )
     np.testing.assert_allclose(model.decision_function(X), outputs, rtol=1e-12, atol=1e-13)
     pairs = small("AdaBoostPairwiseClassifier").fit(X, y)
     outputs = sum(
-        said * vote
-        for said, vote in zip(pairs.members_.outputs(X), pairs.member_weights_, strict=True)
+        answers * vote
+        for answers, vote in zip(pairs.members_.outputs(X), pairs.member_weights_, strict=True)
     )
     a_b, a_c, b_c = np.tanh(outputs.T)
     by_hand = np.column_stack([-a_b - a_c, a_b - b_c, a_c + b_c])

@@ -1,4 +1,4 @@
-"""Early stopping: on examples that no member saw, where their error has been least."""
+"""Early stopping: on samples that no member saw, where their error has been least."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def stop_by_the_book(losses, patience, tol):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.3])
-def test_examples_set_aside_are_not_trained_on(share):
+def test_samples_set_aside_are_not_trained_on(share):
     """Members note the rows they are given: a share of each class is never among them."""
     X, y = numbered(N_ROWS), np.repeat([0, 1], [30, 10])
     model = ArcX4Classifier(
@@ -50,7 +50,7 @@ def test_examples_set_aside_are_not_trained_on(share):
     assert model.validation_errors_.tolist() == [np.mean(y[held])] * 3
 
 
-def test_examples_set_aside_are_not_drawn_either():
+def test_samples_set_aside_are_not_drawn_either():
     """Samples are of the rest, as large as the rest."""
     X, y = numbered(N_ROWS), np.repeat([0, 1], [20, 20])
     booster = ArcX4Classifier(
@@ -183,13 +183,13 @@ def test_the_best_are_kept_also_where_the_members_asked_for_end_with_the_patienc
 
 @pytest.mark.parametrize("name", ["AdaBoostM2Classifier", "AdaBoostMHClassifier"])
 def test_the_curve_is_that_of_the_stages(name):
-    """Of the examples set aside, which are found as those of equal content."""
+    """Of the samples set aside, which are found as those of equal content."""
     booster = small(name, n_iter_no_change=50, validation_fraction=0.3, n_estimators=12)
     X, y = table(booster)
     model = clone(booster).fit(X, y)
+    from orfeon.ensembles.holdout import set_aside
     from orfeon.ensembles.perturbation import member_generator
-    from orfeon.ensembles.setting_aside import set_aside
-    from orfeon.seeding import Purpose, seed_sequence
+    from orfeon.utils.seeding import Purpose, seed_sequence
 
     rng = member_generator(seed_sequence(0), Purpose.SETTING_ASIDE)
     held = set_aside(X, y, np.ones(len(y)), 0.3, rng, by_class=True)
@@ -211,9 +211,9 @@ def test_by_hand():
     assert len(held) == 8
 
     def say(*wrong):
-        said = y.copy()
-        said[held[list(wrong)]] ^= 1
-        return said
+        outputs = y.copy()
+        outputs[held[list(wrong)]] ^= 1
+        return outputs
 
     # equal votes: the majority of the first t members decides, and a tie takes class 0
     answers = [say(0, 1), say(0, 1), say(), say(), say(), say(), say(), say()]
@@ -255,7 +255,7 @@ def test_nothing_to_set_aside_warns_and_boosting_goes_on(n_rows):
     X, y = np.arange(float(n_rows))[:, None], np.arange(n_rows) % 2
     model = AdaBoostM2Classifier(CARTClassifier(max_depth=1), 5, n_iter_no_change=2)
     words = (
-        rf"validation_fraction=0.1 sets none of the {n_rows} examples aside, so nothing says when "
+        rf"validation_fraction=0.1 sets none of the {n_rows} samples aside, so nothing says when "
         r"to stop: boosting goes on up to n_estimators=5"
     )
     with pytest.warns(UserWarning, match=words):
@@ -266,7 +266,7 @@ def test_nothing_to_set_aside_warns_and_boosting_goes_on(n_rows):
 
 def test_no_class_is_set_aside_as_a_whole():
     X, y = table(GaussianNB())
-    y = np.where(np.arange(120) == 5, 3, y)  # one example of a class of its own
+    y = np.where(np.arange(120) == 5, 3, y)  # one sample of a class of its own
     model = AdaBoostM2Classifier(
         n_estimators=4, n_iter_no_change=2, validation_fraction=0.9, random_state=0
     ).fit(X, y)

@@ -20,8 +20,8 @@ from orfeon import (
     PoolBoostClassifier,
 )
 from orfeon.boosting.adaboost import AdaBoostScheme
-from orfeon.boosting.loop import Judgement, Run
-from orfeon.warning import AdvisedWarning
+from orfeon.boosting.loop import RoundResult, Run
+from orfeon.utils.user_warning import AdvisedWarning
 
 N_ROWS = 60
 RNG = np.random.default_rng(0)
@@ -67,17 +67,17 @@ def warned(booster, y=CODES):
 
 
 def test_a_member_without_error_after_others():
-    (said,) = warned(AdaBoostClassifier(Scripted(3), 20))
-    assert said == (
+    (answers,) = warned(AdaBoostClassifier(Scripted(3), 20))
+    assert answers == (
         "AdaBoostClassifier: boosting ended with 4 members of the 20 requested, because the last "
-        "one makes no error on the training examples. Give a weaker estimator, such as a tree with "
+        "one makes no error on the training samples. Give a weaker estimator, such as a tree with "
         'max_depth. Or set on_failure="bootstrap".'
     )
 
 
 def test_a_member_no_better_than_chance_after_others():
-    (said,) = warned(AdaBoostClassifier(Scripted(3, "wrong"), 20))
-    assert said == (
+    (answers,) = warned(AdaBoostClassifier(Scripted(3, "wrong"), 20))
+    assert answers == (
         "AdaBoostClassifier: boosting ended with 3 members of the 20 requested, because the next "
         "one errs on 1 of the weight, which is no better than chance. Give a stronger estimator, "
         "such as a deeper tree."
@@ -114,31 +114,31 @@ def test_whoever_ends_with_few_members_warns(name, task):
     easy, noise = (CODES, RNG.integers(0, 2, N_ROWS))
     if isinstance(booster, RegressorMixin):
         easy, noise = np.round(X[:, 0]), RNG.normal(size=N_ROWS)
-    said = warned(booster.set_params(random_state=0), easy if task == "easy" else noise)
+    answers = warned(booster.set_params(random_state=0), easy if task == "easy" else noise)
     requested = 3 if isinstance(booster, FilterBoostClassifier) else booster.n_estimators
     n_members = len(getattr(booster, "members_", range(requested)))
-    assert len(said) == (n_members < requested / 2)
+    assert len(answers) == (n_members < requested / 2)
 
 
 def test_several_problems_that_end_in_different_ways():
     booster = AdaBoostMHClassifier(n_estimators=50)
-    last = Judgement(0.2, np.ones(3), keep=True, ends=True)
-    run = Run(AdaBoostScheme(CODES, np.ones(N_ROWS), 2), n_kept=2, ended=True, judgements=[last])
+    last = RoundResult(0.2, np.ones(3), keep=True, ends=True)
+    run = Run(AdaBoostScheme(CODES, np.ones(N_ROWS), 2), n_kept=2, ended=True, results=[last])
     assert str(booster._explain(run)) == (
         "AdaBoostMHClassifier: boosting ended with 2 members of the 50 requested, because on each "
         "problem a member makes no error, or is no better than chance. Give another estimator."
     )
 
 
-def test_filtering_that_runs_out_of_examples():
+def test_filtering_that_runs_out_of_samples():
     booster = FilterBoostClassifier(depth=3, min_samples=10, random_state=0)
     y = (X[:, 0] + X[:, 1] + RNG.normal(size=N_ROWS) > 0).astype(int)
-    (said,) = warned(booster, y)
-    assert f"depth=3 ended with {len(booster.members_)} members of the 27 requested" in said
+    (answers,) = warned(booster, y)
+    assert f"depth=3 ended with {len(booster.members_)} members of the 27 requested" in answers
 
 
 def test_a_pool_is_given_advice_of_its_own():
     y = RNG.integers(0, 2, N_ROWS)
-    (said,) = warned(PoolBoostClassifier([CARTClassifier(max_depth=1)], 50), y)
-    assert "1 member of the 50 requested" in said
-    assert said.endswith("Give a pool with stronger classifiers.")
+    (answers,) = warned(PoolBoostClassifier([CARTClassifier(max_depth=1)], 50), y)
+    assert "1 member of the 50 requested" in answers
+    assert answers.endswith("Give a pool with stronger classifiers.")

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:FilterBoostClassifier. the first
 
 @pytest.fixture(scope="module")
 def spheres():
-    """Two classes that a small tree can only partly tell apart: 1200 examples."""
+    """Two classes that a small tree can only partly tell apart: 1200 samples."""
     X = np.random.default_rng(0).normal(size=(1200, 10))
     return X, np.where((X**2).sum(axis=1) > 9.34, "out", "in")
 
@@ -93,7 +93,7 @@ def test_fractional_weights_are_halved_too(make):
     rng = np.random.default_rng(2)
     weights, wrong = rng.uniform(0.9, 1.1, 50), np.arange(50) % 5 == 0
     half = make(weights).half(wrong)
-    # Whole examples only come in steps of their weight.
+    # Whole samples only come in steps of their weight.
     assert half.error(wrong) == pytest.approx(0.5, abs=0.03 if isinstance(half, Stream) else 1e-12)
     given = half.sample(rng)
     assert given[wrong].sum() / given.sum() == pytest.approx(half.error(wrong), abs=1e-12)
@@ -240,7 +240,7 @@ def test_the_members_are_trained_on_what_the_filters_leave(spheres):
     expected.append(np.mean((third != codes)[first != second]))
     np.testing.assert_allclose(fitted.errors_, expected, atol=1e-12)
     root = fitted.forest_.value[fitted.forest_.tree_start[2]]
-    # All of the weight of the third is on the examples that the first two differ about.
+    # All of the weight of the third is on the samples that the first two differ about.
     differ = np.bincount(codes[first != second])
     np.testing.assert_allclose(root / root.sum(), differ / differ.sum(), atol=1e-9)
 
@@ -256,7 +256,7 @@ def test_a_first_member_without_errors_decides_alone():
 
 
 def test_two_that_never_differ_leave_the_first_to_decide():
-    """A constant says the same on any examples."""
+    """A constant says the same on any samples."""
     y = np.array([0, 0, 1])
     run = Filtering(y, lambda given, number: (number, np.zeros(3, int)), ROOT)
     decided = run.learn(Distribution(np.ones(3)), 1)
@@ -265,7 +265,7 @@ def test_two_that_never_differ_leave_the_first_to_decide():
     assert run.members == [0, 1]
 
 
-def test_too_few_examples_are_none():
+def test_too_few_samples_are_none():
     y = np.repeat([0, 1], 50)
     votes = np.where(np.arange(100) < 4, 1, y)
 
@@ -273,7 +273,7 @@ def test_too_few_examples_are_none():
         train = lambda given, number: (number, votes)  # noqa: E731
         return Filtering(y, train, ROOT, least).learn(Stream(np.arange(100), np.ones(100)), 1)
 
-    # The part of the second, examples 33 to 66, has none of the wrong ones.
+    # The part of the second, samples 33 to 66, has none of the wrong ones.
     assert learn(1).who.tolist() == [0, 0, 0]
     votes[40:43] = 1
     assert learn(6).who.tolist() == [0, 1, 0]
@@ -283,7 +283,7 @@ def test_too_few_examples_are_none():
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 4, 9])
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("sampling", SAMPLINGS)
-def test_few_examples(n_rows, depth, sampling):
+def test_few_samples(n_rows, depth, sampling):
     X = np.arange(n_rows, dtype=float)[:, None]
     y = np.arange(n_rows) % 2
     fitted = FilterBoostClassifier(depth=depth, sampling=sampling, random_state=0).fit(X, y)
@@ -322,17 +322,17 @@ def test_weight_two_is_twice(waveform, sampling):
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_fractional_weights_matter(waveform, sampling):
-    """The first member, which sees examples as they come, says a class of more weight more."""
+    """The first member, which sees samples as they come, says a class of more weight more."""
     X, y = waveform
     weights = np.where(y == 2, 3.5, 0.5)
-    said = []
+    answers = []
     for given in (None, weights):
         model = FilterBoostClassifier(sampling=sampling)
-        said.append([])
+        answers.append([])
         for seed in range(5):
             model.set_params(random_state=seed).fit(X, y, sample_weight=given)
-            said[-1].append(np.mean(model.votes(X)[0] == 2))
-    assert np.mean(said[1]) > np.mean(said[0]) + 0.05
+            answers[-1].append(np.mean(model.votes(X)[0] == 2))
+    assert np.mean(answers[1]) > np.mean(answers[0]) + 0.05
 
 
 def test_max_samples_is_what_the_first_has(spheres):

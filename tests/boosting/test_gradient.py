@@ -21,11 +21,11 @@ from orfeon.boosting.gradient import (
 from orfeon.boosting.losses import AbsoluteError, HuberError, QuantileError, SquaredError
 from orfeon.boosting.patience import Patience
 from orfeon.boosting.stopping import Validation, Watch, draw_folds
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees
-from orfeon.schema import Schema
-from orfeon.table import Table
 
 LOSSES = {
     "squared": (SquaredError(), oracle.LeastSquares()),
@@ -38,10 +38,10 @@ LOSSES = {
 EVERY = pytest.mark.parametrize("name", LOSSES)
 
 
-def problem(name, n_rows=40, seed=0, n_classes=2, n_attributes=3):
-    """Examples of weights that leave no ties, but for attributes that part a node alike."""
+def problem(name, n_rows=40, seed=0, n_classes=2, n_features=3):
+    """Samples of weights that leave no ties, but for features that part a node alike."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n_rows, n_attributes))
+    X = rng.normal(size=(n_rows, n_features))
     y = X[:, 0] * X[:, -1] + rng.normal(size=n_rows)
     if name in ("log", "exponential", "classes"):
         y = np.argsort(np.argsort(y)) * n_classes // n_rows
@@ -71,32 +71,32 @@ def run(boost, n_rounds):
 
 
 def new_rows(sample):
-    """Rows that no tree was grown from, where it is certain which attribute a tree tests."""
+    """Rows that no tree was grown from, where it is certain which feature a tree tests."""
     if sample.X.shape[1] > 1:
         return sample.X
     return np.random.default_rng(9).normal(size=(50, 1))
 
 
-@pytest.mark.parametrize("n_attributes", [1, 3])
+@pytest.mark.parametrize("n_features", [1, 3])
 @pytest.mark.parametrize("seed", range(2))
 @EVERY
-def test_the_rounds_are_those_of_the_paper(name, seed, n_attributes):
+def test_the_rounds_are_those_of_the_paper(name, seed, n_features):
     loss, how = LOSSES[name]
-    sample = problem(name, seed=seed, n_attributes=n_attributes)
+    sample = problem(name, seed=seed, n_features=n_features)
     model, scores, _ = run(boosting(sample, loss), 6)
     signs = (2.0 * sample.y - 1).tolist() if name in ("log", "exponential") else sample.y.tolist()
     # The paper's F is half the log odds, and so half our score.
     factor = 2.0 if name == "log" else 1.0
     expected = oracle.boost(sample.X.tolist(), signs, sample.weights.tolist(), how, 6, 0.3, 2)
     for rows in (sample.X, new_rows(sample)):
-        said = factor * np.array(oracle.predict(expected, rows.tolist()))
-        np.testing.assert_allclose(model.scores(rows)[:, 0], said, atol=1e-10)
+        answers = factor * np.array(oracle.predict(expected, rows.tolist()))
+        np.testing.assert_allclose(model.scores(rows)[:, 0], answers, atol=1e-10)
     np.testing.assert_array_equal(scores.T, model.scores(sample.X))
 
 
-@pytest.mark.parametrize("n_attributes", [1, 3])
-def test_several_classes_are_those_of_the_paper(n_attributes):
-    sample = problem("classes", n_classes=3, n_attributes=n_attributes)
+@pytest.mark.parametrize("n_features", [1, 3])
+def test_several_classes_are_those_of_the_paper(n_features):
+    sample = problem("classes", n_classes=3, n_features=n_features)
     model, _, _ = run(boosting(sample, MultinomialLoss(3)), 4)
     models = oracle.boost_classes(
         sample.X.tolist(), sample.y.tolist(), sample.weights.tolist(), 3, 4, 0.3, 2
@@ -129,8 +129,8 @@ def test_missing_values_and_categories_as_the_oracle_has_them(name, columns):
     new[rng.random(new.shape) < 0.2] = np.nan
     new = np.ascontiguousarray(new[:, columns]) if len(columns) == 1 else sample.X
     for rows in (sample.X, new):
-        said = factor * np.array(oracle.predict(expected, rows.tolist()))
-        np.testing.assert_allclose(model.scores(rows)[:, 0], said, atol=1e-10)
+        answers = factor * np.array(oracle.predict(expected, rows.tolist()))
+        np.testing.assert_allclose(model.scores(rows)[:, 0], answers, atol=1e-10)
 
 
 # -- what must hold of any run ---------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_staged_scores_are_those_of_prefixes_to_the_bit(k):
 
 def test_a_run_goes_on_as_if_it_had_never_ended():
     sample = problem("classes", 60, n_classes=3)
-    boost = boosting(sample, MultinomialLoss(3), n_drawn=40, attributes=(3, 2))
+    boost = boosting(sample, MultinomialLoss(3), n_drawn=40, features=(3, 2))
     whole, _, _ = run(boost, 9)
     part, _, _ = run(boost, 4)
     scores = np.ascontiguousarray(part.scores(sample.X).T)
@@ -193,8 +193,8 @@ def test_copies_are_drawn_one_by_one():
     copies = np.array([1.0, 3.0, 6.0, 40.0, 50.0])
     factors = np.array([0.5, 1.0, 2.0, 1.0, 1.0])
     sample = Sample(np.arange(5.0)[:, None], np.arange(5.0), factors * copies, copies)
-    assert sample.n_examples == 100
-    assert sample.take(np.arange(5) < 3).n_examples == 10
+    assert sample.n_samples == 100
+    assert sample.take(np.arange(5) < 3).n_samples == 10
     boost = boosting(sample, SquaredError(), n_drawn=30)
     drawn = np.array([boost._draw(at)[0] for at in range(400)]) / factors
     np.testing.assert_array_equal(drawn, np.rint(drawn))
@@ -205,7 +205,7 @@ def test_copies_are_drawn_one_by_one():
     np.testing.assert_allclose(drawn.var(axis=0), variance, rtol=0.3)
 
 
-def test_each_round_sees_its_share_of_the_examples():
+def test_each_round_sees_its_share_of_the_samples():
     sample = problem("squared", 50)._replace(weights=np.ones(50))
     model, _, _ = run(boosting(sample, SquaredError(), n_drawn=20), 8)
     roots = model.forest.node_weight[model.forest.tree_start[:-1]]
@@ -213,21 +213,21 @@ def test_each_round_sees_its_share_of_the_examples():
     boost = boosting(sample, SquaredError(), n_drawn=20)
     drawn = np.array([boost._draw(at)[0] for at in range(200)])
     assert (drawn.sum(axis=1) == 20).all()
-    # Each example is drawn 0.4 * 200 = 80 times, give or take 4.5 standard deviations of 6.9.
+    # Each sample is drawn 0.4 * 200 = 80 times, give or take 4.5 standard deviations of 6.9.
     assert np.abs(drawn.sum(axis=0) - 80).max() < 31
     assert len(np.unique(drawn, axis=0)) == 200
 
 
-def test_each_tree_sees_its_share_of_the_attributes():
+def test_each_tree_sees_its_share_of_the_features():
     sample = problem("classes", 60, n_classes=3)
-    boost = boosting(sample, MultinomialLoss(3), attributes=(3, 1))
+    boost = boosting(sample, MultinomialLoss(3), features=(3, 1))
     drawn = np.array([boost._draw(at)[1] for at in range(100)])
     assert drawn.shape == (100, 3, 1)
     assert set(drawn.ravel()) == {0, 1, 2}
     model, _, _ = run(boost, 5)
     for t in range(15):
         tree = model.forest.subset([t])
-        assert set(tree.attribute[~tree.is_leaf]) <= set(drawn[t // 3, t % 3])
+        assert set(tree.feature[~tree.is_leaf]) <= set(drawn[t // 3, t % 3])
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -250,9 +250,9 @@ def test_inner_values_are_the_means_of_their_leaves():
     sample = problem("squared", 80)
     model, _, _ = run(boosting(sample, SquaredError(), depth=3), 3)
     fill_inner_values(model.forest)
-    for t, said in enumerate(values_of(model.forest, sample.X)):
+    for t, answers in enumerate(values_of(model.forest, sample.X)):
         root = model.forest.value[model.forest.tree_start[t], 0]
-        assert root == pytest.approx(np.average(said, weights=sample.weights), abs=1e-9)
+        assert root == pytest.approx(np.average(answers, weights=sample.weights), abs=1e-9)
 
 
 def test_patience_counts_rounds_since_the_best():

@@ -29,7 +29,7 @@ AS_FRIEDMAN = {"criterion": "squared_error"} if OLD else {}
 
 @pytest.mark.parametrize("max_leaf_nodes", [None, 6])
 def test_numbers_as_scikit_learn_predicts_them(max_leaf_nodes):
-    """Without ties: continuous targets, leaves of several examples."""
+    """Without ties: continuous targets, leaves of several samples."""
     X, y = make_friedman1(400, random_state=1)
     X = X.astype(np.float32).astype(np.float64)  # scikit-learn rounds them
     how = {"n_estimators": 40, "min_samples_leaf": 10, "max_leaf_nodes": max_leaf_nodes}
@@ -78,7 +78,7 @@ def test_bins_as_many_as_values_give_the_exact_trees(loss):
     np.testing.assert_allclose(binned.predict(X), exact.predict(X), rtol=1e-9)
     few = GradientBoostingRegressor(tree_method="histogram", max_bins=4, **how).fit(X, y)
     inner = ~few.forest_.is_leaf
-    assert len(np.unique(few.forest_.threshold[inner & (few.forest_.attribute == 0)])) <= 4
+    assert len(np.unique(few.forest_.threshold[inner & (few.forest_.feature == 0)])) <= 4
 
 
 def test_one_round_of_squared_error_is_a_shrunk_tree(friedman):
@@ -90,7 +90,7 @@ def test_one_round_of_squared_error_is_a_shrunk_tree(friedman):
 
 
 def test_stumps_give_an_additive_model(friedman):
-    """What one attribute adds does not depend on the others."""
+    """What one feature adds does not depend on the others."""
     X, y = friedman
     boosted = GradientBoostingRegressor(max_depth=1, n_estimators=30, random_state=0).fit(X, y)
     one, other = X[:50].copy(), X[:50].copy()
@@ -145,8 +145,8 @@ def test_what_is_fitted(estimator):
     fitted.forest_.validate()
     # The members are what is added up.
     added = sum(tree.predict(X) for tree in fitted.estimators_[::k]) + fitted.init_[0]
-    said = scores(fitted, X)
-    np.testing.assert_allclose(added, said[:, 0] if k > 1 else said, atol=1e-12)
+    answers = scores(fitted, X)
+    np.testing.assert_allclose(added, answers[:, 0] if k > 1 else answers, atol=1e-12)
 
 
 @each
@@ -192,9 +192,9 @@ def test_staged_answers_are_those_of_fewer_rounds_to_the_bit(estimator):
 def test_what_is_not_fitted_says_so(estimator):
     X, y = data(estimator)
     model = clone(estimator)
-    for ask in (model.predict, model.apply, lambda X: next(model.staged_predict(X))):
+    for query in (model.predict, model.apply, lambda X: next(model.staged_predict(X))):
         with pytest.raises(NotFittedError, match="not fitted yet"):
-            ask(X)
+            query(X)
     with pytest.raises(NotFittedError):
         next(model.staged_score(X, y))
 
@@ -384,8 +384,8 @@ def test_probabilities_stay_finite_when_nothing_is_left_to_learn():
             assert np.diff(model.train_loss_).max() <= 1e-15
 
 
-def test_contradictory_examples_cannot_blow_up():
-    """One example of another class where all are sure of the contrary."""
+def test_contradictory_samples_cannot_blow_up():
+    """One sample of another class where all are sure of the contrary."""
     X = np.zeros((200, 1))
     X[:100] = 1.0
     y = (X[:, 0] > 0).astype(int)

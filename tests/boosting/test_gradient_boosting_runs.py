@@ -82,7 +82,7 @@ def test_a_killed_fit_leaves_the_model_as_it_was(friedman, monkeypatch, warm_sta
         def update(self, n=1, fitted=None):
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("orfeon.progress.Progress.update", Killed.update)
+    monkeypatch.setattr("orfeon.utils.progress.Progress.update", Killed.update)
     model.set_params(warm_start=warm_start, n_estimators=9)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X if warm_start else X[:, :3], y)
@@ -98,25 +98,25 @@ def test_a_fit_that_fails_leaves_no_trace(friedman):
     assert not hasattr(model, "n_features_in_")
 
 
-def test_other_attributes_or_classes_are_no_warm_start(waveform):
+def test_other_features_or_classes_are_no_warm_start(waveform):
     X, y = waveform
     model = GradientBoostingClassifier(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
     expected = model.predict_proba(X)
     model.set_params(n_estimators=4)
     for others in ((X[:, :5], y), (X, y + 1), (X, y % 2)):
-        with pytest.raises(ValueError, match="goes on with the attributes, the classes"):
+        with pytest.raises(ValueError, match="goes on with the features, the classes"):
             model.fit(*others)
         np.testing.assert_array_equal(model.predict_proba(X), expected)
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "quantile"])
-def test_other_examples_are_no_warm_start(friedman, loss):
+def test_other_samples_are_no_warm_start(friedman, loss):
     X, y = friedman
     model = GradientBoostingRegressor(loss=loss, n_estimators=2, warm_start=True, random_state=0)
     expected = model.fit(X, y).predict(X)
     model.set_params(n_estimators=4)
     for others in ((X[1:], y[1:]), (X, y + 1.0), (X, y, np.arange(200) + 1)):
-        with pytest.raises(ValueError, match="goes on with the examples of the fit before"):
+        with pytest.raises(ValueError, match="goes on with the samples of the fit before"):
             model.fit(*others)
         np.testing.assert_array_equal(model.predict(X), expected)
     order = np.random.default_rng(0).permutation(200)
@@ -127,9 +127,11 @@ def test_other_examples_are_no_warm_start(friedman, loss):
 def test_a_warm_start_without_more_rounds_says_so(friedman):
     model = GradientBoostingRegressor(n_estimators=2, warm_start=True, random_state=0)
     expected = model.fit(*friedman).train_loss_
-    with pytest.warns(UserWarning, match="n_estimators=2, as many as there are: no member") as said:
+    with pytest.warns(
+        UserWarning, match="n_estimators=2, as many as there are: no member"
+    ) as answers:
         model.fit(*friedman)
-    assert said[0].filename == __file__
+    assert answers[0].filename == __file__
     np.testing.assert_array_equal(model.train_loss_, expected)
 
 
@@ -146,10 +148,10 @@ def test_a_warm_start_without_more_rounds_says_so(friedman):
 )
 def test_a_learning_rate_that_does_harm_is_told(model):
     X, y = data(model)
-    with pytest.warns(UserWarning, match="Give a smaller learning_rate") as said:
+    with pytest.warns(UserWarning, match="Give a smaller learning_rate") as answers:
         model.fit(X, y)
-    assert said[0].filename == __file__
-    assert f"learning_rate={model.learning_rate} is too large" in str(said[0].message)
+    assert answers[0].filename == __file__
+    assert f"learning_rate={model.learning_rate} is too large" in str(answers[0].message)
     constant = np.log(3) if isinstance(model, GradientBoostingClassifier) else 0.5 * y.var()
     assert model.train_loss_[-1] > 0.9 * constant
 
@@ -179,7 +181,7 @@ def test_boosting_stops_when_it_helps_no_more(early_stopping):
     assert len(model.train_loss_) == model.n_estimators_ == len(model.forest_) // 3
 
 
-def test_with_cross_validation_all_examples_are_used(friedman):
+def test_with_cross_validation_all_samples_are_used(friedman):
     X, y = friedman
     how = {"learning_rate": 0.5, "random_state": 0}
     model = GradientBoostingRegressor(
@@ -191,7 +193,7 @@ def test_with_cross_validation_all_examples_are_used(friedman):
     assert (model.forest_.node_weight[model.forest_.tree_start[:-1]] == 200).all()
 
 
-def test_the_validation_loss_is_that_of_examples_set_aside(friedman):
+def test_the_validation_loss_is_that_of_samples_set_aside(friedman):
     X, y = friedman
     model = GradientBoostingRegressor(
         n_estimators=20, n_iter_no_change=50, validation_fraction=0.25, random_state=0
@@ -205,7 +207,7 @@ def test_the_validation_loss_is_that_of_examples_set_aside(friedman):
 
 
 def test_copies_are_not_set_aside_apart(friedman):
-    """A copy of a training example among the validation examples would be no test."""
+    """A copy of a training sample among the validation samples would be no test."""
     X, y = friedman
     model = GradientBoostingRegressor(
         n_estimators=60, n_iter_no_change=60, max_depth=None, learning_rate=1.0,
@@ -217,22 +219,22 @@ def test_copies_are_not_set_aside_apart(friedman):
 
 
 def test_small_classes_are_set_aside_together():
-    """A tenth of four examples is none, a tenth of twelve is one; no class is lost to training."""
+    """A tenth of four samples is none, a tenth of twelve is one; no class is lost to training."""
     X, y = np.arange(12.0)[:, None], np.arange(12) // 4
     for seed in range(5):
         model = GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2, random_state=seed)
         assert model.fit(X, y).forest_.node_weight[0] == 11
     alone = GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2, random_state=0)
-    with pytest.warns(UserWarning, match="sets none of the 2 examples aside"):
+    with pytest.warns(UserWarning, match="sets none of the 2 samples aside"):
         assert alone.fit(X[:2], [0, 1]).forest_.node_weight[0] == 2
 
 
-def test_without_examples_to_set_aside_nothing_stops():
+def test_without_samples_to_set_aside_nothing_stops():
     X, y = np.array([[1.0], [1.0]]), np.array([1.0, 1.0])
     model = GradientBoostingRegressor(n_estimators=7, n_iter_no_change=2)
-    with pytest.warns(UserWarning, match=r"validation_fraction=0.1 sets none of the 2 examples"):
+    with pytest.warns(UserWarning, match=r"validation_fraction=0.1 sets none of the 2 samples"):
         assert model.fit(X, y).n_estimators_ == 7
-    with pytest.raises(ValueError, match=r"early_stopping='cv' needs two different examples"):
+    with pytest.raises(ValueError, match=r"early_stopping='cv' needs two different samples"):
         model.set_params(early_stopping="cv").fit(X, y)
 
 
@@ -271,7 +273,7 @@ def test_no_validation_loss_of_an_earlier_fit_is_left(friedman):
     X, y = friedman
     model = GradientBoostingRegressor(n_estimators=3, n_iter_no_change=2, random_state=0)
     assert len(model.fit(X, y).validation_loss_) == 3
-    with pytest.warns(UserWarning, match="sets none of the 2 examples aside"):
+    with pytest.warns(UserWarning, match="sets none of the 2 samples aside"):
         model.fit(X[:2], y[:2])
     assert not hasattr(model, "validation_loss_")
 

@@ -1,4 +1,4 @@
-"""Weights and copies of the examples of gradient boosting."""
+"""Weights and copies of the samples of gradient boosting."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from tests.boosting.gradient_settings import data, each, scores
 from tests.shared import assert_same_forest
 
 from orfeon import CARTRegressor, GradientBoostingClassifier, GradientBoostingRegressor
-from orfeon.boosting.gradient_examples import gather_examples
+from orfeon.boosting.gradient_samples import gather_samples
+from orfeon.data.schema import Schema
 from orfeon.datasets import make_friedman1
 from orfeon.growth.binning import bin_table
-from orfeon.schema import Schema
 
 METHODS = pytest.mark.parametrize("tree_method", ["exact", "histogram"])
 
 
 def gathered(X, y, weights=None):
-    return gather_examples(CARTRegressor()._read(X, y, weights))
+    return gather_samples(CARTRegressor()._read(X, y, weights))
 
 
 def test_copies_are_one_row_however_they_are_given():
@@ -27,7 +27,7 @@ def test_copies_are_one_row_however_they_are_given():
     X[X == 2] = np.nan
     sample, word = gathered(X, y)
     assert len(sample.y) == 18
-    assert sample.copies.sum() == sample.n_examples == 200
+    assert sample.copies.sum() == sample.n_samples == 200
     np.testing.assert_array_equal(sample.weights, sample.copies)
     order = rng.permutation(200)
     again, same = gathered(X[order], y[order])
@@ -42,7 +42,7 @@ def test_copies_are_one_row_however_they_are_given():
 def test_rows_that_differ_are_never_copies(monkeypatch):
     """Not even those of the same hash."""
     monkeypatch.setattr(
-        "orfeon.boosting.gradient_examples.hash_rows", lambda X, y: np.zeros(len(y), np.uint64)
+        "orfeon.boosting.gradient_samples.hash_rows", lambda X, y: np.zeros(len(y), np.uint64)
     )
     X, y = np.array([[1.0], [1.0], [2.0], [2.0]]), np.array([3.0, 3.0, 3.0, 4.0])
     assert gathered(X, y)[0].weights.tolist() == [2.0, 1.0, 1.0]
@@ -52,7 +52,7 @@ def test_fractions_stay_as_many_rows_of_about_one():
     X, y = np.zeros((3, 1)), np.zeros(3)
     sample, _ = gathered(X, y, [3e-9, 5e-9, 5e-9])
     assert sample.copies is None
-    assert sample.n_examples == 3
+    assert sample.n_samples == 3
     assert 0.7 < sample.weights.mean() < 1.42
     np.testing.assert_allclose(sample.weights / sample.weights[0], [1, 5 / 3, 5 / 3], rtol=1e-15)
     for weight in (0.3, 1e300):  # equal ones are those of the same rows without weights

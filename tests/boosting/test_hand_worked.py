@@ -75,7 +75,7 @@ def test_the_stump_of_each_round_is_the_best_one_and_the_only_one(t):
 
 def test_the_oracle_finds_every_number():
     run = adaboost(best_stump(POINTS), LABELS, 3)
-    assert [r.said for r in run.rounds] == [stump(POINTS) for stump in STUMPS]
+    assert [r.answers for r in run.rounds] == [stump(POINTS) for stump in STUMPS]
     assert [r.error for r in run.rounds] == ERRORS
     assert [r.odds for r in run.rounds] == ODDS
     assert [*(r.weights for r in run.rounds), run.weights] == WEIGHTS
@@ -124,20 +124,20 @@ def model():
 
 
 def test_the_scheme_finds_every_weight():
-    said = [[(v + 1) // 2 for v in stump(POINTS)] for stump in STUMPS]
+    answers = [[(v + 1) // 2 for v in stump(POINTS)] for stump in STUMPS]
     scheme = AdaBoostScheme(np.array(CODES), np.ones(10), 2)
-    run, learner, _ = play(scheme, said)
+    run, learner, _ = play(scheme, answers)
     found = np.array([*learner.weights, scheme.weights])
     by_hand = np.array([[float(w) for w in row] for row in WEIGHTS])
     np.testing.assert_allclose(found, by_hand, rtol=1e-14)
-    np.testing.assert_allclose([j.error for j in run.judgements], [0.2, 0.1875, 2 / 13], rtol=1e-14)
-    np.testing.assert_allclose([j.vote for j in run.judgements], ALPHAS, rtol=1e-14)
+    np.testing.assert_allclose([j.error for j in run.results], [0.2, 0.1875, 2 / 13], rtol=1e-14)
+    np.testing.assert_allclose([j.vote for j in run.results], ALPHAS, rtol=1e-14)
 
 
 def test_the_estimator_finds_the_three_stumps_and_their_votes(model):
     forest = model.members_
     roots = forest.tree_start[:-1]
-    assert forest.attribute[roots].tolist() == [0, 1, 0]
+    assert forest.feature[roots].tolist() == [0, 1, 0]
     assert forest.threshold[roots].tolist() == [2.5, 7.5, 6.5]
     np.testing.assert_allclose(model.errors_, [0.2, 0.1875, 2 / 13], rtol=1e-14)
     np.testing.assert_allclose(model.member_weights_, ALPHAS, rtol=1e-14)

@@ -12,7 +12,7 @@ from tests.oracles.boosting import (
     arc_x4,
     committee_ends,
     filter_distribution,
-    filter_examples,
+    filter_samples,
     multiboost,
 )
 from tests.oracles.boosting_labels import (
@@ -65,11 +65,11 @@ def test_arc_x4(problem):
     scheme = ArcX4Scheme(np.array(y), np.ones(len(y)))
     run, learner, kept = play(scheme, np.array(votes))
     assert len(kept) == len(votes)
-    assert {one.judgement.vote for one in kept} == {1.0}
+    assert {one.result.vote for one in kept} == {1.0}
     np.testing.assert_allclose(learner.weights, floats(r.weights for r in oracle.rounds))
     np.testing.assert_allclose(scheme.weights, [float(w) for w in oracle.weights], rtol=1e-14)
     errors = [float(r.error) for r in oracle.rounds]
-    np.testing.assert_allclose([j.error for j in run.judgements], errors, rtol=1e-13, atol=1e-16)
+    np.testing.assert_allclose([j.error for j in run.results], errors, rtol=1e-13, atol=1e-16)
 
 
 @pytest.mark.parametrize("n_members", [1, 2, 3, 4, 9, 10, 50, 99, 100])
@@ -86,26 +86,26 @@ def test_multiboost(problem, seed):
     ends = multiboosting.committee_ends(n_members)
     scheme = multiboosting.MultiBoostScheme(np.array(y), np.ones(len(y)), n_classes, ends)
     run, learner, _ = play(scheme, np.array(votes), seed)
-    heard = [0]
+    answered = [0]
 
     def weak(weights, labels):
-        heard[0] += 1
-        return votes[heard[0] - 1]
+        answered[0] += 1
+        return votes[answered[0] - 1]
 
     def wagged():
         yield [Fraction(w) for w in learner.weights[0]]
         while True:
-            drawn = poisson_weights(len(y), learner.generators[heard[0] - 1])
+            drawn = poisson_weights(len(y), learner.generators[answered[0] - 1])
             yield [Fraction(w) for w in drawn]
 
     oracle = multiboost(weak, y, [*ends, n_members], wagged(), attempts=n_members)
     exact = floats(r.weights for r in oracle.rounds)
     np.testing.assert_allclose(learner.weights[: len(exact)], exact, rtol=1e-10)
-    for judgement, r in zip(run.judgements, oracle.rounds, strict=True):
-        assert judgement.keep == r.kept
-        assert judgement.error == pytest.approx(float(r.error), rel=1e-10)
+    for result, r in zip(run.results, oracle.rounds, strict=True):
+        assert result.keep == r.kept
+        assert result.error == pytest.approx(float(r.error), rel=1e-10)
         if r.kept:
-            assert judgement.vote == pytest.approx(float(r.alpha), rel=1e-9, abs=1e-12)
+            assert result.vote == pytest.approx(float(r.alpha), rel=1e-9, abs=1e-12)
 
 
 # --- weights on mislabels -------------------------------------------------------------------
@@ -113,12 +113,12 @@ def test_multiboost(problem, seed):
 
 def assert_same_losses(run, learner, oracle, scale):
     """Pseudo-losses, fates and votes; ``scale`` is how the library measures alpha."""
-    assert len(run.judgements) == len(oracle.rounds)
-    for judgement, r in zip(run.judgements, oracle.rounds, strict=True):
-        assert judgement.error == pytest.approx(float(r.error), rel=1e-11, abs=1e-15)
-        assert judgement.keep == r.kept
+    assert len(run.results) == len(oracle.rounds)
+    for result, r in zip(run.results, oracle.rounds, strict=True):
+        assert result.error == pytest.approx(float(r.error), rel=1e-11, abs=1e-15)
+        assert result.keep == r.kept
         if r.kept and r.error > 1e-30:
-            found = np.abs(judgement.vote)
+            found = np.abs(result.vote)
             np.testing.assert_allclose(found, scale * float(r.alpha), rtol=1e-9, atol=1e-12)
 
 
@@ -140,12 +140,12 @@ def test_m2(n, n_classes, data):
     run, learner, kept = play(scheme, tables)
     assert_same_losses(run, learner, oracle, scale=2)
     for given_, r in zip(learner.weights, oracle.rounds, strict=True):
-        of_examples = floats(r.weights).sum(axis=1)
-        np.testing.assert_allclose(given_ / given_.sum(), of_examples, rtol=1e-11)
+        of_samples = floats(r.weights).sum(axis=1)
+        np.testing.assert_allclose(given_ / given_.sum(), of_samples, rtol=1e-11)
     if not run.ended:
         np.testing.assert_allclose(scheme.mislabels.weights, floats(oracle.weights), rtol=1e-11)
     if oracle.members and oracle.rounds[-1].error > 1e-30:
-        votes = [one.judgement.vote / 2 for one in kept]
+        votes = [one.result.vote / 2 for one in kept]
         sums = np.tensordot(votes, tables[: len(votes)], 1)
         np.testing.assert_allclose(sums, floats(oracle.scores()), rtol=1e-9, atol=1e-12)
 
@@ -172,7 +172,7 @@ def test_output_codes(problem, seed):
             return scheme.colouring[np.array(votes[t])]
 
     run, learner, _ = play(scheme, Colours(), seed)
-    assert len(run.judgements) == len(votes)
+    assert len(run.results) == len(votes)
     turns = iter(range(len(votes)))
     oracle = adaboost_oc(
         lambda D, colours: [colourings[t][v] for t in [next(turns)] for v in votes[t]],
@@ -181,7 +181,7 @@ def test_output_codes(problem, seed):
     assert_same_losses(run, learner, oracle, scale=2)
     for t, r in enumerate(oracle.rounds):
         trained = learner.weights[t] / learner.weights[t].sum()
-        np.testing.assert_allclose(trained, [float(D) for D in r.examples], rtol=1e-10, atol=1e-15)
+        np.testing.assert_allclose(trained, [float(D) for D in r.samples], rtol=1e-10, atol=1e-15)
         np.testing.assert_array_equal(learner.labels[t], colourings[t][y])
     for mu in colourings:  # as even as can be, which makes U largest
         assert mu.sum() == n_classes // 2
@@ -198,7 +198,7 @@ def signs_of(votes, n_classes, flips):
 
 @st.composite
 def sign_tables(draw):
-    """Labels, what members say of each pair of an example and a class, number of classes."""
+    """Labels, what members say of each pair of a sample and a class, number of classes."""
     y, votes, n_classes = draw(problems())
     shape = (len(votes), len(y), n_classes)
     seed = draw(st.integers(0, 2**16))
@@ -209,26 +209,26 @@ def sign_tables(draw):
 @given(sign_tables())
 @usual
 def test_mh(problem):
-    y, said, n_classes = problem
-    answers = iter(said.tolist())
-    oracle = adaboost_mh(lambda D, Y: next(answers), y, n_classes, len(said))
+    y, outputs, n_classes = problem
+    answers = iter(outputs.tolist())
+    oracle = adaboost_mh(lambda D, Y: next(answers), y, n_classes, len(outputs))
     codes = binary_problems.one_against_rest(n_classes)
     scheme = binary_problems.ProblemScheme(np.array(y), np.ones(len(y)), codes, joint=True)
-    run, learner, kept = play(scheme, said)
+    run, learner, kept = play(scheme, outputs)
     assert_same_losses(run, learner, oracle, scale=1)
     for given_, r in zip(learner.weights, oracle.rounds, strict=True):
         np.testing.assert_allclose(given_, floats(r.weights), rtol=1e-11)
     if oracle.members:
-        votes = np.array([one.judgement.vote for one in kept])
-        sums = np.einsum("tk,tik->ik", votes, said[: len(votes)].astype(float))
+        votes = np.array([one.result.vote for one in kept])
+        sums = np.einsum("tk,tik->ik", votes, outputs[: len(votes)].astype(float))
         np.testing.assert_allclose(sums, floats(oracle.scores()), rtol=1e-9, atol=1e-9)
 
 
-def outputs(kept, said):
+def outputs(kept, answers):
     """The sum over the members of vote times what they say, for each problem."""
-    total = np.zeros(said.shape[1:])
+    total = np.zeros(answers.shape[1:])
     for one in kept:
-        total += one.judgement.vote * said[one.member]
+        total += one.result.vote * answers[one.member]
     return total
 
 
@@ -246,18 +246,18 @@ def assert_same_problems(learner, runs, present):
 @given(sign_tables())
 @usual
 def test_one_against_the_rest(problem):
-    y, said, n_classes = problem
+    y, answers, n_classes = problem
     assume(len(set(y)) > 1)
     runs = one_against_rest(
-        [in_turn(said[:, :, k].tolist()) for k in range(n_classes)], y, len(said)
+        [in_turn(answers[:, :, k].tolist()) for k in range(n_classes)], y, len(answers)
     )
     codes = binary_problems.one_against_rest(n_classes)
     scheme = binary_problems.ProblemScheme(np.array(y), np.ones(len(y)), codes, joint=False)
-    _, learner, kept = play(scheme, said)
+    _, learner, kept = play(scheme, answers)
     assert_same_problems(learner, runs, [True] * n_classes)
     if any(run.members for run in runs):
         np.testing.assert_allclose(
-            outputs(kept, said), floats(scores_of_classes(runs)), rtol=1e-9, atol=1e-9
+            outputs(kept, answers), floats(scores_of_classes(runs)), rtol=1e-9, atol=1e-9
         )
 
 
@@ -271,14 +271,14 @@ def test_pairs(problem, seed):
     truth = codes[:, y].T
     rng = np.random.default_rng(seed)
     shape = (len(votes), len(y), len(pairs))
-    said = np.where(truth == 0, 1, truth) * np.where(rng.random(shape) < 0.25, -1, 1)
-    weaks = {pair: in_turn(said[:, :, p].tolist()) for p, pair in enumerate(pairs)}
-    runs = pairwise(weaks, y, n_classes, len(said))
+    answers = np.where(truth == 0, 1, truth) * np.where(rng.random(shape) < 0.25, -1, 1)
+    weaks = {pair: in_turn(answers[:, :, p].tolist()) for p, pair in enumerate(pairs)}
+    runs = pairwise(weaks, y, n_classes, len(answers))
     scheme = binary_problems.ProblemScheme(np.array(y), np.ones(len(y)), codes, joint=False)
-    _, learner, kept = play(scheme, said)
+    _, learner, kept = play(scheme, answers)
     assert_same_problems(learner, [runs[pair] for pair in pairs], [True] * len(pairs))
     if any(run.members for run in runs.values()):
-        decoded = outputs(kept, said) @ codes
+        decoded = outputs(kept, answers) @ codes
         exact = floats(scores_of_pairs(runs, n_classes))
         np.testing.assert_allclose(decoded, exact, rtol=1e-9, atol=1e-9)
 
@@ -319,7 +319,7 @@ def test_filtering_a_stream(problem, seed):
     pieces = tuple(part.rows.tolist() for part in stream.parts())
     assert [len(piece) for piece in pieces] == [len(y) // 3] * 3
     turns = iter(votes)
-    seen, decided = filter_examples(lambda rows: next(turns), y, pieces)
+    seen, decided = filter_samples(lambda rows: next(turns), y, pieces)
     trained = []
 
     def train(counts, number):

@@ -55,7 +55,7 @@ def chi_square(counts, expected):
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-9, 2.0**-900])
-def test_examples_are_drawn_in_proportion_to_their_weights(unit):
+def test_samples_are_drawn_in_proportion_to_their_weights(unit):
     rng = np.random.default_rng(0)
     total = sum(weighted_bootstrap(WEIGHTS * unit, 50, rng) for _ in range(400))
     assert total.sum() == 20_000
@@ -63,7 +63,7 @@ def test_examples_are_drawn_in_proportion_to_their_weights(unit):
 
 
 def test_samples_have_the_law_of_independent_draws():
-    """All samples of three draws from three examples: the multinomial distribution itself."""
+    """All samples of three draws from three samples: the multinomial distribution itself."""
     rng, weights = np.random.default_rng(1), np.array([0.2, 0.5, 0.3])
     n_samples, seen = 6000, {}
     for _ in range(n_samples):
@@ -75,7 +75,7 @@ def test_samples_have_the_law_of_independent_draws():
     assert chi_square(np.array([seen.get(o, 0) for o in outcomes]), expected) > LEVEL
 
 
-def test_no_example_without_weight_is_drawn_at_the_ends():
+def test_no_sample_without_weight_is_drawn_at_the_ends():
     """A generator that gives the least and the largest number below one."""
 
     class Extreme:
@@ -90,7 +90,7 @@ def test_no_example_without_weight_is_drawn_at_the_ends():
 
 
 def test_samples_of_one_class_are_drawn_again():
-    """One example in forty is of the other class and has next to no weight: all samples have it."""
+    """One sample in forty is of the other class and has next to no weight: all samples have it."""
     labels = (np.arange(40) == 7).astype(int)
     weights = np.where(labels == 1, 0.05, 1.0)
     drawn = [draw_sample(weights, labels, 2, np.random.default_rng(s)) for s in range(200)]
@@ -102,7 +102,7 @@ def test_samples_of_one_class_are_drawn_again():
 
 
 def test_redrawn_samples_have_the_law_of_those_with_both_classes():
-    """Two draws of two examples: one of each, always."""
+    """Two draws of two samples: one of each, always."""
     rng, labels = np.random.default_rng(2), np.array([0, 1])
     for _ in range(100):
         assert draw_sample(np.array([0.3, 0.7]), labels, 2, rng).tolist() == [1, 1]
@@ -228,15 +228,15 @@ def test_boosters_of_estimators(name, base, sampling):
     assert {type(member) for member in members} == {type(base)}
     assert not hasattr(model, "forest_")
     if name in ("AdaBoostClassifier", "ArcX4Classifier", "MultiBoostClassifier"):
-        said = np.array([member.predict(X) for member in members])
-        np.testing.assert_array_equal(said, model.votes(X))  # they are fitted to class codes
+        answers = np.array([member.predict(X) for member in members])
+        np.testing.assert_array_equal(answers, model.votes(X))  # they are fitted to class codes
 
 
 def test_those_that_know_some_classes_only_are_heard():
     """A neighbour's sample may lack a class: it says nothing for it, and codes stay in place."""
     X, y = table(GaussianNB(), 30)
     model = AdaBoostM2Classifier(KNeighborsClassifier(1), 12, sampling="resample", random_state=0)
-    y = np.where(np.arange(30) == 3, 3, y)  # one example of a fourth class
+    y = np.where(np.arange(30) == 3, 3, y)  # one sample of a fourth class
     model.fit(X, y)
     known = {tuple(member.classes_) for member in model.estimators_}
     assert len(known) > 1
@@ -303,11 +303,15 @@ def test_trees_are_those_of_the_engine(base, growth, categorical):
         tree = learner.train(weights, data.y, rng)
         expected = grow_forest(
             data.table, data.y, n_classes=3, seeds=np.array([seed]), weights=given[None],
-            n_examples=80.0, growth=growth,
+            n_samples=80.0, growth=growth,
         )  # fmt: skip
         assert_same_forest(tree, expected)
-        np.testing.assert_array_equal(learner.hear(tree, "votes"), expected.predict(data.X))
-        np.testing.assert_array_equal(learner.hear(tree, "supports"), expected.supports(data.X)[0])
+        np.testing.assert_array_equal(
+            learner.predict_train(tree, "votes"), expected.predict(data.X)
+        )
+        np.testing.assert_array_equal(
+            learner.predict_train(tree, "supports"), expected.supports(data.X)[0]
+        )
 
 
 def test_equal_weights_are_counts_of_one():
@@ -341,7 +345,7 @@ def test_pruned_trees_are_pruned_with_the_weights():
     tree = learner.train(weights, data.y, rng)
     expected = grow_pruned_forest(
         data.table, data.X, data.y, n_classes=3, seeds=np.array([seed]),
-        weights=(weights * (80 / weights.sum()))[None], n_examples=80.0, n_folds=4,
+        weights=(weights * (80 / weights.sum()))[None], n_samples=80.0, n_folds=4,
         groups=data.groups,
     )[0]  # fmt: skip
     np.testing.assert_array_equal(tree.predict(data.X), expected.predict(data.X))
@@ -368,15 +372,15 @@ def test_trees_of_every_kind_follow_their_weights(base, sampling):
     learner, _ = tree_learner(base, sampling, n_rows=200, n_classes=2)
     X = learner.data.X
     here = X[:, 1] > 0
-    # the sign of the first attribute tells the class here, and the other one there
+    # the sign of the first feature tells the class here, and the other one there
     labels = ((X[:, 0] > 0) ^ ~here).astype(np.int64)
     weights = np.where(here, 1.0, 1e-6)
     for seed in range(3):
         tree = learner.train(weights, labels, np.random.default_rng(seed))
-        said = learner.hear(tree, "votes")
-        assert np.mean(said[here] == labels[here]) > 0.85
+        answers = learner.predict_train(tree, "votes")
+        assert np.mean(answers[here] == labels[here]) > 0.85
         absent = learner.train(np.where(here, 1.0, 0.0), labels, np.random.default_rng(seed))
-        assert np.mean(learner.hear(absent, "votes")[here] == labels[here]) > 0.85
+        assert np.mean(learner.predict_train(absent, "votes")[here] == labels[here]) > 0.85
         again = learner.train(weights, labels, np.random.default_rng(seed))
         assert_same_forest(again, tree)
 
@@ -392,12 +396,12 @@ def test_trees_of_numbers_predict_weighted_means(base):
     learner, weights = tree_learner(base, n_classes=0)
     data = learner.data
     tree = learner.train(weights, data.y, np.random.default_rng(0))
-    said = learner.hear(tree, "predictions")
+    answers = learner.predict_train(tree, "predictions")
     leaves = tree.apply(data.X)[:, 0]
     for leaf in np.unique(leaves):
         mine = leaves == leaf
         mean = np.average(data.y[mine], weights=weights[mine])
-        np.testing.assert_allclose(said[mine], mean, rtol=1e-9)
+        np.testing.assert_allclose(answers[mine], mean, rtol=1e-9)
 
 
 def test_another_target_uses_the_same_table():
@@ -421,7 +425,7 @@ class Noting(KNeighborsClassifier):
         return super().fit(X, y)
 
 
-def test_pairs_are_boosted_on_the_examples_of_their_two_classes():
+def test_pairs_are_boosted_on_the_samples_of_their_two_classes():
     """Samples of a pair hold its classes only, whatever the others are."""
     X, y = table(GaussianNB())
     X[:, 4] = y
@@ -434,8 +438,8 @@ def test_pairs_are_boosted_on_the_examples_of_their_two_classes():
 @pytest.mark.parametrize(
     "base", [CARTClassifier(min_samples_leaf=8), CARTClassifier(min_samples_split=30)]
 )
-def test_limits_of_the_trees_of_a_pair_are_those_of_its_examples(base):
-    """As AdaBoost on the examples of the two classes alone: eight examples are eight of these."""
+def test_limits_of_the_trees_of_a_pair_are_those_of_its_samples(base):
+    """As AdaBoost on the samples of the two classes alone: eight samples are eight of these."""
     X, y = table(GaussianNB())
     pairs = small("AdaBoostPairwiseClassifier", estimator=base, n_estimators=3).fit(X, y)
     for p, (a, b) in enumerate(pairs.pairs_):
@@ -468,6 +472,6 @@ def test_neighbours_of_numbers_are_given_samples():
     X, y = table(KNeighborsRegressor())
     model = small("AdaBoostR2Regressor", estimator=KNeighborsRegressor(1), sampling="weights")
     model.fit(X, y)
-    said = model.predictions(X)
+    answers = model.predictions(X)
     # a neighbour knows what it was given: about 63% of the rows in the first sample
-    assert 0.5 < np.mean(said[0] == y) < 0.75
+    assert 0.5 < np.mean(answers[0] == y) < 0.75

@@ -21,7 +21,7 @@ from orfeon import (
     StumpClassifier,
 )
 from orfeon.boosting.adaboost import AdaBoostScheme
-from orfeon.boosting.loop import Judgement
+from orfeon.boosting.loop import RoundResult
 
 N_ROWS = 12
 ROWS = np.arange(float(N_ROWS))[:, None]
@@ -104,7 +104,7 @@ class Forgetful(ClassifierMixin, BaseEstimator):
     ],
     ids=str,
 )
-def test_an_example_that_is_always_right_keeps_a_weight(model, least):
+def test_an_sample_that_is_always_right_keeps_a_weight(model, least):
     """Each round divides it by the odds, thousands of times: it stays above 0, and may rise."""
     model = clone(model).set_params(
         estimator=Forgetful([0]), n_estimators=2000, warm_start=True, random_state=0
@@ -128,10 +128,10 @@ def test_a_weight_at_the_floor_can_rise_again():
     scheme = AdaBoostScheme(CODES, np.ones(N_ROWS), 2)
     rng = np.random.default_rng(0)
     for turn in range(900):
-        said = CODES ^ (np.arange(N_ROWS) == turn % 11)
-        scheme.reweigh(said, scheme.judge(said), rng)
+        answers = CODES ^ (np.arange(N_ROWS) == turn % 11)
+        scheme.reweigh(answers, scheme.evaluate(answers), rng)
     assert scheme.weights[11] == pytest.approx(1e-200, rel=1e-6)
     for _ in range(400):
-        scheme.reweigh(CODES ^ (np.arange(N_ROWS) == 11), Judgement(0.1, 0.5 * np.log(9)), rng)
+        scheme.reweigh(CODES ^ (np.arange(N_ROWS) == 11), RoundResult(0.1, 0.5 * np.log(9)), rng)
     assert scheme.weights[11] > 0.5
     assert scheme.weights.sum() == pytest.approx(1, rel=1e-12)

@@ -185,7 +185,7 @@ def test_newton_leaves_are_gradient_over_curvature(loss):
             assert steps[leaf] == pytest.approx(-damping * slope / curvature, rel=1e-4)
 
 
-def test_numbers_that_no_example_has_get_zero():
+def test_numbers_that_no_sample_has_get_zero():
     for loss in OF_NUMBERS + OF_CLASSES:
         y, scores, weights = problem(loss, 12)
         leaves = np.full((loss.n_scores, 12), 2)

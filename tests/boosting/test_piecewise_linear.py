@@ -27,8 +27,8 @@ def by_grid(targets, rounds, betas, weights, n_cells=2000):
     """
     y = ((np.arange(n_cells) + 0.5) / n_cells)[:, None]
     density = weights * np.abs(y - targets)
-    for said, beta in zip(rounds, betas, strict=True):
-        inside = (np.minimum(targets, said) <= y) & (y <= np.maximum(targets, said))
+    for answers, beta in zip(rounds, betas, strict=True):
+        inside = (np.minimum(targets, answers) <= y) & (y <= np.maximum(targets, answers))
         density = np.where(inside, density, density * beta)
     return y, density / n_cells
 
@@ -47,24 +47,24 @@ def test_masses_equal_numerical_integration():
     for seed in range(8):
         targets, rounds, betas, sample_weights = random_run(seed)
         weights = PiecewiseLinearWeights(targets, sample_weights)
-        for t, (said, beta) in enumerate(zip(rounds, betas, strict=True)):
+        for t, (answers, beta) in enumerate(zip(rounds, betas, strict=True)):
             y, cells = by_grid(targets, rounds[:t], betas[:t], sample_weights)
-            between = (np.minimum(targets, said) <= y) & (y <= np.maximum(targets, said))
+            between = (np.minimum(targets, answers) <= y) & (y <= np.maximum(targets, answers))
             whole = weights.mass()
             expected = shares(cells.sum(axis=0), cells)
             np.testing.assert_allclose(shares(whole, whole), expected, rtol=1e-9, atol=0)
             np.testing.assert_allclose(
-                shares(weights.mass_between(said), whole),
+                shares(weights.mass_between(answers), whole),
                 shares((cells * between).sum(axis=0), cells), rtol=1e-9, atol=1e-15,
             )  # fmt: skip
-            weights.scale_outside(said, np.log(beta))
+            weights.scale_outside(answers, np.log(beta))
 
 
 def test_the_density_is_what_the_definition_says_and_integrates_to_the_mass():
     targets, rounds, betas, sample_weights = random_run(3)
     weights = PiecewiseLinearWeights(targets, sample_weights)
-    for said, beta in zip(rounds, betas, strict=True):
-        weights.scale_outside(said, np.log(beta))
+    for answers, beta in zip(rounds, betas, strict=True):
+        weights.scale_outside(answers, np.log(beta))
     y, cells = by_grid(targets, rounds, betas, sample_weights)
     mine = np.stack([weights.density(float(one)) for one in y[:, 0]]) / len(y)
     np.testing.assert_allclose(shares(mine, mine), shares(cells, cells), rtol=1e-11, atol=0)
@@ -89,21 +89,21 @@ def test_masses_and_errors_are_those_of_exact_fractions(run):
     targets, counts, rounds = run
     exact = AdaBoostR([Fraction(t) for t in targets], [Fraction(c) for c in counts])
     weights = PiecewiseLinearWeights(np.array(targets), np.array(counts, dtype=float))
-    for said in rounds:
+    for answers in rounds:
         mass = weights.mass()
         expected = [float(one) for one in exact.masses()]
         np.testing.assert_allclose(shares(mass, mass), expected, rtol=1e-12)
-        points = [Fraction(point) for point in said]
-        error = weights.mass_between(np.array(said)).sum() / mass.sum()
+        points = [Fraction(point) for point in answers]
+        error = weights.mass_between(np.array(answers)).sum() / mass.sum()
         assert error == pytest.approx(float(exact.error(points)), rel=1e-12)
-        if not exact.hear(points):
+        if not exact.predict_train(points):
             break
         # All that was wrong stays, the rest becomes as much: the member now errs on one half.
         assert exact.error(points) == Fraction(1, 2)
         beta = exact.betas[-1]
         log_beta = math.log(beta.numerator) - math.log(beta.denominator)
-        weights.scale_outside(np.array(said), log_beta)
-        now = weights.mass_between(np.array(said)).sum() / weights.mass().sum()
+        weights.scale_outside(np.array(answers), log_beta)
+        now = weights.mass_between(np.array(answers)).sum() / weights.mass().sum()
         assert now == pytest.approx(0.5, rel=1e-11)
 
 
@@ -156,22 +156,22 @@ def test_a_weight_of_two_is_two_copies_to_the_last_bit():
     targets, rounds, betas, sample_weights = random_run(5)
     doubled = PiecewiseLinearWeights(targets, 2 * sample_weights)
     copies = PiecewiseLinearWeights(np.tile(targets, 2), np.tile(sample_weights, 2))
-    for said, beta in zip(rounds, betas, strict=True):
-        doubled.scale_outside(said, np.log(beta))
-        copies.scale_outside(np.tile(said, 2), np.log(beta))
+    for answers, beta in zip(rounds, betas, strict=True):
+        doubled.scale_outside(answers, np.log(beta))
+        copies.scale_outside(np.tile(answers, 2), np.log(beta))
     first, second = copies.mass().reshape(2, -1)
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(first + second, doubled.mass())
 
 
-def test_blocks_of_examples_make_no_difference(monkeypatch):
+def test_blocks_of_samples_make_no_difference(monkeypatch):
     targets, rounds, betas, sample_weights = random_run(6, n_rows=200)
     masses = []
     for block in (piecewise_linear._BLOCK, 1):  # one block, and blocks of 64
         monkeypatch.setattr(piecewise_linear, "_BLOCK", block)
         weights = PiecewiseLinearWeights(targets, sample_weights)
-        for said, beta in zip(rounds, betas, strict=True):
-            weights.scale_outside(said, np.log(beta))
+        for answers, beta in zip(rounds, betas, strict=True):
+            weights.scale_outside(answers, np.log(beta))
         masses.append(np.concatenate([weights.mass(), weights.mass_between(rounds[-1])]))
     np.testing.assert_array_equal(*masses)
 

@@ -25,9 +25,9 @@ from orfeon.boosting.bounds import error_bound
 from orfeon.boosting.given_pool import PoolLearner
 from orfeon.boosting.pool import PoolBoostClassifier
 from orfeon.boosting.stump_pool import StumpLearner, StumpPool, evenly_spread
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.forest import Forest
-from orfeon.schema import Schema
-from orfeon.table import Table
 
 #: Small tables are easy to tell apart; it says so.
 pytestmark = pytest.mark.filterwarnings("ignore:PoolBoostClassifier. the first member")
@@ -35,13 +35,13 @@ pytestmark = pytest.mark.filterwarnings("ignore:PoolBoostClassifier. the first m
 
 @pytest.fixture(scope="module")
 def spheres():
-    """Two classes that no stump tells apart: 400 examples."""
+    """Two classes that no stump tells apart: 400 samples."""
     X = np.random.default_rng(0).normal(size=(400, 5))
     return X, np.where((X**2).sum(axis=1) > 4.35, "out", "in")
 
 
 def mixed(rng, n_rows, n_classes, missing):
-    """Ordered, rounded, categorical and two-valued attributes, some values missing."""
+    """Ordered, rounded, categorical and two-valued features, some values missing."""
     X = np.column_stack(
         [
             rng.normal(size=n_rows),
@@ -152,35 +152,37 @@ def test_the_best_stump_is_that_of_all_votes_and_errors(n_classes, missing, n_th
             errors = (votes != labels) @ weights
             assert learner.choose(weights, labels) == errors.argmin()
             stump = learner.train(weights, labels, rng)
-            np.testing.assert_array_equal(learner.hear(stump, "votes"), votes[errors.argmin()])
+            np.testing.assert_array_equal(
+                learner.predict_train(stump, "votes"), votes[errors.argmin()]
+            )
 
 
 def test_ties_up_to_rounding_take_the_first():
-    """Fifty copies of one attribute, and weights whose sums depend on their order."""
+    """Fifty copies of one feature, and weights whose sums depend on their order."""
     rng = np.random.default_rng(2)
     x, labels = rng.permutation(300).astype(float), rng.integers(0, 2, 300)
     X = np.repeat(x[:, None], 50, axis=1)
     data = StumpClassifier()._read(X, labels, None)
     pool = StumpPool.of(data.table, 2)
     votes = pool.forest(range(2 * 299)).votes(data.X)
-    said = np.vstack([votes, votes[::-1]])
+    answers = np.vstack([votes, votes[::-1]])
     for _ in range(5):
         weights = rng.random(300)
         chosen = StumpLearner(pool, data, []).choose(weights / weights.sum(), labels)
         assert chosen < 2 * 299
-        learner = PoolLearner(list(range(len(said))), said, 2, [])
+        learner = PoolLearner(list(range(len(answers))), answers, 2, [])
         assert learner.train(weights, labels, rng).estimators == [chosen]
 
 
 def test_errors_of_a_large_pool_are_those_of_a_small_one(monkeypatch):
     rng = np.random.default_rng(9)
-    said, weights = rng.integers(0, 3, (70, 50)), rng.random(50)
+    answers, weights = rng.integers(0, 3, (70, 50)), rng.random(50)
     labels = rng.integers(0, 3, 50)
-    expected = (said != labels) @ weights
-    np.testing.assert_allclose(PoolLearner([], said, 3, []).errors(weights, labels), expected)
+    expected = (answers != labels) @ weights
+    np.testing.assert_allclose(PoolLearner([], answers, 3, []).errors(weights, labels), expected)
     monkeypatch.setattr("orfeon.boosting.given_pool._MOST_KEPT", 0)
     monkeypatch.setattr("orfeon.boosting.given_pool._BLOCK", 160)
-    np.testing.assert_allclose(PoolLearner([], said, 3, []).errors(weights, labels), expected)
+    np.testing.assert_allclose(PoolLearner([], answers, 3, []).errors(weights, labels), expected)
 
 
 def test_the_nodes_of_a_stump_hold_the_weights_of_its_round():
@@ -205,12 +207,12 @@ def oracle(votes, y, n_members):
 def test_a_run_is_that_of_exact_fractions(n_classes, seed):
     rng = np.random.default_rng(seed)
     y = np.arange(24) % n_classes
-    said = np.where(rng.random((40, 24)) < 0.35, rng.integers(0, n_classes, (40, 24)), y)
+    answers = np.where(rng.random((40, 24)) < 0.35, rng.integers(0, n_classes, (40, 24)), y)
     X = np.arange(24)[:, None]
-    pool = [lambda X, one=one: one[X[:, 0]] for one in said]
+    pool = [lambda X, one=one: one[X[:, 0]] for one in answers]
     fitted = PoolBoostClassifier(pool, n_estimators=12).fit(X, y)
-    run = oracle(said, y, 12)
-    expected = [said.tolist().index(r.said) for r in run.members]
+    run = oracle(answers, y, 12)
+    expected = [answers.tolist().index(r.answers) for r in run.members]
     assert fitted.chosen_.tolist() == expected
     np.testing.assert_allclose(fitted.errors_, [float(r.error) for r in run.members], atol=1e-12)
     np.testing.assert_allclose(fitted.member_weights_, [float(r.alpha) for r in run.members])
@@ -226,7 +228,7 @@ def test_boosted_stumps_are_those_of_exact_fractions(n_classes):
     votes = np.array([stump.predict(X) for stump in fitted.pool_])
     run = oracle(votes, y, 8)
     assert len(run.members) > 3
-    assert [votes[i].tolist() for i in fitted.chosen_] == [r.said for r in run.members]
+    assert [votes[i].tolist() for i in fitted.chosen_] == [r.answers for r in run.members]
     np.testing.assert_allclose(fitted.errors_, [float(r.error) for r in run.members], atol=1e-12)
     assert fitted.predict(X).tolist() == run.decisions(n_classes)
 
@@ -243,7 +245,7 @@ def test_many_stumps_do_what_one_cannot(spheres):
     scores = list(fitted.staged_score(X_test, y_test))
     assert scores[-1] == fitted.score(X_test, y_test)
     assert isinstance(fitted.forest_.validate(), Forest)
-    # The spheres are symmetric: all five attributes are needed.
+    # The spheres are symmetric: all five features are needed.
     assert fitted.feature_importances_.min() > 0.1
 
 
@@ -303,7 +305,7 @@ def test_missing_values_and_categories_are_learnt():
     frame = pandas.DataFrame({"x": x, "colour": colour})
     fitted = PoolBoostClassifier(n_estimators=30).fit(frame, y)
     assert fitted.score(frame, y) > 0.97
-    assert set(fitted.forest_.attribute[fitted.forest_.tree_start[:-1]]) == {0, 1}
+    assert set(fitted.forest_.feature[fitted.forest_.tree_start[:-1]]) == {0, 1}
     new = pandas.DataFrame({"x": [0.0, np.nan], "colour": ["mauve", None]})
     assert fitted.predict(new).shape == (2,)
 
@@ -443,7 +445,7 @@ def test_early_stopping_keeps_what_was_chosen_up_to_the_best(spheres):
     X, y = spheres
     model = PoolBoostClassifier(n_estimators=300, n_iter_no_change=5, random_state=0).fit(X, y)
     assert len(model.chosen_) == len(model.members_) < len(model.validation_errors_) < 300
-    assert len(model.pool_) < 2 * 5 * 399 + 2  # thresholds of the examples that were not set aside
+    assert len(model.pool_) < 2 * 5 * 399 + 2  # thresholds of the samples that were not set aside
 
 
 def test_each_classifier_is_asked_once_for_many_votes(spheres):

@@ -41,7 +41,7 @@ def test_each_round_takes_the_first_of_the_best(n, n_classes, size, data):
     if not oracle.members:
         assert len(model.members_) == 1
         return
-    exact = [pool.index(m.said) for m in oracle.members]
+    exact = [pool.index(m.answers) for m in oracle.members]
     assert [pool.index(pool[c]) for c in model.chosen_] == exact
     assert all(pool.index(pool[c]) == c for c in model.chosen_)
     errors = [float(m.error) for m in oracle.members]
@@ -58,14 +58,14 @@ def test_stumps_have_the_least_error_of_all_stumps(seed):
     y = [*range(n_classes), *rng.integers(0, n_classes, n - n_classes).tolist()]
     X = np.array(rows, dtype=float)
     model = fit_quietly(PoolBoostClassifier(n_estimators=6), X, np.array(y))
-    said = iter(model.votes(X).tolist())
+    answers = iter(model.votes(X).tolist())
     least = []
 
     def weak(weights, labels):
         alone = sum((w for w, c in zip(weights, labels, strict=True)
                      if c != majority(weights, labels)), Fraction(0))  # fmt: skip
         least.append(min([alone, *(error for error, _, _ in all_cuts(rows, weights, labels))]))
-        return next(said)
+        return next(answers)
 
     oracle = adaboost_m1(weak, y, len(model.members_), floor=Fraction(0))
     if not oracle.members:

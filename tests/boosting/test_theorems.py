@@ -43,10 +43,10 @@ def better_side(votes):
     answers = iter(votes)
 
     def weak(weights, labels):
-        said = next(answers)
-        if error_of(weights, labels, said) > HALF:
-            return [-v for v in said]
-        return said
+        outputs = next(answers)
+        if error_of(weights, labels, outputs) > HALF:
+            return [-v for v in outputs]
+        return outputs
 
     return weak
 
@@ -91,7 +91,7 @@ def test_the_last_member_errs_on_exactly_half_of_the_new_weights(problem):
     for this, weights in zip(run.rounds, after, strict=True):
         assert sum(weights) == 1
         if this.kept and this.error > 0:
-            assert error_of(weights, y, this.said) == HALF
+            assert error_of(weights, y, this.answers) == HALF
 
 
 @given(two_classes())
@@ -100,7 +100,7 @@ def test_both_forms_of_the_weights_are_one(problem):
     y, votes = problem
     run = adaboost(better_side(votes), y, len(votes))
     members = [m for m in run.members if m.error > 0]
-    rounds = adaboost_exponential(in_turn([m.said for m in members]), y, len(members))
+    rounds = adaboost_exponential(in_turn([m.answers for m in members]), y, len(members))
     assert len(rounds) == len(members)
     for exact, digits, Z in zip(members, rounds, normalisers(members), strict=True):
         assert abs(digits.error - decimal(exact.error)) < SPECK
@@ -169,15 +169,16 @@ def test_alpha_is_the_minimum_of_the_exponential_loss_along_the_member(problem):
         if member.error == 0:
             break
         scores = np.array([float(s) for s in run.scores(t)])
-        said = np.array(member.said, dtype=float)
+        answers = np.array(member.answers, dtype=float)
         found = minimize_scalar(
-            lambda a, F=scores, h=said: np.exp(-labels * (F + a * h)).sum(),
+            lambda a, F=scores, h=answers: np.exp(-labels * (F + a * h)).sum(),
             bounds=(-2, 8), method="bounded", options={"xatol": 1e-12},
         )  # fmt: skip
         assert found.x == pytest.approx(float(member.alpha), abs=1e-6)
         # and the slope there is zero, which is exact: half of the new weight is wrong
         slope = sum((1 if h != o else -1) * w for h, o, w in zip(
-            member.said, y, run.rounds[t + 1].weights if t + 1 < len(run.rounds) else run.weights,
+            member.answers, y,
+            run.rounds[t + 1].weights if t + 1 < len(run.rounds) else run.weights,
             strict=True))  # fmt: skip
         assert slope == 0
 
@@ -218,7 +219,7 @@ def test_samme_leaves_its_member_with_the_error_of_a_guess(problem):
     after = [r.weights for r in run.rounds[1:]] + [run.weights]
     for this, weights in zip(run.rounds, after, strict=True):
         if this.kept and this.error > 0:
-            assert error_of(weights, y, this.said) == Fraction(n_classes - 1, n_classes)
+            assert error_of(weights, y, this.answers) == Fraction(n_classes - 1, n_classes)
 
 
 @given(several_classes())
@@ -307,11 +308,11 @@ def test_m2_weights_shrink_to_twice_the_loss_at_most(problem):
         if r.error < SPECK:
             break
         beta, total = r.error / (1 - r.error), Decimal(0)
-        for row, h, own in zip(r.weights, r.said, y, strict=True):
+        for row, h, own in zip(r.weights, r.answers, y, strict=True):
             for w, v in zip(row, h, strict=True):
                 total += w * beta ** ((1 + h[own] - v) / 2)
         assert total <= 2 * r.error + SPECK
-        if n_classes == 2 and all(set(h) == {0, 1} for h in r.said):
+        if n_classes == 2 and all(set(h) == {0, 1} for h in r.answers):
             assert abs(total - 2 * r.error) < SPECK
 
 
@@ -355,9 +356,9 @@ def better_colour(answers):
     answers = iter(answers)
 
     def weak(weights, colours):
-        said = next(answers)
-        wrong = sum((w for w, a, b in zip(weights, colours, said, strict=True) if a != b), 0)
-        return said if wrong <= Decimal("0.5") else [1 - v for v in said]
+        outputs = next(answers)
+        wrong = sum((w for w, a, b in zip(weights, colours, outputs, strict=True) if a != b), 0)
+        return outputs if wrong <= Decimal("0.5") else [1 - v for v in outputs]
 
     return weak
 
@@ -376,8 +377,8 @@ def test_output_codes_pseudo_loss_is_the_edge_times_the_weight_apart(problem):
     y, colourings, answers, n_classes = problem
     run = adaboost_oc(better_colour(answers), y, n_classes, colourings)
     for r, mu in zip(run.rounds, colourings, strict=False):
-        right = [r.said[i][own] for i, own in enumerate(y)]
-        wrong = sum((D for D, ok in zip(r.examples, right, strict=True) if not ok), Decimal(0))
+        right = [r.answers[i][own] for i, own in enumerate(y)]
+        wrong = sum((D for D, ok in zip(r.samples, right, strict=True) if not ok), Decimal(0))
         gamma = Decimal("0.5") - wrong
         assert abs(r.error - (Decimal("0.5") - gamma * r.share)) < SPECK
         assert len(set(mu)) == 2
@@ -388,7 +389,7 @@ def test_output_codes_pseudo_loss_is_the_edge_times_the_weight_apart(problem):
 def test_output_codes_are_m2_on_the_labels_of_the_colour_said(problem):
     y, colourings, answers, n_classes = problem
     codes = adaboost_oc(better_colour(answers), y, n_classes, colourings)
-    tables = [r.said for r in codes.rounds]
+    tables = [r.answers for r in codes.rounds]
     m2 = adaboost_m2(in_turn_tables(tables), y, n_classes, len(tables))
     for a, b in zip(codes.rounds, m2.rounds, strict=True):
         assert abs(a.error - b.error) < SPECK
@@ -406,8 +407,8 @@ def test_mh_hamming_loss_is_below_the_product_and_half_is_left(n, n_classes, dat
     flat = better_side(votes)
 
     def weak(weights, labels):
-        said = flat([w for row in weights for w in row], [v for row in labels for v in row])
-        return [said[i : i + n_classes] for i in range(0, len(said), n_classes)]
+        answers = flat([w for row in weights for w in row], [v for row in labels for v in row])
+        return [answers[i : i + n_classes] for i in range(0, len(answers), n_classes)]
 
     run = adaboost_mh(weak, y, n_classes, len(votes))
     truth = [1 if k == own else -1 for own in y for k in range(n_classes)]
@@ -416,8 +417,8 @@ def test_mh_hamming_loss_is_below_the_product_and_half_is_left(n, n_classes, dat
     for t, (m, weights) in enumerate(zip(run.rounds, after, strict=True)):
         if not m.kept or m.error == 0:
             break
-        said = [v for row in m.said for v in row]
-        assert error_of([w for row in weights for w in row], truth, said) == HALF
+        answers = [v for row in m.answers for v in row]
+        assert error_of([w for row in weights for w in row], truth, answers) == HALF
         bound *= normalisers([m])[0]
         decided = signs_of([s for row in run.scores(t + 1) for s in row])
         hamming = decimal(wrong_share(decided, truth))
@@ -442,7 +443,7 @@ def test_filtering_error_is_below_the_polynomial(n, data):
     e = max(r.error for r in rounds)
     assert error_of(D, y, decided) <= 3 * e**2 - 2 * e**3
     # and by how it is composed: both wrong, or they differ and the third is wrong
-    h1, h2 = rounds[0].said, rounds[1].said
+    h1, h2 = rounds[0].answers, rounds[1].answers
     both = sum(w for w, a, b, o in zip(D, h1, h2, y, strict=True) if a == b != o)
     apart = sum(w for w, a, b in zip(D, h1, h2, strict=True) if a != b)
     third = rounds[2].error if len(rounds) == 3 else 0

@@ -67,15 +67,15 @@ def test_output_codes_pseudo_losses_and_bound(blobs):
     model = AdaBoostOCClassifier(n_estimators=60, random_state=0).fit(X, y, sample_weight=weights)
     w = mislabels(y, weights)
     bound = K - 1.0
-    for said, mu, error, bounded in zip(
+    for answers, mu, error, bounded in zip(
         model.members_.votes(X), model.colourings_, model.errors_, model.error_bounds_, strict=True
     ):
-        has = (said[:, None] == mu).astype(float)
+        has = (answers[:, None] == mu).astype(float)
         s = 1 - has[np.arange(N), y][:, None] + has
         loss = 0.5 * (w * s).sum()
         assert error == pytest.approx(loss, rel=1e-10)
         apart = w * (mu != mu[y][:, None])
-        U, wrong = apart.sum(), apart[said != mu[y]].sum() / apart.sum()
+        U, wrong = apart.sum(), apart[answers != mu[y]].sum() / apart.sum()
         assert loss == pytest.approx(0.5 - (0.5 - wrong) * U, rel=1e-10)
         bound *= np.sqrt(1 - 4 * ((0.5 - wrong) * U) ** 2)
         assert bounded == pytest.approx(bound, rel=1e-10)
@@ -92,17 +92,17 @@ def test_mh_bound_is_the_mean_exponential_loss_of_the_pairs(blobs):
     truth = 2 * (y[:, None] == np.arange(K)) - 1
     share = np.repeat(weights[:, None], K, axis=1) / (K * weights.sum())
     F = np.zeros((N, K))
-    for t, said in enumerate(model.members_.outputs(X)):
+    for t, answers in enumerate(model.members_.outputs(X)):
         D = share * np.exp(-truth * F)
         D /= D.sum()
-        assert model.errors_[t] == pytest.approx(D[said != truth].sum(), rel=1e-10)
+        assert model.errors_[t] == pytest.approx(D[answers != truth].sum(), rel=1e-10)
         votes = model.member_weights_[t]
         e = model.errors_[t]
         np.testing.assert_allclose(votes, 0.5 * np.log((1 - e) / e), rtol=1e-10)
-        F += votes * said
+        F += votes * answers
         after = share * np.exp(-truth * F)
         assert after.sum() == pytest.approx(model.hamming_bounds_[t], rel=1e-10)
-        assert after[said != truth].sum() / after.sum() == pytest.approx(0.5, rel=1e-10)
+        assert after[answers != truth].sum() / after.sum() == pytest.approx(0.5, rel=1e-10)
         hamming = share[truth * F <= 0].sum()
         assert hamming <= model.hamming_bounds_[t]
     np.testing.assert_allclose(model.decision_function(X), F, rtol=1e-9, atol=1e-12)
@@ -117,14 +117,14 @@ def test_one_against_the_rest_is_an_adaboost_for_each_class(blobs):
     model.fit(X, y, sample_weight=weights)
     truth = 2 * (y[:, None] == np.arange(K)) - 1
     F = np.zeros((N, K))
-    for votes, said in zip(model.member_weights_, model.members_.outputs(X), strict=True):
+    for votes, answers in zip(model.member_weights_, model.members_.outputs(X), strict=True):
         D = weights[:, None] * np.exp(-truth * F)
-        wrong = np.where(said != truth, D, 0).sum(axis=0) / D.sum(axis=0)
+        wrong = np.where(answers != truth, D, 0).sum(axis=0) / D.sum(axis=0)
         going = votes > 0
         np.testing.assert_allclose(
             votes[going], 0.5 * np.log((1 - wrong) / wrong)[going], rtol=1e-9
         )
-        F += votes * said
+        F += votes * answers
     np.testing.assert_array_equal(model.predict(X), np.argmax(F, axis=1))
 
 
@@ -134,15 +134,15 @@ def test_pairs_are_an_adaboost_each_and_their_outputs_add_up(blobs):
     model.fit(X, y, sample_weight=weights)
     assert model.pairs_.tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
     F = np.zeros((N, len(model.pairs_)))
-    for votes, said in zip(model.member_weights_, model.members_.outputs(X), strict=True):
+    for votes, answers in zip(model.member_weights_, model.members_.outputs(X), strict=True):
         for p, (a, b) in enumerate(model.pairs_):
             mine = np.isin(y, (a, b))
             truth = np.where(y == b, 1, -1)[mine]
             D = weights[mine] * np.exp(-truth * F[mine, p])
-            e = D[said[mine, p] != truth].sum() / D.sum()
+            e = D[answers[mine, p] != truth].sum() / D.sum()
             if votes[p] > 0:
                 assert votes[p] == pytest.approx(0.5 * np.log((1 - e) / e), rel=1e-9)
-        F += votes * said
+        F += votes * answers
     sums = np.zeros((N, K))
     for p, (a, b) in enumerate(model.pairs_):
         sums[:, b] += np.tanh(F[:, p])
@@ -155,8 +155,8 @@ def test_arc_x4_errors_are_those_under_one_plus_the_fourth_power(blobs):
     base = StumpClassifier()
     model = ArcX4Classifier(base, n_estimators=15, sampling="weights", random_state=0).fit(X, y)
     misses = np.zeros(N)
-    for said, error in zip(model.votes(X), model.errors_, strict=True):
+    for answers, error in zip(model.votes(X), model.errors_, strict=True):
         weights = 1 + misses**4
-        assert error == pytest.approx(weights[said != y].sum() / weights.sum(), rel=1e-12)
-        misses += said != y
+        assert error == pytest.approx(weights[answers != y].sum() / weights.sum(), rel=1e-12)
+        misses += answers != y
     assert set(model.member_weights_) == {1.0}

@@ -34,7 +34,7 @@ def weights_of(signs, votes, base):
 
 @pytest.fixture(scope="module", params=["stumps", "trees", "weighted"])
 def fitted(request, spheres):
-    """A model of two classes, y h of each member and example, and the weights of the examples."""
+    """A model of two classes, y h of each member and sample, and the weights of the samples."""
     X, y, weights = spheres
     base = CARTClassifier(max_depth=3) if request.param == "trees" else None
     weights = weights if request.param == "weighted" else np.ones(len(y))
@@ -87,13 +87,13 @@ def test_margins_are_below_the_bound_for_any_theta(fitted):
 def test_votes_are_the_minima_of_the_exponential_loss(fitted):
     model, signs, base = fitted
     scores = np.zeros(signs.shape[1])
-    for said, vote in zip(signs, model.member_weights_, strict=True):
+    for answers, vote in zip(signs, model.member_weights_, strict=True):
         found = minimize_scalar(
-            lambda a, F=scores, h=said: base @ np.exp(-(F + a * h)),
+            lambda a, F=scores, h=answers: base @ np.exp(-(F + a * h)),
             bounds=(0, 10), method="bounded", options={"xatol": 1e-10},
         )  # fmt: skip
         assert found.x == pytest.approx(vote, abs=1e-6)
-        scores = scores + vote * said
+        scores = scores + vote * answers
 
 
 @given(st.integers(3, 15), st.data())
@@ -103,7 +103,7 @@ def test_margin_bound_of_any_run_at_every_round(n, data):
     mistake = st.lists(st.sampled_from([0, 0, 1]), min_size=n, max_size=n)
     votes = np.array(data.draw(st.lists(mistake, min_size=1, max_size=10))) ^ y
     run, _, kept = play(AdaBoostScheme(y, np.ones(n), 2), votes)
-    members = [j for j in run.judgements if j.keep and j.error > 0]
+    members = [j for j in run.results if j.keep and j.error > 0]
     signs = np.where(votes == y, 1, -1)[: len(members)]
     alphas = np.array([j.vote for j in members])
     assert len(kept) >= len(members)

@@ -32,8 +32,8 @@ from orfeon import (
 #: Some runs end before they go on; tests that are about that look for the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:.*the run had ended with")
 
-OTHER_EXAMPLES = "goes on with the weights that .* gave to the examples of the fit before"
-OTHER_KIND = "goes on with the attributes, the classes and the kind of members"
+OTHER_SAMPLES = "goes on with the weights that .* gave to the samples of the fit before"
+OTHER_KIND = "goes on with the features, the classes and the kind of members"
 
 PROBLEMS = ("AdaBoostMHClassifier", "AdaBoostPairwiseClassifier")
 each_with_members = pytest.mark.parametrize(
@@ -45,8 +45,8 @@ each_with_members = pytest.mark.parametrize(
 
 def assert_unchanged(model, X, before, n_members):
     assert len(model) == n_members == len(model.errors_) == len(model.member_weights_)
-    for name, said in answers(model, X).items():
-        np.testing.assert_array_equal(said, before[name], err_msg=name)
+    for name, outputs in answers(model, X).items():
+        np.testing.assert_array_equal(outputs, before[name], err_msg=name)
 
 
 # -- going on --------------------------------------------------------------------------------------
@@ -185,7 +185,7 @@ def test_a_member_without_error_ends_the_run_for_good():
 
 
 @each_booster
-def test_other_examples_are_refused_and_the_model_is_kept(booster):
+def test_other_samples_are_refused_and_the_model_is_kept(booster):
     X, y = table(booster)
     other, target = table(booster, seed=5)
     model = clone(booster).set_params(warm_start=True, n_estimators=3).fit(X, y)
@@ -199,7 +199,7 @@ def test_other_examples_are_refused_and_the_model_is_kept(booster):
         (other, target, None), (X, y, weights), (changed, y, None),
         (X[:-1], y[:-1], None), (X, np.roll(y, 1), None),
     ):  # fmt: skip
-        with pytest.raises(ValueError, match=OTHER_EXAMPLES):
+        with pytest.raises(ValueError, match=OTHER_SAMPLES):
             model.fit(rows, classes, sample_weight=given)
         assert_unchanged(model, X, before, n_members)
     fresh = clone(booster).set_params(n_estimators=5, **committees(model)).fit(X, y)
@@ -214,7 +214,7 @@ def committees(model):
 
 
 @each_booster
-def test_fewer_members_other_classes_and_attributes_are_refused(booster):
+def test_fewer_members_other_classes_and_features_are_refused(booster):
     X, y = table(booster)
     model = clone(booster).set_params(warm_start=True, n_estimators=3).fit(X, y)
     before, n_members = answers(model, X), len(model)
@@ -356,7 +356,7 @@ def test_a_first_fit_that_fails_leaves_no_model():
 
 
 @pytest.mark.parametrize("name", ["AdaBoostM2Classifier", "AdaBoostR2Regressor"])
-def test_with_examples_set_aside_it_is_the_run_at_once(name):
+def test_with_samples_set_aside_it_is_the_run_at_once(name):
     booster = small(name, n_estimators=20, n_iter_no_change=50, validation_fraction=0.3)
     X, y = table(booster)
     whole = clone(booster).fit(X, y)
@@ -427,8 +427,8 @@ def test_settings_cannot_change_on_the_way(name, first, then):
     (changed,) = then
     with pytest.raises(ValueError, match=f"{changed} cannot change on its way; set it back"):
         model.set_params(**then, n_estimators=6).fit(X, y)
-    for answer, said in answers(model.set_params(**first), X).items():
-        np.testing.assert_array_equal(said, before[answer])
+    for answer, outputs in answers(model.set_params(**first), X).items():
+        np.testing.assert_array_equal(outputs, before[answer])
 
 
 def test_a_parameter_of_the_estimator_is_a_setting_too():

@@ -30,7 +30,7 @@ STACKS = {
         [("bayes", GaussianNB()), ("near", KNeighborsClassifier(3))], cv=3
     ),
     "decisions": StackingClassifier(CLASSIFIERS, stack_method="predict"),
-    "attributes too": StackingClassifier(CLASSIFIERS, clone(FOREST), passthrough=True),
+    "features too": StackingClassifier(CLASSIFIERS, clone(FOREST), passthrough=True),
     "meta tree": StackingClassifier([*CLASSIFIERS, ("bag", clone(BAG))], "meta_tree"),
     "out of bag": StackingClassifier(
         [("forest", clone(FOREST)), ("bag", clone(BAG))], cv="out_of_bag"
@@ -41,7 +41,7 @@ STACKS = {
     ),
     "members": StackingClassifier(BaggingClassifier(n_estimators=60), cv="out_of_bag"),
     "regression": StackingRegressor(REGRESSORS),
-    "regression, attributes too": StackingRegressor(
+    "regression, features too": StackingRegressor(
         REGRESSORS, RandomForestRegressor(n_estimators=5), passthrough=True
     ),
     "regression out of bag": StackingRegressor(

@@ -23,14 +23,14 @@ from orfeon.datasets import make_gaussian_clouds
 TREE = CARTClassifier(max_depth=3, random_state=0)
 
 
-def seeing(attribute: int) -> Any:
-    """A classifier that sees one attribute."""
-    only = make_column_transformer(("passthrough", [attribute]))
+def seeing(feature: int) -> Any:
+    """A classifier that sees one feature."""
+    only = make_column_transformer(("passthrough", [feature]))
     return make_pipeline(only, CARTClassifier(max_depth=1))
 
 
 def halves(seed: int, n: int) -> tuple[Any, Any]:
-    """The class depends on one attribute on the left, and on another one on the right."""
+    """The class depends on one feature on the left, and on another one on the right."""
     X = np.random.default_rng(seed).uniform(-1, 1, (n, 4))
     return X, np.where(X[:, 0] < 0, X[:, 1] > 0, X[:, 2] > 0)
 
@@ -76,9 +76,9 @@ def test_referees_and_decisions_are_those_of_the_obvious_loop():
     for i, x in enumerate(X_new.tolist()):
         trusted = [float(judge(x)) for judge in judges]
         np.testing.assert_allclose(trust[i], trusted, atol=1e-12)
-        said = [answer(x) for answer in full]
-        assert decided[i] == oracle.arbitrate(said, trusted)
-        assert decided[i] == said[chosen[i]]
+        answers = [answer(x) for answer in full]
+        assert decided[i] == oracle.arbitrate(answers, trusted)
+        assert decided[i] == answers[chosen[i]]
     assert len(set(chosen)) == 3
 
 
@@ -90,12 +90,12 @@ def test_referees_see_what_their_classifier_says():
     model = ArbiterClassifier(members, TREE, cv=splits).fit(X, y)
     X_new, _ = three_classes(4, 50)
     for t, (_, estimator) in enumerate(members):
-        said = np.empty((80, 3))
+        answers = np.empty((80, 3))
         for train, test in splits:
-            said[test] = clone(estimator).fit(X[train], y[train]).predict_proba(X[test])
-        right = np.array(["a", "b", "c"])[said.argmax(axis=1)] == y
+            answers[test] = clone(estimator).fit(X[train], y[train]).predict_proba(X[test])
+        right = np.array(["a", "b", "c"])[answers.argmax(axis=1)] == y
         np.testing.assert_array_equal(model.right_[:, t], right)
-        judge = clone(TREE).fit(np.column_stack([X, said]), right.astype(int))
+        judge = clone(TREE).fit(np.column_stack([X, answers]), right.astype(int))
         now = clone(estimator).fit(X, y).predict_proba(X_new)
         trust = judge.predict_proba(np.column_stack([X_new, now]))[:, 1]
         np.testing.assert_array_equal(model.trust(X_new)[:, t], trust)
@@ -128,11 +128,13 @@ def test_weighted_decisions_are_averages_by_trust():
     model = ArbiterClassifier(members, decision="weighted", random_state=0).fit(X, y)
     X_new, _ = three_classes(8, 30)
     trust, found = model.trust(X_new), model.predict_proba(X_new)
-    said = [estimator.predict_proba(X_new) for estimator in model.estimators_]
+    answers = [estimator.predict_proba(X_new) for estimator in model.estimators_]
     for i in range(30):
         total = sum(trust[i])
         weights = [t / total for t in trust[i]] if total > 0 else [0.5, 0.5]
-        expected = [sum(w * s[i][k] for w, s in zip(weights, said, strict=True)) for k in range(3)]
+        expected = [
+            sum(w * s[i][k] for w, s in zip(weights, answers, strict=True)) for k in range(3)
+        ]
         np.testing.assert_allclose(found[i], expected, atol=1e-12)
 
 
@@ -183,10 +185,10 @@ def test_fitted_classifiers_are_taken_as_they_are():
     assert max(e.score(X[800:], y[800:]) for e in model.estimators_) < 0.9
 
 
-def test_an_ensemble_that_was_fitted_to_the_very_examples_is_refused():
+def test_an_ensemble_that_was_fitted_to_the_very_samples_is_refused():
     X, y = three_classes(12, 60)
     bag = FrozenEstimator(BaggingClassifier(n_estimators=3, random_state=0).fit(X, y))
-    with pytest.raises(ValueError, match="bag was fitted to these very examples"):
+    with pytest.raises(ValueError, match="bag was fitted to these very samples"):
         ArbiterClassifier([("bag", bag), ("tree", TREE)]).fit(X, y)
 
 

@@ -1,4 +1,4 @@
-"""Cascades: each model sees the attributes and what those before it say, honestly by default."""
+"""Cascades: each model sees the features and what those before it say, honestly by default."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def test_it_is_an_obvious_loop(n_classes, in_sample):
     for level, (_, model) in enumerate(CLASSIFIERS):
         fitted = clone(model).fit(seen, y)
         np.testing.assert_allclose(stages[level], fitted.predict_proba(seen_new), atol=1e-12)
-        said = fitted.predict_proba(seen)
+        answers = fitted.predict_proba(seen)
         if not in_sample:
             for train, test in splits:
-                said[test] = clone(model).fit(seen[train], y[train]).predict_proba(seen[test])
+                answers[test] = clone(model).fit(seen[train], y[train]).predict_proba(seen[test])
         last = seen_new
-        seen = np.column_stack([seen, said[:, first:]])
+        seen = np.column_stack([seen, answers[:, first:]])
         seen_new = np.column_stack([seen_new, fitted.predict_proba(seen_new)[:, first:]])
     n_new = 2 * (n_classes - first)
     np.testing.assert_allclose(cascade.constructed_, seen[:, 4 : 4 + n_new], atol=1e-12)
@@ -93,12 +93,12 @@ def test_regressors_add_their_predictions():
     fold = np.arange(80) % 4
     splits = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(4)]
     cascade = CascadeRegressor(REGRESSORS, cv=splits).fit(X, y)
-    said = np.zeros(80)
+    answers = np.zeros(80)
     for train, test in splits:
-        said[test] = LinearRegression().fit(X[train], y[train]).predict(X[test])
-    np.testing.assert_allclose(cascade.constructed_[:, 0], said, rtol=1e-12)
+        answers[test] = LinearRegression().fit(X[train], y[train]).predict(X[test])
+    np.testing.assert_allclose(cascade.constructed_[:, 0], answers, rtol=1e-12)
     line = LinearRegression().fit(X, y)
-    tree = clone(REGRESSORS[1][1]).fit(np.column_stack([X, said]), y)
+    tree = clone(REGRESSORS[1][1]).fit(np.column_stack([X, answers]), y)
     expected = tree.predict(np.column_stack([X, line.predict(X)]))
     np.testing.assert_allclose(cascade.predict(X), expected, rtol=1e-12)
     first, second = cascade.staged_predict(X)
@@ -158,7 +158,7 @@ def test_random_labels_are_not_learnt_from_one_that_remembers_them(copied):
     # As published it is deceived.
     deceived = CascadeClassifier(near, in_sample=True, random_state=0).fit(X[rows], y[rows])
     assert np.mean(deceived.constructed_[:, 0] == y[rows]) == 1.0
-    assert deceived.estimators_[-1].forest_.attribute[0] == 3
+    assert deceived.estimators_[-1].forest_.feature[0] == 3
 
 
 def test_one_that_remembers_does_no_harm_out_of_fold():
@@ -171,18 +171,18 @@ def test_one_that_remembers_does_no_harm_out_of_fold():
     assert honest.score(X_new, y_new) > deceived.score(X_new, y_new) + 0.05
 
 
-def test_an_ensemble_fitted_to_these_examples_is_refused():
+def test_an_ensemble_fitted_to_these_samples_is_refused():
     X, y = make_twonorm(60, random_state=0)
     bag = FrozenEstimator(BaggingClassifier(n_estimators=5, random_state=0).fit(X, y))
     cascade = CascadeClassifier([("bag", bag), ("tree", CARTClassifier())])
-    with pytest.raises(ValueError, match="bag was fitted to these very examples"):
+    with pytest.raises(ValueError, match="bag was fitted to these very samples"):
         cascade.fit(X, y)
     X_new, y_new = make_twonorm(60, random_state=1)
     fitted = cascade.fit(X_new, y_new)
     np.testing.assert_array_equal(fitted.constructed_[:, 0], bag.predict_proba(X_new)[:, 1])
 
 
-def test_two_examples_are_told_in_sample():
+def test_two_samples_are_told_in_sample():
     """Out of fold, each would be told the class of the other."""
     X, y = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([1.0, 2.0])
     cascade = CascadeRegressor(random_state=0).fit(X, y)
@@ -206,7 +206,7 @@ def test_a_tree_after_a_linear_model_cuts_obliquely():
     cascade = CascadeClassifier(models, random_state=0).fit(X, y)
     assert cascade.score(X_new, y_new) > C45Classifier().fit(X, y).score(X_new, y_new) + 0.15
     # The first test is on what the perceptron says.
-    assert cascade.estimators_[-1].forest_.attribute[0] == 20
+    assert cascade.estimators_[-1].forest_.feature[0] == 20
 
 
 def test_boosted_stumps_and_a_forest_are_not_worse_than_either():
@@ -215,7 +215,7 @@ def test_boosted_stumps_and_a_forest_are_not_worse_than_either():
     cascade = CascadeClassifier(random_state=0).fit(X, y)
     assert list(cascade.named_estimators_) == ["additive", "forest"]
     forest = RandomForestClassifier(random_state=0).fit(X, y)
-    first, last = (np.mean(said == y_new) for said in cascade.staged_predict(X_new))
+    first, last = (np.mean(answers == y_new) for answers in cascade.staged_predict(X_new))
     assert last > max(first, forest.score(X_new, y_new)) - 0.01
 
 
@@ -253,9 +253,9 @@ def test_jobs_change_no_bit_and_random_state_fixes_everything(name):
     cascade = clone(CASCADES[name]).set_params(random_state=3)
     X, y = problem(cascade)
     first = cascade.fit(X, y)
-    said, made = first.predict(X), first.constructed_.tobytes()
+    answers, made = first.predict(X), first.constructed_.tobytes()
     second = clone(cascade).set_params(n_jobs=2).fit(X, y)
-    np.testing.assert_array_equal(second.predict(X), said)
+    np.testing.assert_array_equal(second.predict(X), answers)
     assert second.constructed_.tobytes() == made
 
 

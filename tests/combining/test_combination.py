@@ -34,16 +34,16 @@ def fitted(request):
 
 
 @pytest.mark.parametrize("rule", rules_for("classification"))
-def test_held_out_examples_teach_and_new_rows_are_decided(fitted, rule):
-    from orfeon.adapters import adapt
+def test_held_out_samples_teach_and_new_rows_are_decided(fitted, rule):
+    from orfeon.members import adapt
 
     half, rest = slice(0, 30), slice(30, 60)
     found = combine(fitted, X_NEW[half], Y_NEW[half], rule=rule)
     members, made = adapt(fitted), as_combining_rule(rule)
-    ask = members.answers if made.reads == "votes" else members.supports
+    query = members.answers if made.reads == "votes" else members.supports
     truth = np.searchsorted(members.classes, Y_NEW)
-    decider = made.learn(ask(X_NEW[half]), truth[half], 3)
-    expected = decider.shares(ask(X_NEW[rest]), 3)
+    decider = made.learn(query(X_NEW[half]), truth[half], 3)
+    expected = decider.shares(query(X_NEW[rest]), 3)
     np.testing.assert_array_equal(found.predict_proba(X_NEW[rest]), expected)
     decided = found.predict(X_NEW[rest])
     np.testing.assert_array_equal(decided, members.classes[expected.argmax(axis=1)])
@@ -53,18 +53,18 @@ def test_held_out_examples_teach_and_new_rows_are_decided(fitted, rule):
 
 @pytest.mark.parametrize("rule", ["weighted", "naive_bayes", "model_averaging"])
 @pytest.mark.parametrize("name", ["ours", "scikit-learn's forest", "scikit-learn's bagging"])
-def test_training_examples_teach_out_of_bag(name, rule):
-    from orfeon.adapters import adapt
+def test_training_samples_teach_out_of_bag(name, rule):
+    from orfeon.members import adapt
 
     fitted = CLASSIFIERS[name].fit(X, Y)
     found = combine(fitted, X, Y, rule=rule, on="out_of_bag")
     members, made = adapt(fitted), as_combining_rule(rule)
     out = members.out_of_bag(X, Y)
     truth = np.searchsorted(members.classes, Y)
-    said = np.where(out, members.answers(X), -1)
+    answers = np.where(out, members.answers(X), -1)
     if made.reads == "supports":
-        said = np.where(out[:, :, None], members.supports(X), np.nan)
-    expected = made.learn(said, truth, 3).shares(
+        answers = np.where(out[:, :, None], members.supports(X), np.nan)
+    expected = made.learn(answers, truth, 3).shares(
         members.answers(X_NEW) if made.reads == "votes" else members.supports(X_NEW), 3
     )
     np.testing.assert_array_equal(found.predict_proba(X_NEW), expected)
@@ -128,7 +128,7 @@ def test_votes_without_labels():
 def test_nothing_is_no_vote_and_not_a_number_may_be():
     votes = [["a", None], ["b", "b"], ["a", None]]
     assert combine(votes).predict(votes).tolist() == ["a", "b"]
-    with pytest.raises(ValueError, match=r"first of member 1 on example 0; .* no_vote=np.nan"):
+    with pytest.raises(ValueError, match=r"first of member 1 on sample 0; .* no_vote=np.nan"):
         combine([[0.5, 1.0], [np.nan, 2.0]], rule="mean")
     numbers = [[0.5, 1.0], [np.nan, 2.0]]
     assert combine(numbers, rule="mean", no_vote=np.nan).predict(numbers).tolist() == [0.5, 1.5]
@@ -159,7 +159,7 @@ def test_votes_with_labels_teach():
     assert jury.predict(VOTES).tolist() == truth
 
 
-def test_examples_that_nobody_votes_on_tell_how_frequent_classes_are():
+def test_samples_that_nobody_votes_on_tell_how_frequent_classes_are():
     jury = combine([["a", "?"]], y=["a", "b"], rule="naive_bayes", no_vote="?")
     # By hand: the votes for "a" are 1 of 1 in class "a" and 0 of 0 in "b", each with one more.
     np.testing.assert_allclose(jury.predict_proba([["a"]]), [[4 / 7, 3 / 7]], rtol=1e-9)
@@ -180,13 +180,13 @@ def test_supports():
 
 def test_a_rule_does_not_learn_from_what_members_remember():
     bag = CLASSIFIERS["ours"].fit(X, Y)
-    with pytest.raises(ValueError, match="was trained on these very examples, so that rule='wei"):
+    with pytest.raises(ValueError, match="was trained on these very samples, so that rule='wei"):
         combine(bag, X, Y, rule="weighted")
     turn = np.random.default_rng(0).permutation(len(Y))
     with pytest.raises(ValueError, match=r'on="out_of_bag"; or train it with combine='):
         combine(bag, X[turn], Y[turn], rule="naive_bayes")
     few = prune(bag, X, Y, keep=[3, 1])
-    with pytest.raises(ValueError, match="was trained on these very examples"):
+    with pytest.raises(ValueError, match="was trained on these very samples"):
         combine(few, X, Y, rule="weighted")
 
 
@@ -213,7 +213,7 @@ def test_the_usual_rule_is_that_of_the_task():
 
 def test_what_is_refused():
     bag = CLASSIFIERS["ours"].fit(X, Y)
-    with pytest.raises(ValueError, match="rule='weighted' learns from labelled examples"):
+    with pytest.raises(ValueError, match="rule='weighted' learns from labelled samples"):
         combine(bag, rule="weighted")
     with pytest.raises(ValueError, match="X is missing"):
         combine(bag, y=Y, rule="weighted")

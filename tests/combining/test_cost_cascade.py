@@ -15,9 +15,9 @@ from sklearn.svm import LinearSVC
 from tests.oracles import combining_models as oracle
 
 from orfeon import CARTClassifier, RandomForestClassifier
+from orfeon.combining.cascade_plan import Prospect, calibrate, calibrate_by_others
 from orfeon.combining.cost_cascade import CostCascadeClassifier
 from orfeon.combining.out_of_fold import splits_of
-from orfeon.combining.prospect import Prospect, calibrate, calibrate_by_others
 from orfeon.datasets import make_waveform
 
 #: Names, from cheap to dear.
@@ -73,25 +73,25 @@ def test_no_classifier_is_asked_in_vain(problem):
         [("cheap", Counting()), ("dear", Counting())], costs=[1, 9], confidence=0.9, random_state=0
     ).fit(X, y)
     cheap, dear = model.estimators_
-    cheap.n_asked = dear.n_asked = 0
+    cheap.n_queried = dear.n_queried = 0
     levels = model.answer_level(X_test)
-    assert cheap.n_asked == 1000
-    assert dear.n_asked == np.sum(levels == 1) > 0
+    assert cheap.n_queried == 1000
+    assert dear.n_queried == np.sum(levels == 1) > 0
     # One that can never be sure enough is not asked either.
     model.set_params(confidence=0.9999).fit(X, y)
     cheap, dear = model.estimators_
-    cheap.n_asked = dear.n_asked = 0
+    cheap.n_queried = dear.n_queried = 0
     assert set(model.answer_level(X_test)) == {1}
-    assert (cheap.n_asked, dear.n_asked) == (0, 1000)
+    assert (cheap.n_queried, dear.n_queried) == (0, 1000)
     assert model.levels_.tolist() == [1]
-    np.testing.assert_array_equal(model.asked_, [0, 1])
+    np.testing.assert_array_equal(model.queried_, [0, 1])
     assert model.saving_ == 0
 
 
 class Counting(ClassifierMixin, BaseEstimator):
     """Naive Bayes that counts the rows it is asked about."""
 
-    n_asked = 0
+    n_queried = 0
 
     def fit(self, X, y):
         self.inside_ = GaussianNB().fit(X, y)
@@ -102,7 +102,7 @@ class Counting(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def predict_proba(self, X):
-        self.n_asked += len(X)
+        self.n_queried += len(X)
         return self.inside_.predict_proba(X)
 
 
@@ -113,11 +113,11 @@ def test_confidence_is_how_often_it_is_right(problem):
     """On new rows, in bands of confidence; naive Bayes itself is much too sure."""
     X, y, X_test, y_test = problem
     model = CostCascadeClassifier(LEVELS[1:], random_state=0).fit(X, y)
-    said = model.estimators_[0].predict_proba(X_test)
-    right = model.classes_[said.argmax(axis=1)] == y_test
-    confidence = model.calibrators_[0].predict(said.max(axis=1))
+    answers = model.estimators_[0].predict_proba(X_test)
+    right = model.classes_[answers.argmax(axis=1)] == y_test
+    confidence = model.calibrators_[0].predict(answers.max(axis=1))
     gaps = {"calibrated": [], "its own": []}
-    for name, sure in (("calibrated", confidence), ("its own", said.max(axis=1))):
+    for name, sure in (("calibrated", confidence), ("its own", answers.max(axis=1))):
         for band in np.array_split(np.argsort(sure), 4):
             gaps[name].append(abs(np.mean(sure[band]) - np.mean(right[band])))
     assert max(gaps["calibrated"]) < 0.08
@@ -147,16 +147,16 @@ def test_calibration_counts_weights_as_copies():
     np.testing.assert_allclose(one.predict(grid), other.predict(grid), atol=1e-12)
 
 
-def test_calibrators_learn_from_answers_to_unseen_examples(problem):
+def test_calibrators_learn_from_answers_to_unseen_samples(problem):
     X, y, _, _ = problem
     folds = np.arange(300) % 3
     splits = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(3)]
     model = CostCascadeClassifier(LEVELS, cv=splits, random_state=0).fit(X, y)
     for (_, estimator), calibrator in zip(LEVELS, model.calibrators_, strict=False):
-        said = np.empty((300, 3))
+        answers = np.empty((300, 3))
         for train, test in splits:
-            said[test] = clone(estimator).fit(X[train], y[train]).predict_proba(X[test])
-        sure, right = said.max(axis=1), said.argmax(axis=1) == y
+            answers[test] = clone(estimator).fit(X[train], y[train]).predict_proba(X[test])
+        sure, right = answers.max(axis=1), answers.argmax(axis=1) == y
         by_hand = IsotonicRegression(out_of_bounds="clip").fit(
             [*sure, sure.max()], [*right.astype(float), 0.0]
         )
@@ -164,7 +164,7 @@ def test_calibrators_learn_from_answers_to_unseen_examples(problem):
         np.testing.assert_allclose(calibrator.predict(grid), by_hand.predict(grid), atol=1e-12)
 
 
-def test_an_example_is_calibrated_by_other_folds():
+def test_an_sample_is_calibrated_by_other_folds():
     rng = np.random.default_rng(6)
     sureness, right, weights = rng.random(40), rng.random(40) < 0.7, rng.random(40) + 0.5
     fold = rng.integers(0, 3, 40)
@@ -178,7 +178,7 @@ def test_an_example_is_calibrated_by_other_folds():
 def test_sureness_that_says_nothing_is_hardly_ever_believed():
     """A cheap classifier that is worse everywhere is within a standard error in one of six runs.
 
-    Calibrated on the examples themselves, steps that were fitted to noise let it answer in 39%.
+    Calibrated on the samples themselves, steps that were fitted to noise let it answer in 39%.
     """
     believed, told, true = [], [], []
     for run in range(200):
@@ -206,7 +206,7 @@ tenths = st.integers(0, 9).map(lambda n: n / 10)
 
 
 @given(st.data())
-def test_a_prospect_is_what_a_loop_over_the_examples_finds(data):
+def test_a_prospect_is_what_a_loop_over_the_samples_finds(data):
     n_levels, n_rows = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 6))
     confidence = np.array(
         [[data.draw(tenths) for _ in range(n_rows)] for _ in range(n_levels - 1)]
@@ -262,7 +262,7 @@ def test_shares_and_costs_add_up(problem):
     model.fit(X, y)
     assert model.answered_.sum() == pytest.approx(1.0)
     first, second, third = model.answered_
-    np.testing.assert_allclose(model.asked_, [1.0, second + third, third], atol=1e-12)
+    np.testing.assert_allclose(model.queried_, [1.0, second + third, third], atol=1e-12)
     cost = first * 1 + second * (1 + 2) + third * (1 + 2 + 30)
     assert model.expected_cost_ == pytest.approx(cost)
     assert model.saving_ == pytest.approx(1 - cost / 30)
@@ -284,14 +284,14 @@ def test_costs_are_measured_where_none_are_given(problem):
 def test_a_classifier_that_costs_more_than_it_saves_is_not_asked(problem):
     X, y, X_test, _ = problem
     cheap = CostCascadeClassifier(LEVELS[1:], costs=[1, 10], max_loss=0.0, random_state=0)
-    assert 0.1 < cheap.fit(X, y).asked_[1] < 0.9
+    assert 0.1 < cheap.fit(X, y).queried_[1] < 0.9
     dear = CostCascadeClassifier(LEVELS[1:], costs=[9, 10], max_loss=0.0, random_state=0)
     with pytest.warns(UserWarning, match=r"^costs=\[9, 10\]: bayes would cost more") as caught:
         dear.fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
     assert (dear.levels_.tolist(), dear.threshold_) == ([1], 1.0)
     assert (dear.expected_cost_, dear.saving_, dear.expected_loss_) == (10.0, 0.0, 0.0)
-    np.testing.assert_array_equal(dear.asked_, [0, 1])
+    np.testing.assert_array_equal(dear.queried_, [0, 1])
     np.testing.assert_array_equal(dear.answered_, [0, 1])
     np.testing.assert_array_equal(
         dear.predict_proba(X_test), dear.estimators_[1].predict_proba(X_test)
@@ -319,14 +319,14 @@ def test_a_cascade_that_costs_more_than_its_last_is_told_of(problem, monkeypatch
     with pytest.warns(UserWarning, match=message.format("given")) as one:
         given.fit(X, y)
     assert given.levels_.tolist() == [0, 1]
-    assert given.saving_ == pytest.approx(0.1 - given.asked_[1])
+    assert given.saving_ == pytest.approx(0.1 - given.queried_[1])
     monkeypatch.setattr(CostCascadeClassifier, "_measure", lambda *_: np.array([0.002, 0.001]))
     measured = CostCascadeClassifier(LEVELS[1:], max_loss=0.0, random_state=0)
     with pytest.warns(UserWarning, match=message.format("measured")) as two:
         measured.fit(X, y)
     assert [warning.filename for warning in [*one, *two]] == [__file__] * 2
     assert measured.levels_.tolist() == [0, 1]
-    assert measured.saving_ == pytest.approx(1 - 2 - measured.asked_[1])
+    assert measured.saving_ == pytest.approx(1 - 2 - measured.queried_[1])
 
 
 def test_defaults_save_most_of_a_forest(problem):

@@ -23,7 +23,7 @@ from orfeon import (
 from orfeon.combining import EarlyDecision, early, early_decision
 from orfeon.datasets import make_waveform
 from orfeon.forest import Forest
-from orfeon.members import EstimatorMembers
+from orfeon.members.members import EstimatorMembers
 
 CONFIDENCES = ["0.5", "0.75", "0.9", "0.99"]
 
@@ -46,7 +46,7 @@ def oracle(votes, confidence="1", block=1, weights=None):
         )
         for row in codes.T
     ]
-    return [classes[code] for code, _ in rows], [asked for _, asked in rows]
+    return [classes[code] for code, _ in rows], [queried for _, queried in rows]
 
 
 def full_vote(votes, n_classes):
@@ -98,10 +98,10 @@ def test_it_decides_as_the_whole_vote_and_stops_where_the_oracle_does(n_classes)
         n_members = 1 + seed % 20
         votes = random_votes(seed, n_members, 25, n_classes)
         decided = early_decision(votes)
-        classes, asked = oracle(votes)
+        classes, queried = oracle(votes)
         np.testing.assert_array_equal(decided.predictions, full_vote(votes, n_classes))
         np.testing.assert_array_equal(decided.predictions, classes)
-        np.testing.assert_array_equal(decided.n_asked, asked)
+        np.testing.assert_array_equal(decided.n_queried, queried)
 
 
 @pytest.mark.parametrize("n_members", range(1, 8))
@@ -110,7 +110,7 @@ def test_every_vote_of_few_members_is_decided_exactly(n_members):
         votes = np.array(list(itertools.product(range(n_classes), repeat=n_members))).T
         decided = early_decision(votes)
         np.testing.assert_array_equal(decided.predictions, full_vote(votes, n_classes))
-        np.testing.assert_array_equal(decided.n_asked, oracle(votes)[1])
+        np.testing.assert_array_equal(decided.n_queried, oracle(votes)[1])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -120,12 +120,12 @@ def test_larger_blocks_never_ask_fewer(block, confidence, n_classes):
     votes = random_votes(3, 40, 80, n_classes)
     one = early_decision(votes, confidence=float(confidence), block=1)
     some = early_decision(votes, confidence=float(confidence), block=block)
-    classes, asked = oracle(votes, confidence, block)
+    classes, queried = oracle(votes, confidence, block)
     np.testing.assert_array_equal(some.predictions, classes)
-    np.testing.assert_array_equal(some.n_asked, asked)
-    assert (some.n_asked >= one.n_asked).all()
-    assert some.mean_asked > one.mean_asked
-    assert np.isin(some.n_asked, [*range(block, 40, block), 40]).all()
+    np.testing.assert_array_equal(some.n_queried, queried)
+    assert (some.n_queried >= one.n_queried).all()
+    assert some.mean_queried > one.mean_queried
+    assert np.isin(some.n_queried, [*range(block, 40, block), 40]).all()
 
 
 def test_nothing_is_decided_before_half_of_the_members_and_agreement_is_then():
@@ -135,20 +135,20 @@ def test_nothing_is_decided_before_half_of_the_members_and_agreement_is_then():
         agreed = np.hstack([first, second])
         half = -(-n_members // 2)
         # Ties are for the first class, so that the second needs one vote more.
-        assert early_decision(agreed).n_asked.tolist() == [half, n_members // 2 + 1]
+        assert early_decision(agreed).n_queried.tolist() == [half, n_members // 2 + 1]
 
 
 def test_a_tie_is_for_the_first_class_only():
     ties = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [1, 0, 0, 1]])
     decided = early_decision(ties)
     assert decided.predictions.tolist() == [0, 0, 0, 0]
-    assert decided.n_asked.tolist() == [2, 4, 4, 3]
+    assert decided.n_queried.tolist() == [2, 4, 4, 3]
 
 
 def test_votes_that_are_all_the_same_still_take_half_of_the_members():
     decided = early_decision(np.full((10, 3), "only"))
     assert decided.predictions.tolist() == ["only"] * 3
-    assert decided.n_asked.tolist() == [5, 5, 5]
+    assert decided.n_queried.tolist() == [5, 5, 5]
 
 
 def test_an_ensemble_of_one_class_needs_one_member(problem):
@@ -157,7 +157,7 @@ def test_an_ensemble_of_one_class_needs_one_member(problem):
     for confidence in (1.0, 0.9):
         decided = early_decision(forest, X_new, confidence=confidence)
         assert set(decided.predictions) == {"c"}
-        assert set(decided.n_asked) == {1}
+        assert set(decided.n_queried) == {1}
 
 
 # -- with less than certainty ----------------------------------------------------------------------
@@ -169,8 +169,8 @@ def test_an_ensemble_of_one_class_needs_one_member(problem):
 def test_it_stops_where_exact_fractions_say(n_members, n_classes, confidence):
     votes = random_votes(n_members, n_members, 60, n_classes)
     decided = early_decision(votes, confidence=float(confidence))
-    classes, asked = oracle(votes, confidence)
-    np.testing.assert_array_equal(decided.n_asked, asked)
+    classes, queried = oracle(votes, confidence)
+    np.testing.assert_array_equal(decided.n_queried, queried)
     np.testing.assert_array_equal(decided.predictions, classes)
 
 
@@ -193,8 +193,8 @@ def test_fewer_rows_than_allowed_are_decided_otherwise(n_members, n_classes, con
 
 def test_more_confidence_asks_more():
     votes = votes_of_the_prior(0, 101, 2000, 3)
-    asked = [early_decision(votes, confidence=c).n_asked for c in (0.6, 0.9, 0.99, 0.999, 1.0)]
-    for fewer, more in itertools.pairwise(asked):
+    queried = [early_decision(votes, confidence=c).n_queried for c in (0.6, 0.9, 0.99, 0.999, 1.0)]
+    for fewer, more in itertools.pairwise(queried):
         assert (fewer <= more).all()
         assert fewer.mean() < more.mean()
 
@@ -202,7 +202,7 @@ def test_more_confidence_asks_more():
 def test_the_whole_ensemble_is_asked_when_nothing_else_will_do():
     votes = np.array([[0, 0], [1, 1]] * 10)
     decided = early_decision(votes, confidence=0.999)
-    assert decided.n_asked.tolist() == [19, 19]  # nine, nine, and the first class wins ties
+    assert decided.n_queried.tolist() == [19, 19]  # nine, nine, and the first class wins ties
     assert decided.predictions.tolist() == [0, 0]
 
 
@@ -221,21 +221,21 @@ def test_weighted_votes_are_decided_exactly(kind):
         present = np.unique(votes)
         sums = np.array([(weights[:, None] * (votes == k)).sum(axis=0) for k in present])
         np.testing.assert_array_equal(decided.predictions, present[np.argmax(sums, axis=0)])
-        classes, asked = oracle(votes, weights=[Fraction(w) for w in weights])
+        classes, queried = oracle(votes, weights=[Fraction(w) for w in weights])
         np.testing.assert_array_equal(decided.predictions, classes)
         if kind == "whole":
-            np.testing.assert_array_equal(decided.n_asked, asked)
+            np.testing.assert_array_equal(decided.n_queried, queried)
         else:  # a lead that is just enough cannot be told from rounding
-            assert (decided.n_asked >= asked).all()
-        assert decided.mean_asked <= n_members
+            assert (decided.n_queried >= queried).all()
+        assert decided.mean_queried <= n_members
 
 
 def test_a_member_with_most_of_the_weight_decides_alone():
     votes = np.array([[1, 0], [0, 1], [0, 1]])
     decided = early_decision(votes, member_weights=[5, 2, 2])
     assert decided.predictions.tolist() == [1, 0]
-    assert decided.n_asked.tolist() == [1, 1]
-    assert early_decision(votes, member_weights=[4, 2, 2]).n_asked.tolist() == [3, 1]
+    assert decided.n_queried.tolist() == [1, 1]
+    assert early_decision(votes, member_weights=[4, 2, 2]).n_queried.tolist() == [3, 1]
 
 
 def test_leads_that_are_only_rounding_decide_nothing():
@@ -243,7 +243,7 @@ def test_leads_that_are_only_rounding_decide_nothing():
     weights = [0.1 + 0.2 + 0.3, 0.1, 0.2, 0.3]
     decided = early_decision(np.array([[1, 1], [0, 1], [0, 1], [0, 0]]), member_weights=weights)
     assert decided.predictions.tolist() == [0, 1]
-    assert decided.n_asked.tolist() == [4, 2]
+    assert decided.n_queried.tolist() == [4, 2]
 
 
 # -- ensembles -------------------------------------------------------------------------------------
@@ -267,11 +267,11 @@ def test_ensembles_are_decided_as_they_predict(name, block, problem):
     assert decided.predictions.dtype == ensemble.classes_.dtype
     np.testing.assert_array_equal(decided.predictions, ensemble.predict(X_new))
     assert decided.n_members == len(ensemble.members_)
-    assert decided.n_asked.min() >= decided.n_members / 2
+    assert decided.n_queried.min() >= decided.n_members / 2
     assert decided.saving > 0.1
     if not name.startswith("soft") and block == 1:
         votes = ensemble.votes(X_new)
-        np.testing.assert_array_equal(decided.n_asked, early_decision(votes).n_asked)
+        np.testing.assert_array_equal(decided.n_queried, early_decision(votes).n_queried)
 
 
 @pytest.mark.parametrize("name", ["forest", "estimators", "committees"])
@@ -280,9 +280,9 @@ def test_less_confidence_asks_fewer_members_of_any_kind(name, problem):
     ensemble = ENSEMBLES[name].fit(X, y)
     decided = early_decision(ensemble, X_new, confidence=0.9, block=1)
     expected = early_decision(ensemble.votes(X_new), confidence=0.9)
-    np.testing.assert_array_equal(decided.n_asked, expected.n_asked)
+    np.testing.assert_array_equal(decided.n_queried, expected.n_queried)
     np.testing.assert_array_equal(decided.predictions, ensemble.classes_[expected.predictions])
-    assert decided.mean_asked < early_decision(ensemble, X_new, block=1).mean_asked
+    assert decided.mean_queried < early_decision(ensemble, X_new, block=1).mean_queried
     assert (decided.predictions == ensemble.predict(X_new)).mean() > 0.9
 
 
@@ -299,7 +299,7 @@ def test_rounding_decides_a_tie_of_supports_as_it_does_in_the_whole_ensemble(blo
     np.testing.assert_allclose(soft.predict_proba(X_new), 0.5, atol=1e-12)
     np.testing.assert_array_equal(decided.predictions, soft.predict(X_new))
     assert 0.1 < decided.predictions.mean() < 0.9
-    assert set(decided.n_asked) == {60}
+    assert set(decided.n_queried) == {60}
 
 
 def test_trees_are_hardly_asked_about_settled_rows(monkeypatch, problem):
@@ -312,22 +312,22 @@ def test_trees_are_hardly_asked_about_settled_rows(monkeypatch, problem):
         lambda self, rows: answers.append(len(self) * len(rows)) or count_votes(self, rows),
     )
     decided = early_decision(forest, X_new, confidence=0.99)
-    assert decided.n_asked.sum() <= sum(answers) < 1.05 * decided.n_asked.sum()
+    assert decided.n_queried.sum() <= sum(answers) < 1.05 * decided.n_queried.sum()
     monkeypatch.setattr(early, "_VALUES_PER_TREE", 0)
     answers.clear()
     early_decision(forest, X_new, confidence=0.99)
-    assert sum(answers) == decided.n_asked.max() * len(X_new)
+    assert sum(answers) == decided.n_queried.max() * len(X_new)
 
 
 def test_the_rows_left_are_decided_however_they_are_copied(monkeypatch, problem):
     X, y, X_new = problem
     forest = ENSEMBLES["forest"].fit(X, y)
     expected = early_decision(forest, X_new, confidence=0.99)
-    assert 5 < len(np.unique(expected.n_asked)) < 30
+    assert 5 < len(np.unique(expected.n_queried)) < 30
     for values in (0, 1, 10, 10**9):
         monkeypatch.setattr(early, "_VALUES_PER_TREE", values)
         found = early_decision(forest, X_new, confidence=0.99)
-        np.testing.assert_array_equal(found.n_asked, expected.n_asked)
+        np.testing.assert_array_equal(found.n_queried, expected.n_queried)
         np.testing.assert_array_equal(found.predictions, expected.predictions)
 
 
@@ -349,11 +349,11 @@ def test_a_row_is_decided_whatever_the_others_are_and_in_any_number_of_threads(
         assert threads - {threading.get_ident()}
         single = early_decision(forest.set_params(n_jobs=1), X_new, confidence=confidence)
         forest.set_params(n_jobs=2)
-        np.testing.assert_array_equal(whole.n_asked, single.n_asked)
+        np.testing.assert_array_equal(whole.n_queried, single.n_queried)
         np.testing.assert_array_equal(whole.predictions, single.predictions)
         for row in (0, 17, 3000):
             alone = early_decision(forest, X_new[row : row + 1], confidence=confidence)
-            assert alone.n_asked[0] == whole.n_asked[row]
+            assert alone.n_queried[0] == whole.n_queried[row]
             assert alone.predictions[0] == whole.predictions[row]
 
 
@@ -362,10 +362,10 @@ def test_settled_rows_are_not_asked_about_again(confidence):
     votes = votes_of_the_prior(1, 50, 300, 3)
     members = CountingMembers(votes, 3)
     decided = early_decision(members, np.arange(300.0)[:, None], confidence=confidence)
-    assert sum(members.noted) // 3 == decided.n_asked.sum()  # it counts class by class
+    assert sum(members.noted) // 3 == decided.n_queried.sum()  # it counts class by class
     one_by_one = early_decision(votes, confidence=confidence)
-    assert (decided.n_asked >= one_by_one.n_asked).all()
-    assert one_by_one.mean_asked < decided.mean_asked < 1.1 * one_by_one.mean_asked
+    assert (decided.n_queried >= one_by_one.n_queried).all()
+    assert one_by_one.mean_queried < decided.mean_queried < 1.1 * one_by_one.mean_queried
 
 
 def test_members_alone_decide_about_codes(problem):
@@ -373,10 +373,10 @@ def test_members_alone_decide_about_codes(problem):
     forest = ENSEMBLES["forest"].fit(X, y)
     decided = early_decision(forest.forest_, X_new.tolist())
     np.testing.assert_array_equal(forest.classes_[decided.predictions], forest.predict(X_new))
-    np.testing.assert_array_equal(decided.n_asked, early_decision(forest, X_new).n_asked)
+    np.testing.assert_array_equal(decided.n_queried, early_decision(forest, X_new).n_queried)
     ordered = early_decision(forest.forest_.subset(range(59, -1, -1)), X_new)
     np.testing.assert_array_equal(ordered.predictions, decided.predictions)
-    assert (ordered.n_asked != decided.n_asked).any()
+    assert (ordered.n_queried != decided.n_queried).any()
 
 
 def test_better_members_first_ask_fewer():
@@ -385,7 +385,7 @@ def test_better_members_first_ask_fewer():
     best = early_decision(votes[np.argsort(-agreement)])
     worst = early_decision(votes[np.argsort(agreement)])
     np.testing.assert_array_equal(best.predictions, worst.predictions)
-    assert best.mean_asked < worst.mean_asked
+    assert best.mean_queried < worst.mean_queried
 
 
 def test_estimators_of_any_kind_are_members(problem):
@@ -429,13 +429,13 @@ def test_sparse_rows_and_frames_reach_estimators_that_take_them(problem):
 
 def test_the_saving_is_the_share_not_asked():
     decided = early_decision(np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]]))
-    assert decided.n_asked.tolist() == [2, 4, 4]
-    assert decided.mean_asked == pytest.approx(10 / 3)
+    assert decided.n_queried.tolist() == [2, 4, 4]
+    assert decided.mean_queried == pytest.approx(10 / 3)
     assert decided.saving == pytest.approx(1 / 6)
     assert str(decided) == (
         "3 rows decided exactly, asking 3.3 of 4 members on average: 16.7% saved"
     )
-    nearly = EarlyDecision(decided.predictions, decided.n_asked, 4, 0.95)
+    nearly = EarlyDecision(decided.predictions, decided.n_queried, 4, 0.95)
     assert "at confidence 0.95" in str(nearly)
 
 

@@ -81,14 +81,14 @@ def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
     with pytest.raises(TypeError, match="ensemble is a ndarray, which is not allowed: give"):
         early_decision(VOTES, X)
     forest = RandomForestClassifier(4).fit(X, y)
-    for asked in (forest, forest.forest_):
+    for queried in (forest, forest.forest_):
         with pytest.raises(ValueError, match="X is None"):
-            early_decision(asked)
+            early_decision(queried)
     with pytest.raises(ValueError, match=r"X has shape \(0, 21\); it needs at least one row"):
         early_decision(forest.forest_, X[:0])
     with pytest.raises(ValueError, match=r"X has 5 features, .* expecting 21 features"):
         early_decision(forest, X[:, :5])
-    with pytest.raises(ValueError, match=r"X has shape \(300, 5\).* 21 attributes"):
+    with pytest.raises(ValueError, match=r"X has shape \(300, 5\).* 21 features"):
         early_decision(forest.forest_, X[:, :5])
 
 

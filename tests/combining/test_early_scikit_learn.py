@@ -25,8 +25,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import orfeon
 from orfeon import PrunedClassifier, early_decision
-from orfeon.adapters import adapt
 from orfeon.datasets import make_waveform
+from orfeon.members import adapt
 from orfeon.ordering import BoostingBased
 
 STUMP = DecisionTreeClassifier(max_depth=1)
@@ -70,9 +70,9 @@ def test_it_decides_as_they_predict(kind, problem):
         decided = early_decision(ensemble, new, block=block)
         np.testing.assert_array_equal(decided.predictions, expected)
         assert decided.n_members == adapt(ensemble).n_members
-        assert decided.n_asked.max() <= decided.n_members
+        assert decided.n_queried.max() <= decided.n_members
         if block is None:
-            assert decided.n_asked.min() < decided.n_members
+            assert decided.n_queried.min() < decided.n_members
 
 
 @pytest.mark.parametrize("kind", HARD)
@@ -81,11 +81,11 @@ def test_equal_votes_are_decided_with_less_confidence(kind, problem):
     ensemble = clone(HARD[kind]).fit(X, y)
     exactly = early_decision(ensemble, new)
     nearly = early_decision(ensemble, new, confidence=0.6)
-    assert nearly.mean_asked < exactly.mean_asked
+    assert nearly.mean_queried < exactly.mean_queried
     votes = early_decision(adapt(ensemble).answers(new), confidence=0.6, block=1)
     again = early_decision(ensemble, new, confidence=0.6, block=1)
     np.testing.assert_array_equal(again.predictions, ensemble.classes_[votes.predictions])
-    np.testing.assert_array_equal(again.n_asked, votes.n_asked)
+    np.testing.assert_array_equal(again.n_queried, votes.n_queried)
 
 
 def test_supports_are_not_counted_as_votes(problem):
@@ -112,9 +112,9 @@ def test_pruned_frozen_and_in_a_pipeline(problem):
     for model in (pruned, FrozenEstimator(pruned), ours.fit(X, y), theirs.fit(X, y)):
         decided = early_decision(model, new)
         np.testing.assert_array_equal(decided.predictions, model.predict(new))
-        assert decided.mean_asked < decided.n_members
+        assert decided.mean_queried < decided.n_members
     assert early_decision(pruned, new).n_members == 9
-    assert early_decision(ours, new, confidence=0.8).mean_asked < 15
+    assert early_decision(ours, new, confidence=0.8).mean_queried < 15
     weighted = PrunedClassifier(forest, rule=BoostingBased(weighted_vote=True)).fit(X, y)
     with pytest.raises(ValueError, match="have weights by its rule"):
         early_decision(weighted, new)
@@ -127,9 +127,9 @@ def test_lists_of_classifiers_frames_and_sparse_rows(problem):
         DecisionTreeClassifier(max_depth=k).fit(X, y) for k in (1, 2, 3, 4)
     )]  # fmt: skip
     decided = early_decision(some, new)
-    said = np.array([one.predict(new) for one in some])
+    answers = np.array([one.predict(new) for one in some])
     classes = np.array(["one", "ten", "two"])
-    counts = [(said == name).sum(axis=0) for name in classes]
+    counts = [(answers == name).sum(axis=0) for name in classes]
     np.testing.assert_array_equal(decided.predictions, classes[np.argmax(counts, axis=0)])
     forest, frame = clone(SOFT["forest"]), pandas.DataFrame(X, columns=list("abcdefgh"))
     rows = pandas.DataFrame(new, columns=frame.columns)

@@ -80,7 +80,7 @@ def test_gates_and_responsibilities_are_those_of_bayes():
     X, y = three_classes(np.random.default_rng(3))
     model = MixtureOfExpertsClassifier(n_experts=3, random_state=0).fit(X, y)
     inputs = model.inputs_.of(X)
-    shares, said = model.gate_proba(X), model.expert_proba(X)
+    shares, answers = model.gate_proba(X), model.expert_proba(X)
     posterior, together = model.responsibilities(X, y), model.predict_proba(X)
     for i in range(0, 200, 7):
         x = inputs[i, :-1].tolist()
@@ -88,7 +88,7 @@ def test_gates_and_responsibilities_are_those_of_bayes():
         experts = [oracle.gate(x, coefficients(w)) for w in model.experts_.weights]
         densities = [expert[y[i]] for expert in experts]
         np.testing.assert_allclose(shares[i], gate, atol=1e-12)
-        np.testing.assert_allclose(said[i], experts, atol=1e-12)
+        np.testing.assert_allclose(answers[i], experts, atol=1e-12)
         np.testing.assert_allclose(
             posterior[i], oracle.responsibilities(gate, densities), atol=1e-9
         )
@@ -100,13 +100,13 @@ def test_responsibilities_of_gaussian_experts_are_those_of_bayes():
     X, y, _ = regimes(np.random.default_rng(4), 100)
     model = MixtureOfExpertsRegressor(n_experts=3, random_state=0).fit(X, y)
     inputs = model.inputs_.of(X)
-    posterior, said = model.responsibilities(X, y), model.expert_predict(X)
+    posterior, answers = model.responsibilities(X, y), model.expert_predict(X)
     for i in range(0, 100, 7):
         gate = oracle.gate(inputs[i, :-1].tolist(), coefficients(model.gates_.levels[0][0]))
         densities = []
         for weights, variance in zip(model.experts_.weights, model.variances_, strict=True):
             mean = float(inputs[i] @ weights)
-            assert mean in [pytest.approx(value) for value in said[i]]
+            assert mean in [pytest.approx(value) for value in answers[i]]
             square = (y[i] - mean) ** 2 / variance
             densities.append(math.exp(-square / 2) / math.sqrt(2 * math.pi * variance))
         expected = oracle.responsibilities(gate, densities)

@@ -21,12 +21,12 @@ from orfeon.combining.local_models import LinearLearner, SoftmaxLearner
 # -- one expert ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("n_attributes", [3, 400], ids=["few", "more than examples"])
-def test_one_expert_is_logistic_regression(n_attributes):
+@pytest.mark.parametrize("n_features", [3, 400], ids=["few", "more than samples"])
+def test_one_expert_is_logistic_regression(n_features):
     rng = np.random.default_rng(10)
     X, y = three_classes(rng)
     X = StandardScaler().fit_transform(np.column_stack([X, rng.normal(size=(200, 397))]))
-    X = X[:, :n_attributes]
+    X = X[:, :n_features]
     weights = rng.integers(1, 4, 200)
     X = X - np.average(X, axis=0, weights=weights)
     X /= np.sqrt(np.average(X**2, axis=0, weights=weights))
@@ -38,11 +38,11 @@ def test_one_expert_is_logistic_regression(n_attributes):
     np.testing.assert_array_equal(model.gate_proba(X), np.ones((200, 1)))
 
 
-@pytest.mark.parametrize("n_attributes", [3, 400], ids=["few", "more than examples"])
-def test_one_expert_is_ridge_regression(n_attributes):
+@pytest.mark.parametrize("n_features", [3, 400], ids=["few", "more than samples"])
+def test_one_expert_is_ridge_regression(n_features):
     rng = np.random.default_rng(11)
     X, y, _ = regimes(rng, 200)
-    X = np.column_stack([X, rng.normal(size=(200, 397))])[:, :n_attributes]
+    X = np.column_stack([X, rng.normal(size=(200, 397))])[:, :n_features]
     weights = rng.integers(1, 4, 200)
     X = X - np.average(X, axis=0, weights=weights)
     X /= np.sqrt(np.average(X**2, axis=0, weights=weights))
@@ -229,7 +229,7 @@ def test_extreme_tables(mixture):
     tables = {
         "one row": X[:1],
         "two rows": X[:2],
-        "5000 attributes": rng.normal(size=(20, 5000)),
+        "5000 features": rng.normal(size=(20, 5000)),
         "constant": np.ones((40, 2)),
         "huge": X * 1e300,
         "tiny": X * 1e-300,
@@ -239,11 +239,11 @@ def test_extreme_tables(mixture):
     for name, table in tables.items():
         y = np.arange(len(table)) % 3
         model = mixture(n_init=1, max_iter=10, random_state=0).fit(table, y)
-        said = model.predict_proba(table) if mixture is BOTH[0] else model.predict(table)
-        assert np.isfinite(said).all(), name
+        answers = model.predict_proba(table) if mixture is BOTH[0] else model.predict(table)
+        assert np.isfinite(answers).all(), name
     far = mixture(n_init=1, max_iter=10).fit(X, np.arange(40) % 3)
-    said = (far.predict_proba if mixture is BOTH[0] else far.predict)(np.full((1, 3), 1e300))
-    assert np.isfinite(said).all()
+    answers = (far.predict_proba if mixture is BOTH[0] else far.predict)(np.full((1, 3), 1e300))
+    assert np.isfinite(answers).all()
 
 
 def test_one_class_and_one_value():
@@ -357,7 +357,7 @@ def test_a_fit_that_fails_leaves_the_mixture_as_it_was(mixture):
     np.testing.assert_array_equal(model.predict(X), before)
 
 
-def test_the_penalty_keeps_an_expert_from_a_few_examples_on_a_line():
+def test_the_penalty_keeps_an_expert_from_a_few_samples_on_a_line():
     """Without it the density on a line through two points has no limit."""
     rng = np.random.default_rng(29)
     X, y = rng.normal(size=(30, 1)), rng.normal(size=30)

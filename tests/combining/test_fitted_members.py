@@ -30,16 +30,16 @@ def with_bayes(model, kind, **settings):
 
 @each_of_four
 @pytest.mark.parametrize("tree", [CARTClassifier, DecisionTreeClassifier])
-def test_one_that_remembers_the_examples_is_suspected_on_the_line_of_the_user(kind, tree):
+def test_one_that_remembers_the_samples_is_suspected_on_the_line_of_the_user(kind, tree):
     X, y = make_waveform(150, random_state=0)
     model = with_bayes(tree(random_state=0).fit(X, y), kind)
-    with pytest.warns(UserWarning, match="^model is right about all 150 examples") as caught:
+    with pytest.warns(UserWarning, match="^model is right about all 150 samples") as caught:
         model.fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
 
 
 @each_of_four
-def test_one_that_is_new_to_the_examples_is_not(kind):
+def test_one_that_is_new_to_the_samples_is_not(kind):
     X, y = make_waveform(150, random_state=0)
     tree = CARTClassifier(random_state=0).fit(*make_waveform(300, random_state=1))
     assert with_bayes(tree, kind).fit(X, y).score(X, y) > 0.75
@@ -49,7 +49,7 @@ def test_one_that_is_new_to_the_examples_is_not(kind):
 def test_regressors_that_remember_are_suspected_too(kind):
     X, y = make_friedman1(80, random_state=0)
     members = [("old", FrozenEstimator(CARTRegressor().fit(X, y))), ("new", CARTRegressor())]
-    with pytest.warns(UserWarning, match="^old is right about all 80 examples"):
+    with pytest.warns(UserWarning, match="^old is right about all 80 samples"):
         kind(members, random_state=0).fit(X, y)
 
 
@@ -84,7 +84,7 @@ def test_classes_that_only_a_fitted_one_knows_are_kept(kind):
     assert model.classes_.tolist() == [0, 1, 2]
     shares = model.predict_proba(X)
     assert shares.shape == (len(X), 3)
-    # The last to decide has met no example of it.
+    # The last to decide has met no sample of it.
     assert (shares[:, 1] == 0).all()
     assert model.score(X, y) > 0.8
     found = model.level_one_ if kind is StackingClassifier else model.constructed_
@@ -104,10 +104,10 @@ def test_out_of_fold_answers_are_of_all_classes_given():
     frozen = FrozenEstimator(GaussianNB().fit(X[:100], y[:100]))
     two = y != 2
     how = {"rng": np.random.default_rng(0), "names": ["old", "new"]}
-    said = out_of_fold([frozen, GaussianNB()], X[two], y[two], classes=np.arange(3), **how)
-    np.testing.assert_array_equal(said[0], frozen.predict_proba(X[two]))
-    assert (said[1, :, 2] == 0).all()
-    assert (said[0, :, 2] > 0.5).any()
+    answers = out_of_fold([frozen, GaussianNB()], X[two], y[two], classes=np.arange(3), **how)
+    np.testing.assert_array_equal(answers[0], frozen.predict_proba(X[two]))
+    assert (answers[1, :, 2] == 0).all()
+    assert (answers[0, :, 2] > 0.5).any()
     with pytest.raises(
         ValueError, match=r"^old was fitted to the classes \[0, 1, 2\], and classes are \[0, 1\]"
     ):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orfeon.combining.meta_decision_tree import MetaDecisionTree, distribution_properties
-from orfeon.schema import Schema
+from orfeon.data.schema import Schema
 
 
 def answers_of(probability):
@@ -48,7 +48,7 @@ def test_a_member_is_believed_when_it_is_sure():
 
 
 def test_the_root_is_the_best_member():
-    """By the weight of the examples that it is right about."""
+    """By the weight of the samples that it is right about."""
     y = np.array([1, 1, 1, 0])
     answers = answers_of([[0.9, 0.9, 0.1, 0.9], [0.1, 0.1, 0.9, 0.1]])  # two against two
     for weights, best in (([2.0, 1, 1, 1], 0), ([1.0, 1, 1, 2], 1)):
@@ -69,8 +69,8 @@ def test_pruning_minimises_the_error_of_those_chosen():
     """A property that says nothing is not tested after cross-validation."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 500)
-    said = np.where((rng.random((2, 500)) < [[0.8], [0.6]]) == (y == 1), 1, -1)
-    answers = answers_of(0.5 + said * rng.uniform(0.1, 0.5, (2, 500)))
+    outputs = np.where((rng.random((2, 500)) < [[0.8], [0.6]]) == (y == 1), 1, -1)
+    answers = answers_of(0.5 + outputs * rng.uniform(0.1, 0.5, (2, 500)))
     tree = MetaDecisionTree(random_state=0).learn(answers, y)
     assert tree.forest_.n_leaves.tolist() == [1]
     assert set(tree.choose(answers)) == {0}
@@ -92,8 +92,8 @@ def test_weights_are_copies():
 
 def test_members_that_are_not_heard_are_not_counted():
     answers, y, sure = sure_or_not()
-    heard = np.stack([~sure, np.ones(len(y), dtype=bool)])
-    tree = MetaDecisionTree(random_state=0).learn(answers, y, heard=heard)
+    answered = np.stack([~sure, np.ones(len(y), dtype=bool)])
+    tree = MetaDecisionTree(random_state=0).learn(answers, y, answered=answered)
     assert set(tree.choose(answers)) == {1}
 
 
@@ -106,7 +106,7 @@ def test_members_that_are_equally_good_are_the_first_of_them():
     assert wrong.choose(same).tolist() == [0, 0, 0]
 
 
-def test_probabilities_and_attributes_can_be_tested_too():
+def test_probabilities_and_features_can_be_tested_too():
     """The first member is right where it says the second class, whatever it is sure of."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
@@ -118,8 +118,8 @@ def test_probabilities_and_attributes_can_be_tested_too():
     sighted = MetaDecisionTree(properties="probabilities", random_state=0).learn(answers, y)
     assert accuracy(sighted, answers, y) == 1.0 > accuracy(blind, answers, y)
     colour = ((first > 0.5)[:, None].astype(float), Schema((("blue", "red"),)))
-    by_colour = MetaDecisionTree(random_state=0).learn(answers, y, attributes=colour)
-    chosen = by_colour.choose(answers, attributes=colour)
+    by_colour = MetaDecisionTree(random_state=0).learn(answers, y, features=colour)
+    chosen = by_colour.choose(answers, features=colour)
     assert (chosen == (first < 0.5)).all()
 
 

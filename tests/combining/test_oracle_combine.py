@@ -19,8 +19,8 @@ from tests.oracles.random_answers import (
 )
 
 from orfeon import BaggingClassifier, BaggingRegressor, combine
-from orfeon.adapters import adapt
 from orfeon.datasets import make_friedman1, make_waveform
+from orfeon.members import adapt
 
 usual = settings(deadline=None, max_examples=80)
 F = Fraction
@@ -38,11 +38,11 @@ def in_no_unit(weights):
 @given(labelled(votes_on))
 def test_combine_reads_labels_and_missing_votes(case):
     """The classes are those that are voted for or true, sorted as words."""
-    known, y, weights, asked, n_classes = case
+    known, y, weights, queried, n_classes = case
     names = ["pear", "fig", "apple", "plum", "lime"][:n_classes]
     met = sorted({names[k] for row in known for k in row if k is not None} | {names[k] for k in y})
     codes_of = {k: met.index(name) for k, name in enumerate(names) if name in met}
-    asked = [[vote if vote in codes_of else None for vote in row] for row in asked]
+    queried = [[vote if vote in codes_of else None for vote in row] for row in queried]
 
     def words(votes):
         return np.array([["?" if v is None else names[v] for v in row] for row in votes])
@@ -57,18 +57,18 @@ def test_combine_reads_labels_and_missing_votes(case):
     assert jury.classes.tolist() == met
     labels = [codes_of[k] for k in y]
     weights = in_no_unit(weights)
-    tables = [oracle.confusion(said, labels, len(met), weights) for said in coded(known)]
+    tables = [oracle.confusion(answers, labels, len(met), weights) for answers in coded(known)]
     frequency = [
         sum((w for label, w in zip(labels, weights, strict=True) if label == k), F(0))
         for k in range(len(met))
     ]
     expected = [
-        oracle.naive_bayes(column(coded(asked), i), tables, oracle.shares(frequency), 1)
-        for i in range(len(asked[0]))
+        oracle.naive_bayes(column(coded(queried), i), tables, oracle.shares(frequency), 1)
+        for i in range(len(queried[0]))
     ]
-    assert_shares(jury.predict_proba(words(asked)), expected, tolerance=1e-10)
+    assert_shares(jury.predict_proba(words(queried)), expected, tolerance=1e-10)
     decided = [met[oracle.first_largest(row)] for row in expected]
-    assert jury.predict(words(asked)).tolist() == decided
+    assert jury.predict(words(queried)).tolist() == decided
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -85,18 +85,18 @@ def test_bags_learn_their_rule_from_what_members_left_out(rule, weighted):
     )  # fmt: skip
     members = adapt(bag)
     left_out = members.out_of_bag(X, y, given_weights)
-    labels, asked = y.tolist(), make_waveform(30, random_state=3)[0]
-    heard = [
+    labels, queried = y.tolist(), make_waveform(30, random_state=3)[0]
+    answered = [
         [int(v) if out else None for v, out in zip(row, mask, strict=True)]
         for row, mask in zip(members.answers(X), left_out, strict=True)
     ]
-    new = members.answers(asked).T.tolist()
+    new = members.answers(queried).T.tolist()
     if rule == "weighted":
-        logs = log_odds_of(heard, labels, counts.tolist(), 3, F(1))
+        logs = log_odds_of(answered, labels, counts.tolist(), 3, F(1))
         np.testing.assert_allclose(bag.decider_.weights, logs, rtol=0, atol=2e-12)
         decided = [oracle.plurality(row, 3, logs) for row in new]
     elif rule == "naive_bayes":
-        tables = [oracle.confusion(said, labels, 3, counts.tolist()) for said in heard]
+        tables = [oracle.confusion(outputs, labels, 3, counts.tolist()) for outputs in answered]
         priors = oracle.shares([F(int(counts[y == k].sum())) for k in range(3)])
         decided = [oracle.first_largest(oracle.naive_bayes(row, tables, priors, 1)) for row in new]
     else:
@@ -107,14 +107,14 @@ def test_bags_learn_their_rule_from_what_members_left_out(rule, weighted):
             logs.append(total * float(oracle.mean(values, [int(counts[i]) for i in rows])))
         posterior = oracle.shares([math.exp(value - max(logs)) for value in logs])
         np.testing.assert_allclose(bag.decider_.weights, posterior, rtol=1e-8, atol=1e-12)
-        answers = members.supports(asked)
+        answers = members.supports(queried)
         decided = [
             oracle.first_largest(oracle.soft(answers[:, i].tolist(), 3, posterior))
             for i in range(30)
         ]
-    assert bag.predict(asked).tolist() == decided
+    assert bag.predict(queried).tolist() == decided
     np.testing.assert_allclose(
-        bag.predict_proba(asked), other.predict_proba(asked), rtol=0, atol=1e-12
+        bag.predict_proba(queried), other.predict_proba(queried), rtol=0, atol=1e-12
     )
 
 
@@ -126,6 +126,6 @@ def test_bags_of_regressors_combine_numbers(rule):
         "median": oracle.median, "max": max, "min": min,
         "trimmed_mean": lambda values: oracle.trimmed_mean(values, F(1, 10)),
     }[rule]  # fmt: skip
-    asked = make_friedman1(20, random_state=1)[0]
-    expected = [float(of(values)) for values in adapt(bag).answers(asked).T.tolist()]
-    np.testing.assert_allclose(bag.predict(asked), expected, rtol=1e-12)
+    queried = make_friedman1(20, random_state=1)[0]
+    expected = [float(of(values)) for values in adapt(bag).answers(queried).T.tolist()]
+    np.testing.assert_allclose(bag.predict(queried), expected, rtol=1e-12)

@@ -20,7 +20,7 @@ from orfeon.combining.local_models import LinearLearner
 
 
 def class_problem(seed, n_classes, n=30):
-    """Two attributes, classes that overlap, and rows to ask about."""
+    """Two features, classes that overlap, and rows to ask about."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2)).round(3)
     noisy = X[:, 0] + rng.normal(0, 0.7, n)
@@ -36,14 +36,14 @@ def number_problem(seed, n):
     return X, y, rng.normal(size=(8, 2)).round(3)
 
 
-def inputs_by_hand(X, counts, asked):
-    """Standardised attributes of rows, by weighted mean and deviation of the training set."""
+def inputs_by_hand(X, counts, queried):
+    """Standardised features of rows, by weighted mean and deviation of the training set."""
     columns = []
     for j in range(X.shape[1]):
         values = [Fraction(float(v)) for v in X[:, j]]
         mean = rules.mean(values, counts.tolist())
         variance = rules.mean([(v - mean) ** 2 for v in values], counts.tolist())
-        columns.append([(float(v) - float(mean)) / math.sqrt(variance) for v in asked[:, j]])
+        columns.append([(float(v) - float(mean)) / math.sqrt(variance) for v in queried[:, j]])
     return [list(row) for row in zip(*columns, strict=True)]
 
 
@@ -72,7 +72,7 @@ def squares(weights):
 
 
 def objective_of_classes(levels, experts, alpha, inputs, codes, counts):
-    """Penalised log-likelihood per example, by the oracle."""
+    """Penalised log-likelihood per sample, by the oracle."""
     gates = [shares_of_gates(levels, x) for x in inputs]
     seen = [[softmax_of(w, x)[k] for w in experts] for x, k in zip(inputs, codes, strict=True)]
     penalty = alpha / 2 * (sum(squares(level) for level in levels) + squares(experts))
@@ -90,7 +90,7 @@ MIXTURES = [
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize(("classifier", "_", "size"), MIXTURES)
 def test_mixture_of_softmax_experts(classifier, _, size, n_classes):
-    X, y, asked = class_problem(40 + n_classes, n_classes)
+    X, y, queried = class_problem(40 + n_classes, n_classes)
     counts = np.random.default_rng(0).integers(0, 3, len(y))
     counts[: 3 * n_classes] = 1
     model = classifier(**size, alpha=0.5, n_init=1, max_iter=60, tol=1e-9, random_state=1)
@@ -98,15 +98,16 @@ def test_mixture_of_softmax_experts(classifier, _, size, n_classes):
     classes = model.classes_.tolist()
     experts, levels = model.experts_.weights, model.gates_.levels
     for x, gates, supports, shares in zip(
-        inputs_by_hand(X, counts, asked), model.gate_proba(asked), model.expert_proba(asked),
-        model.predict_proba(asked), strict=True,
+        inputs_by_hand(X, counts, queried), model.gate_proba(queried), model.expert_proba(queried),
+        model.predict_proba(queried), strict=True,
     ):  # fmt: skip
         by_hand = shares_of_gates(levels, x)
         assert gates.tolist() == pytest.approx(by_hand, abs=1e-9)
-        said = [softmax_of(w, x) for w in experts]
-        np.testing.assert_allclose(supports, said, rtol=0, atol=1e-9)
+        answers = [softmax_of(w, x) for w in experts]
+        np.testing.assert_allclose(supports, answers, rtol=0, atol=1e-9)
         mixed = [
-            sum(g * row[k] for g, row in zip(by_hand, said, strict=True)) for k in range(n_classes)
+            sum(g * row[k] for g, row in zip(by_hand, answers, strict=True))
+            for k in range(n_classes)
         ]
         assert shares.tolist() == pytest.approx(mixed, abs=1e-9)
     inputs, codes = inputs_by_hand(X, counts, X), [classes.index(label) for label in y]
@@ -141,7 +142,7 @@ def test_mixture_ends_where_no_step_gains_anything(seed):
 
 @pytest.mark.parametrize(("_", "regressor", "size"), MIXTURES)
 def test_mixture_of_linear_experts(_, regressor, size):
-    X, y, asked = number_problem(7, n=40)
+    X, y, queried = number_problem(7, n=40)
     counts = np.random.default_rng(3).integers(0, 3, len(y))
     alpha = 0.5
     model = regressor(**size, alpha=alpha, n_init=1, max_iter=60, tol=1e-9, random_state=1)
@@ -152,9 +153,9 @@ def test_mixture_of_linear_experts(_, regressor, size):
     def means_at(x):
         return [sum(a * b for a, b in zip(w[:-1], x, strict=True)) - float(w[-1]) for w in weights]
 
-    found, deviations = model.predict(asked, return_std=True)
+    found, deviations = model.predict(queried, return_std=True)
     for x, value, deviation in zip(
-        inputs_by_hand(X, counts, asked), found, deviations, strict=True
+        inputs_by_hand(X, counts, queried), found, deviations, strict=True
     ):
         gates = shares_of_gates(levels, x)
         mean, variance = rules.average_of_models(means_at(x), variances, gates)

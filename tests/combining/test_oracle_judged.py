@@ -26,7 +26,7 @@ MEMBERS = [
 
 
 def problem(seed, n_classes, n=36):
-    """Two attributes, classes that overlap, folds at random, and rows to ask about."""
+    """Two features, classes that overlap, folds at random, and rows to ask about."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2)).round(3)
     noisy = X[:, 0] + rng.normal(0, 0.7, n)
@@ -62,8 +62,8 @@ def supports_of(estimator, classes):
         fitted = clone(estimator).fit(X, y)
 
         def answer(x):
-            said = dict(zip(fitted.classes_, fitted.predict_proba([x])[0], strict=True))
-            return [float(said.get(label, 0.0)) for label in classes]
+            answers = dict(zip(fitted.classes_, fitted.predict_proba([x])[0], strict=True))
+            return [float(answers.get(label, 0.0)) for label in classes]
 
         return answer
 
@@ -77,7 +77,7 @@ def copies(X, y, folds, counts):
 
 def told(seed, n_classes, weighted):
     """A problem, and out-of-fold supports of all members for its rows, written out."""
-    X, y, folds, asked = problem(seed, n_classes)
+    X, y, folds, queried = problem(seed, n_classes)
     classes = sorted(set(y))
     counts = np.ones(len(y), int)
     if weighted:
@@ -88,7 +88,7 @@ def told(seed, n_classes, weighted):
     answers = [oracle.out_of_fold(learn, rows, labels, row_folds) for learn in learners]
     fitted = [learn(rows, labels) for learn in learners]
     weights = {"sample_weight": counts} if weighted else {}
-    return X, y, folds, asked, classes, weights, rows, labels, places, answers, fitted
+    return X, y, folds, queried, classes, weights, rows, labels, places, answers, fitted
 
 
 # -- arbiters --------------------------------------------------------------------------------------
@@ -99,39 +99,44 @@ def told(seed, n_classes, weighted):
 @pytest.mark.parametrize(("n_classes", "weighted"), [(2, False), (3, False), (3, True)])
 def test_arbiter(n_classes, weighted, see_answers, decision):
     case = told(60 + n_classes, n_classes, weighted)
-    X, y, folds, asked, classes, weights, rows, labels, places, answers, fitted = case
+    X, y, folds, queried, classes, weights, rows, labels, places, answers, fitted = case
     referee = DecisionTreeClassifier(max_depth=3, min_samples_leaf=3, random_state=0)
     model = ArbiterClassifier(
         MEMBERS, referee, decision=decision, see_answers=see_answers, cv=as_splits(folds),
         random_state=0,
     ).fit(X, y, **weights)  # fmt: skip
     judges = []
-    for t, said in enumerate(answers):
+    for t, outputs in enumerate(answers):
         right = [
             int(classes[rules.first_largest(row)] == label)
-            for row, label in zip(said, labels, strict=True)
+            for row, label in zip(outputs, labels, strict=True)
         ]
         for place, verdict in zip(places, right, strict=True):
             assert model.right_[place, t] == verdict
-        seen = [x + row for x, row in zip(rows, said, strict=True)] if see_answers else rows
+        seen = [x + row for x, row in zip(rows, outputs, strict=True)] if see_answers else rows
         judges.append(supports_of(referee, [0, 1])(seen, right))
-    chosen, trust, shares = model.choose(asked), model.trust(asked), model.predict_proba(asked)
-    for i, x in enumerate(asked.tolist()):
-        said = [member(x) for member in fitted]
+    chosen, trust, shares = (
+        model.choose(queried),
+        model.trust(queried),
+        model.predict_proba(queried),
+    )
+    for i, x in enumerate(queried.tolist()):
+        outputs = [member(x) for member in fitted]
         trusted = [
-            judge(x + row if see_answers else x)[1] for judge, row in zip(judges, said, strict=True)
+            judge(x + row if see_answers else x)[1]
+            for judge, row in zip(judges, outputs, strict=True)
         ]
         assert trust[i].tolist() == pytest.approx(trusted, abs=1e-12)
         assert chosen[i] == rules.first_largest(trusted)
         if decision == "most_trusted":
-            expected = oracle.arbitrate(said, trusted)
+            expected = oracle.arbitrate(outputs, trusted)
         else:
-            expected = rules.soft(said, n_classes, trusted if sum(trusted) else None)
+            expected = rules.soft(outputs, n_classes, trusted if sum(trusted) else None)
         assert shares[i].tolist() == pytest.approx([float(v) for v in expected], abs=1e-12)
 
 
 def test_referees_without_answers_are_those_of_the_oracle():
-    X, y, folds, asked, classes, *_ = told(70, 3, False)
+    X, y, folds, queried, classes, *_ = told(70, 3, False)
     referee = DecisionTreeClassifier(max_depth=2, random_state=0)
     model = ArbiterClassifier(
         MEMBERS, referee, see_answers=False, cv=as_splits(folds), random_state=0
@@ -148,15 +153,15 @@ def test_referees_without_answers_are_those_of_the_oracle():
         [decides(e) for _, e in MEMBERS], supports_of(referee, [0, 1]), X.tolist(), y.tolist(),
         folds.tolist(),
     )  # fmt: skip
-    expected = [[judge(x)[1] for judge in judges] for x in asked.tolist()]
-    np.testing.assert_allclose(model.trust(asked), expected, rtol=0, atol=1e-12)
+    expected = [[judge(x)[1] for judge in judges] for x in queried.tolist()]
+    np.testing.assert_allclose(model.trust(queried), expected, rtol=0, atol=1e-12)
 
 
 # -- cascades of increasing cost -------------------------------------------------------------------
 
 
 def calibrated(sureness, right, weights):
-    """Isotonic values at the places seen, and lines between; one more surest example is wrong."""
+    """Isotonic values at the places seen, and lines between; one more surest sample is wrong."""
     known = oracle.isotonic(
         [*sureness, max(sureness)], [*map(int, right), 0], [*weights, Fraction(1)]
     )
@@ -183,9 +188,11 @@ def test_calibration_by_pooling_means(seed):
     weights = rng.integers(1, 4, 25)
     found = calibrate(sureness, right, weights.astype(float))
     expected = calibrated(sureness.tolist(), right.tolist(), weights.tolist())
-    asked = [0.0, 0.5, 0.55, 0.625, 0.7, 0.9, 1.0]
-    assert found.predict(asked).tolist() == pytest.approx([expected(x) for x in asked], abs=1e-12)
-    assert max(found.predict(asked)) < 1
+    queried = [0.0, 0.5, 0.55, 0.625, 0.7, 0.9, 1.0]
+    assert found.predict(queried).tolist() == pytest.approx(
+        [expected(x) for x in queried], abs=1e-12
+    )
+    assert max(found.predict(queried)) < 1
 
 
 def level_of(confidences, threshold):
@@ -197,7 +204,7 @@ def level_of(confidences, threshold):
 
 
 def loss_and_error(right, levels):
-    """Mean of what is lost against the last level on each example, and its standard error."""
+    """Mean of what is lost against the last level on each sample, and its standard error."""
     lost = [right[-1][i] - right[level][i] for i, level in enumerate(levels)]
     mean = Fraction(sum(lost), len(lost))
     variance = Fraction(sum(v * v for v in lost), len(lost)) - mean**2
@@ -217,7 +224,7 @@ def least_threshold(right, confidences, levels, max_loss):
 
 
 def expected_cost(levels, found, costs):
-    """Each example pays for all levels up to the one that answers it."""
+    """Each sample pays for all levels up to the one that answers it."""
     paid = [sum(costs[k] for k in levels if k <= level) for level in found]
     return Fraction(sum(paid), len(paid))
 
@@ -239,20 +246,20 @@ def settled(right, confidences, levels, highest, max_loss):
 @pytest.mark.filterwarnings("ignore:.*and will not be asked:UserWarning")
 def test_cost_cascade(n_classes, weighted, max_loss, costs):
     case = told(80 + n_classes, n_classes, weighted)
-    X, y, folds, asked, classes, weights, rows, labels, places, answers, fitted = case
+    X, y, folds, queried, classes, weights, rows, labels, places, answers, fitted = case
     model = CostCascadeClassifier(
         MEMBERS, costs=costs, max_loss=max_loss, cv=as_splits(folds), random_state=0
     ).fit(X, y, **weights)
     right = [
         [
             int(classes[rules.first_largest(row)] == label)
-            for row, label in zip(said, labels, strict=True)
+            for row, label in zip(outputs, labels, strict=True)
         ]
-        for said in answers
+        for outputs in answers
     ]
-    sure = [[max(row) for row in said] for said in answers[:-1]]
+    sure = [[max(row) for row in outputs] for outputs in answers[:-1]]
     curves = [calibrated(s, ok, [1] * len(s)) for s, ok in zip(sure, right[:-1], strict=True)]
-    # Of each example the confidence is learnt from the other folds.
+    # Of each sample the confidence is learnt from the other folds.
     of_fold = folds[places]
     confidences = [[0.0, 0.0] for _ in rows]
     for fold in range(N_FOLDS):
@@ -277,37 +284,38 @@ def test_cost_cascade(n_classes, weighted, max_loss, costs):
     answered = [Fraction(found.count(level), len(found)) for level in range(3)]
     assert model.answered_.tolist() == pytest.approx([float(a) for a in answered], abs=1e-12)
     reached = [sum(answered[level:]) if level in levels else 0 for level in range(3)]
-    assert model.asked_.tolist() == pytest.approx([float(a) for a in reached], abs=1e-12)
+    assert model.queried_.tolist() == pytest.approx([float(a) for a in reached], abs=1e-12)
     cost = float(expected_cost(levels, found, costs))
     assert model.expected_cost_ == pytest.approx(cost, abs=1e-12)
     assert model.saving_ == pytest.approx(1 - cost / 10, abs=1e-12)
     assert model.saving_ > -1e-12
     assert model.expected_loss_ == pytest.approx(loss_and_error(right, found)[0], abs=1e-12)
-    who, shares = model.answer_level(asked), model.predict_proba(asked)
-    for i, x in enumerate(asked.tolist()):
-        said = [member(x) for member in fitted]
-        level = levels[level_of([curves[k](max(said[k])) for k in levels[:-1]], threshold)]
+    who, shares = model.answer_level(queried), model.predict_proba(queried)
+    for i, x in enumerate(queried.tolist()):
+        outputs = [member(x) for member in fitted]
+        level = levels[level_of([curves[k](max(outputs[k])) for k in levels[:-1]], threshold)]
         assert who[i] == level
-        assert shares[i].tolist() == pytest.approx(said[level], abs=1e-12)
+        assert shares[i].tolist() == pytest.approx(outputs[level], abs=1e-12)
 
 
 @pytest.mark.parametrize("confidence", [0.0, 0.6, 0.8, 1.0])
 def test_cost_cascade_of_a_given_confidence(confidence):
-    X, y, folds, asked, classes, _, _, labels, _, answers, fitted = told(90, 3, False)
+    X, y, folds, queried, classes, _, _, labels, _, answers, fitted = told(90, 3, False)
     model = CostCascadeClassifier(
         MEMBERS, costs=[1, 2, 100], confidence=confidence, cv=as_splits(folds), random_state=0
     ).fit(X, y)
     curves = []
-    for said in answers[:-1]:
+    for outputs in answers[:-1]:
         right = [
-            classes[rules.first_largest(r)] == label for r, label in zip(said, labels, strict=True)
+            classes[rules.first_largest(r)] == label
+            for r, label in zip(outputs, labels, strict=True)
         ]
-        curves.append(calibrated([max(row) for row in said], right, [1] * len(labels)))
-    found = model.answer_level(asked)
-    for i, x in enumerate(asked.tolist()):
-        said = [member(x) for member in fitted]
+        curves.append(calibrated([max(row) for row in outputs], right, [1] * len(labels)))
+    found = model.answer_level(queried)
+    for i, x in enumerate(queried.tolist()):
+        outputs = [member(x) for member in fitted]
         # The oracle's cascade of sureness, with calibrated sureness of what each level decides.
-        rows = [[c(max(row)), 0.0] for c, row in zip(curves, said[:-1], strict=True)]
+        rows = [[c(max(row)), 0.0] for c, row in zip(curves, outputs[:-1], strict=True)]
         _, level = oracle.first_sure([*rows, [1.0, 0.0]], [confidence - 1e-12] * 2)
         assert found[i] == level
     if confidence in (0.0, 1.0):

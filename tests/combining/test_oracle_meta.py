@@ -16,11 +16,11 @@ from tests.oracles import combining_models as oracle
 from tests.oracles import nested, rows_by_node
 
 from orfeon import BaggingClassifier, BaggingRegressor, RandomForestClassifier
-from orfeon.adapters import adapt
 from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
 from orfeon.combining.meta_decision_tree import MetaDecisionTree
 from orfeon.combining.out_of_fold import out_of_fold, splits_of
 from orfeon.combining.stacking import StackingClassifier, StackingRegressor
+from orfeon.members import adapt
 
 N_FOLDS = 3
 
@@ -29,7 +29,7 @@ N_FOLDS = 3
 
 
 def class_problem(seed, n_classes, n=30):
-    """Two attributes, classes that overlap, folds at random, and counts of copies."""
+    """Two features, classes that overlap, folds at random, and counts of copies."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2)).round(3)
     y = (
@@ -83,10 +83,10 @@ def learner_of(estimator, classes, decide=False):
         fitted = clone(estimator).fit(X, y)
 
         def answer(x):
-            said = supports_of(fitted, classes, x)
+            answers = supports_of(fitted, classes, x)
             if decide:
-                said = [float(label == fitted.predict([x])[0]) for label in classes]
-            return said[1:] if len(classes) == 2 else said
+                answers = [float(label == fitted.predict([x])[0]) for label in classes]
+            return answers[1:] if len(classes) == 2 else answers
 
         return answer
 
@@ -143,9 +143,9 @@ def test_out_of_fold_answers_of_classifiers(method, n_classes):
     )  # fmt: skip
     for answers, (_, estimator) in zip(found, CLASSIFIERS, strict=True):
         learn = learner_of(estimator, classes, decide=method == "predict")
-        said = oracle.out_of_fold(learn, X.tolist(), y.tolist(), folds.tolist())
+        outputs = oracle.out_of_fold(learn, X.tolist(), y.tolist(), folds.tolist())
         columns = answers[:, 1:] if n_classes == 2 else answers
-        np.testing.assert_allclose(columns, said, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(columns, outputs, rtol=0, atol=1e-12)
         np.testing.assert_allclose(answers.sum(axis=1), 1.0, atol=1e-12)
 
 
@@ -159,8 +159,8 @@ def test_out_of_fold_answers_of_classes_that_a_fold_has_alone():
     )  # fmt: skip
     for answers, estimator in zip(found, (GaussianNB(), KNeighborsClassifier(1)), strict=True):
         learn = learner_of(estimator, ["a", "b", "c"])
-        said = oracle.out_of_fold(learn, X.tolist(), y.tolist(), folds.tolist())
-        np.testing.assert_allclose(answers, said, rtol=0, atol=1e-12)
+        outputs = oracle.out_of_fold(learn, X.tolist(), y.tolist(), folds.tolist())
+        np.testing.assert_allclose(answers, outputs, rtol=0, atol=1e-12)
     assert found[0, :3, 0].tolist() == [0.0] * 3  # who never met a does not expect it
     assert found[0, 3:].tolist() == [[1.0, 0.0, 0.0]] * 6  # who met only a expects nothing else
 
@@ -171,8 +171,10 @@ def test_out_of_fold_answers_of_regressors():
         [e for _, e in REGRESSORS], X, y, rng=np.random.default_rng(0), splits=splits_of(folds)
     )
     for answers, (_, estimator) in zip(found, REGRESSORS, strict=True):
-        said = oracle.out_of_fold(number_learner(estimator), X.tolist(), y.tolist(), folds.tolist())
-        np.testing.assert_allclose(answers, said, rtol=0, atol=1e-10)
+        outputs = oracle.out_of_fold(
+            number_learner(estimator), X.tolist(), y.tolist(), folds.tolist()
+        )
+        np.testing.assert_allclose(answers, outputs, rtol=0, atol=1e-10)
 
 
 # -- stacking --------------------------------------------------------------------------------------
@@ -182,7 +184,7 @@ def test_out_of_fold_answers_of_regressors():
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_stack_of_classifiers(weighted, n_classes, passthrough):
-    X, y, folds, asked = class_problem(n_classes, n_classes)
+    X, y, folds, queried = class_problem(n_classes, n_classes)
     classes = sorted(set(y))
     counts = (
         np.random.default_rng(n_classes).integers(0, 3, len(y))
@@ -202,15 +204,15 @@ def test_stack_of_classifiers(weighted, n_classes, passthrough):
         assert model.level_one_[i].tolist() == pytest.approx(expected, abs=1e-12)
     assert np.isnan(model.level_one_[counts == 0]).all()
     stacked = oracle.stack(learners, final_of(final, classes), rows, labels, row_folds, passthrough)
-    expected = [stacked(x) for x in asked.tolist()]
-    np.testing.assert_allclose(model.predict_proba(asked), expected, rtol=0, atol=1e-7)
+    expected = [stacked(x) for x in queried.tolist()]
+    np.testing.assert_allclose(model.predict_proba(queried), expected, rtol=0, atol=1e-7)
     decided = [classes[rules.first_largest(row)] for row in expected]
-    assert model.predict(asked).tolist() == decided
+    assert model.predict(queried).tolist() == decided
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_stack_of_decisions_under_a_tree(n_classes):
-    X, y, folds, asked = class_problem(10 + n_classes, n_classes)
+    X, y, folds, queried = class_problem(10 + n_classes, n_classes)
     classes = sorted(set(y))
     final = DecisionTreeClassifier(max_depth=3, random_state=0)
     model = StackingClassifier(
@@ -220,14 +222,14 @@ def test_stack_of_decisions_under_a_tree(n_classes):
     stacked = oracle.stack(
         learners, final_of(final, classes), X.tolist(), y.tolist(), folds.tolist()
     )
-    expected = [stacked(x) for x in asked.tolist()]
-    np.testing.assert_allclose(model.predict_proba(asked), expected, rtol=0, atol=1e-12)
+    expected = [stacked(x) for x in queried.tolist()]
+    np.testing.assert_allclose(model.predict_proba(queried), expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("passthrough", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_stack_of_regressors(weighted, passthrough):
-    X, y, folds, asked = number_problem(4)
+    X, y, folds, queried = number_problem(4)
     counts = np.random.default_rng(1).integers(0, 3, len(y)) if weighted else np.ones(len(y), int)
     final = Ridge(alpha=0.5)
     model = StackingRegressor(
@@ -240,13 +242,13 @@ def test_stack_of_regressors(weighted, passthrough):
         expected = oracle.level_one_row([column[at] for column in columns], [], False)
         assert model.level_one_[i].tolist() == pytest.approx(expected, abs=1e-10)
     stacked = oracle.stack(learners, number_learner(final), rows, labels, row_folds, passthrough)
-    expected = [stacked(x)[0] for x in asked.tolist()]
-    np.testing.assert_allclose(model.predict(asked), expected, rtol=0, atol=1e-9)
+    expected = [stacked(x)[0] for x in queried.tolist()]
+    np.testing.assert_allclose(model.predict(queried), expected, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.filterwarnings("ignore:.*examples were seen by every member")
-def test_level_one_out_of_bag_is_told_by_those_who_left_the_example_out(n_classes):
+@pytest.mark.filterwarnings("ignore:.*samples were seen by every member")
+def test_level_one_out_of_bag_is_told_by_those_who_left_the_sample_out(n_classes):
     X, y, _, _ = class_problem(20 + n_classes, n_classes)
     bag = BaggingClassifier(n_estimators=12, random_state=3)
     forest = RandomForestClassifier(n_estimators=12, random_state=4)
@@ -258,10 +260,10 @@ def test_level_one_out_of_bag_is_told_by_those_who_left_the_example_out(n_classe
         supports, left_out = adapt(ensemble).supports(X), adapt(ensemble).out_of_bag(X, y)
         rows = []
         for i in range(len(y)):
-            heard = [supports[t, i].tolist() for t in range(12) if left_out[t, i]]
+            answered = [supports[t, i].tolist() for t in range(12) if left_out[t, i]]
             mean = (
-                [sum(row[k] for row in heard) / len(heard) for k in range(n_classes)]
-                if heard
+                [sum(row[k] for row in answered) / len(answered) for k in range(n_classes)]
+                if answered
                 else None
             )
             rows.append(mean)
@@ -276,28 +278,28 @@ def test_level_one_out_of_bag_is_told_by_those_who_left_the_example_out(n_classe
             assert model.level_one_[i].tolist() == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore:.*examples were seen by every member")
+@pytest.mark.filterwarnings("ignore:.*samples were seen by every member")
 def test_members_of_one_ensemble_out_of_bag():
-    """A member that saw the example is replaced by the mean of those that did not."""
-    X, y, _, asked = number_problem(5)
+    """A member that saw the sample is replaced by the mean of those that did not."""
+    X, y, _, queried = number_problem(5)
     bag = BaggingRegressor(n_estimators=9, random_state=2)
     model = StackingRegressor(bag, Ridge(alpha=1.0), cv="out_of_bag", random_state=0).fit(X, y)
     members = adapt(model.estimators_[0])
-    said, left_out = members.answers(X), members.out_of_bag(X, y)
+    answers, left_out = members.answers(X), members.out_of_bag(X, y)
     level_one, labels = [], []
     for i in range(len(y)):
-        heard = [float(said[t, i]) for t in range(9) if left_out[t, i]]
-        if not heard:
+        answered = [float(answers[t, i]) for t in range(9) if left_out[t, i]]
+        if not answered:
             assert np.isnan(model.level_one_[i]).all()
             continue
-        mean = sum(heard) / len(heard)
-        row = [float(said[t, i]) if left_out[t, i] else mean for t in range(9)]
+        mean = sum(answered) / len(answered)
+        row = [float(answers[t, i]) if left_out[t, i] else mean for t in range(9)]
         assert model.level_one_[i].tolist() == pytest.approx(row, abs=1e-12)
         level_one.append(row)
         labels.append(y[i])
     final = Ridge(alpha=1.0).fit(level_one, labels)
-    expected = final.predict(members.answers(asked).T)
-    np.testing.assert_allclose(model.predict(asked), expected, rtol=0, atol=1e-9)
+    expected = final.predict(members.answers(queried).T)
+    np.testing.assert_allclose(model.predict(queried), expected, rtol=0, atol=1e-9)
 
 
 # -- meta decision trees ---------------------------------------------------------------------------
@@ -306,7 +308,7 @@ def test_members_of_one_ensemble_out_of_bag():
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_leaves_of_a_meta_tree_choose_who_is_right_most_often(seed, n_classes):
-    """Of the examples in a leaf that tell: not all members are right about them, nor all wrong."""
+    """Of the samples in a leaf that tell: not all members are right about them, nor all wrong."""
     rng = np.random.default_rng(seed)
     answers = rng.dirichlet(np.ones(n_classes), (3, 40)).round(2)
     answers[:, :, -1] += 1 - answers.sum(axis=2)
@@ -340,7 +342,7 @@ def test_leaves_of_a_meta_tree_choose_who_is_right_most_often(seed, n_classes):
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_cascade_of_classifiers(weighted, n_classes, in_sample):
-    X, y, folds, asked = class_problem(30 + n_classes, n_classes)
+    X, y, folds, queried = class_problem(30 + n_classes, n_classes)
     classes = sorted(set(y))
     counts = np.random.default_rng(2).integers(0, 3, len(y)) if weighted else np.ones(len(y), int)
     counts[: 3 * n_classes] = np.maximum(counts[: 3 * n_classes], 1)
@@ -354,13 +356,13 @@ def test_cascade_of_classifiers(weighted, n_classes, in_sample):
     learners.append(final_of(members[-1][1], classes))
     # The last level's own out-of-fold answers are made and thrown away.
     cascade = oracle.cascade(learners, rows, labels, None if in_sample else row_folds)
-    expected = [cascade(x) for x in asked.tolist()]
-    np.testing.assert_allclose(model.predict_proba(asked), expected, rtol=0, atol=1e-7)
+    expected = [cascade(x) for x in queried.tolist()]
+    np.testing.assert_allclose(model.predict_proba(queried), expected, rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize("in_sample", [False, True])
 def test_cascade_of_regressors(in_sample):
-    X, y, folds, asked = number_problem(6)
+    X, y, folds, queried = number_problem(6)
     model = CascadeRegressor(
         REGRESSORS, cv=as_splits(folds), in_sample=in_sample, random_state=0
     ).fit(X, y)
@@ -368,14 +370,14 @@ def test_cascade_of_regressors(in_sample):
     cascade = oracle.cascade(
         learners, X.tolist(), y.tolist(), None if in_sample else folds.tolist()
     )
-    expected = [cascade(x)[0] for x in asked.tolist()]
-    np.testing.assert_allclose(model.predict(asked), expected, rtol=0, atol=1e-9)
+    expected = [cascade(x)[0] for x in queried.tolist()]
+    np.testing.assert_allclose(model.predict(queried), expected, rtol=0, atol=1e-9)
     first = learners[0](X.tolist(), y.tolist())
     if in_sample:
-        said = [first(x)[0] for x in X.tolist()]
+        answers = [first(x)[0] for x in X.tolist()]
     else:
-        said = [
+        answers = [
             row[0]
             for row in oracle.out_of_fold(learners[0], X.tolist(), y.tolist(), folds.tolist())
         ]
-    np.testing.assert_allclose(model.constructed_[:, 0], said, rtol=0, atol=1e-10)
+    np.testing.assert_allclose(model.constructed_[:, 0], answers, rtol=0, atol=1e-10)

@@ -116,59 +116,59 @@ def test_trimmed_mean_lies_between_mean_and_median():
 # -- naive Bayes and model averaging ---------------------------------------------------------------
 
 
-def independent_examples(rng, n_classes, n_members):
-    """Examples of whose classes the members' votes are exactly independent, and their tables."""
+def independent_samples(rng, n_classes, n_members):
+    """Samples of whose classes the members' votes are exactly independent, and their tables."""
     tables = rng.integers(0, 4, (n_members, n_classes, n_classes))
     tables[:, range(n_classes), range(n_classes)] += 1
     sizes = [math.prod(int(table[k].sum()) for table in tables) for k in range(n_classes)]
-    examples = []
+    samples = []
     for k in range(n_classes):
         for votes in itertools.product(range(n_classes), repeat=n_members):
             counts = [int(table[k][vote]) for table, vote in zip(tables, votes, strict=True)]
             weight = F(math.prod(counts), sizes[k]) * (k + 1)  # class k is k + 1 times as probable
-            examples.append((votes, k, weight))
-    return examples
+            samples.append((votes, k, weight))
+    return samples
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_naive_bayes_is_bayes_rule_where_votes_are_independent(n_classes, seed):
     rng = np.random.default_rng(seed)
-    examples = independent_examples(rng, n_classes, 3)
-    y, weights = [k for _, k, _ in examples], [w for *_, w in examples]
+    samples = independent_samples(rng, n_classes, 3)
+    y, weights = [k for _, k, _ in samples], [w for *_, w in samples]
     tables = [
-        oracle.confusion([votes[t] for votes, *_ in examples], y, n_classes, weights)
+        oracle.confusion([votes[t] for votes, *_ in samples], y, n_classes, weights)
         for t in range(3)
     ]
     priors = [
-        sum((w for _, label, w in examples if label == k), F(0)) / sum(weights)
+        sum((w for _, label, w in samples if label == k), F(0)) / sum(weights)
         for k in range(n_classes)
     ]
-    for asked in itertools.product(range(n_classes), repeat=3):
+    for queried in itertools.product(range(n_classes), repeat=3):
         seen = [F(0)] * n_classes
-        for votes, k, weight in examples:
-            seen[k] += weight if votes == asked else 0
+        for votes, k, weight in samples:
+            seen[k] += weight if votes == queried else 0
         if sum(seen):
-            assert oracle.naive_bayes(asked, tables, priors, 0) == oracle.shares(seen)
+            assert oracle.naive_bayes(queried, tables, priors, 0) == oracle.shares(seen)
 
 
 def test_naive_bayes_is_the_product_rule_with_priors():
     """Kittler's product of P(k | vote) over P(k) ** (R - 1), by Bayes's rule."""
     rng = np.random.default_rng(5)
-    examples = independent_examples(rng, 3, 3)
-    y, weights = [k for _, k, _ in examples], [w for *_, w in examples]
+    samples = independent_samples(rng, 3, 3)
+    y, weights = [k for _, k, _ in samples], [w for *_, w in samples]
     priors = [F(1, 6), F(2, 6), F(3, 6)]
     tables = [
-        oracle.confusion([votes[t] for votes, *_ in examples], y, 3, weights) for t in range(3)
+        oracle.confusion([votes[t] for votes, *_ in samples], y, 3, weights) for t in range(3)
     ]
-    for asked in itertools.product(range(3), repeat=3):
+    for queried in itertools.product(range(3), repeat=3):
         joint = [
-            [table[k][vote] for k in range(3)] for table, vote in zip(tables, asked, strict=True)
+            [table[k][vote] for k in range(3)] for table, vote in zip(tables, queried, strict=True)
         ]
         if any(all(row[k] for row in joint) for k in range(3)):  # votes that can be
             rows = [oracle.shares(row) for row in joint]
             product = oracle.product(rows, 3, priors=priors)
-            assert product == oracle.naive_bayes(asked, tables, priors, 0)
+            assert product == oracle.naive_bayes(queried, tables, priors, 0)
 
 
 def test_naive_bayes_leaves_out_who_does_not_vote():
@@ -220,8 +220,8 @@ def learn_mean(X, y):
 
 def test_no_model_is_asked_out_of_fold_for_what_it_saw():
     X, y = [[i] for i in range(7)], [5, 6, 7, 8, 9, 10, 11]
-    said = models.out_of_fold(learn_by_heart, X, y, [0, 1, 2, 0, 1, 2, 0])
-    assert said == [[None]] * 7
+    answers = models.out_of_fold(learn_by_heart, X, y, [0, 1, 2, 0, 1, 2, 0])
+    assert answers == [[None]] * 7
     copies = models.out_of_fold(learn_by_heart, [[1], [1], [2]], [3, 3, 4], [0, 1, 1])
     assert copies == [[3], [3], [None]]
 

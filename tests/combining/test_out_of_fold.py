@@ -1,4 +1,4 @@
-"""Out-of-fold answers: nobody is asked about an example, or a copy of it, that it has seen."""
+"""Out-of-fold answers: nobody is asked about a sample, or a copy of it, that it has seen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from orfeon import CARTClassifier, CARTRegressor, RandomTreeClassifier
-from orfeon.combining.fitting import ask, check_kind, fit_weighted, fresh
+from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
 from orfeon.combining.out_of_fold import (
     check_splits,
     fold_numbers,
@@ -118,33 +118,33 @@ def test_answers_are_those_of_an_obvious_loop(waveform):
     X, y = waveform
     models = [GaussianNB(), CARTClassifier(max_depth=3, random_state=1)]
     fold = fold_numbers(X, y, None, 5, np.random.default_rng(3), by_class=True)
-    said = out_of_fold(models, X, y, rng=np.random.default_rng(3))
-    assert said.shape == (2, 120, 3)
+    answers = out_of_fold(models, X, y, rng=np.random.default_rng(3))
+    assert answers.shape == (2, 120, 3)
     for t, model in enumerate(models):
         for i in range(len(y)):
             others = fold != fold[i]
             fitted = clone(model).fit(X[others], y[others])
             assert fitted.classes_.tolist() == np.unique(y).tolist()
-            np.testing.assert_array_equal(said[t, i], fitted.predict_proba(X[[i]])[0])
+            np.testing.assert_array_equal(answers[t, i], fitted.predict_proba(X[[i]])[0])
 
 
 def test_predictions_of_regressors_are_those_of_an_obvious_loop():
     X, y = make_friedman1(50, random_state=0)
     models = [LinearRegression(), CARTRegressor(random_state=0)]
     fold = np.arange(50) % 4
-    said = out_of_fold(models, X, y, rng=np.random.default_rng(0), splits=splits_of(fold))
-    assert said.shape == (2, 50, 1)
+    answers = out_of_fold(models, X, y, rng=np.random.default_rng(0), splits=splits_of(fold))
+    assert answers.shape == (2, 50, 1)
     for t, model in enumerate(models):
         for f in range(4):
             fitted = clone(model).fit(X[fold != f], y[fold != f])
-            np.testing.assert_array_equal(said[t, fold == f, 0], fitted.predict(X[fold == f]))
+            np.testing.assert_array_equal(answers[t, fold == f, 0], fitted.predict(X[fold == f]))
 
 
 def test_nobody_is_asked_about_what_it_has_seen_nor_about_a_copy(waveform):
     X, y = waveform
     copies = np.random.default_rng(0).integers(0, 60, 200)
-    said = out_of_fold([Watchful()], X[copies], y[copies], rng=np.random.default_rng(0))
-    assert not np.isnan(said).any()
+    answers = out_of_fold([Watchful()], X[copies], y[copies], rng=np.random.default_rng(0))
+    assert not np.isnan(answers).any()
     with pytest.raises(AssertionError):  # the test would notice
         out_of_fold(
             [Watchful()], X[copies], y[copies], rng=np.random.default_rng(0),
@@ -158,25 +158,25 @@ def test_one_that_remembers_knows_nothing_of_random_labels():
     twice = np.repeat(np.arange(2000), 2)
     near = KNeighborsClassifier(1)
     assert near.fit(X, y).score(X, y) == 1.0
-    said = out_of_fold([near], X[twice], y[twice], rng=rng)[0]
-    right = np.mean(said.argmax(axis=1) == y[twice])
+    answers = out_of_fold([near], X[twice], y[twice], rng=rng)[0]
+    right = np.mean(answers.argmax(axis=1) == y[twice])
     assert abs(right - 0.5) < 4 * 0.5 / np.sqrt(2000)
 
 
 def test_a_class_that_was_not_met_has_probability_zero():
     X = np.arange(9.0)[:, None]
     y = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2])
-    said = out_of_fold([GaussianNB()], X, y, splits=splits_of(np.array([0, 1] * 4 + [1])))[0]
-    assert (said[1::2, 2] == 0).all()
-    assert said[8, 2] == 0
-    np.testing.assert_allclose(said.sum(axis=1), 1.0)
+    answers = out_of_fold([GaussianNB()], X, y, splits=splits_of(np.array([0, 1] * 4 + [1])))[0]
+    assert (answers[1::2, 2] == 0).all()
+    assert answers[8, 2] == 0
+    np.testing.assert_allclose(answers.sum(axis=1), 1.0)
 
 
 def test_to_one_class_nobody_is_fitted():
     """Many classifiers refuse it."""
     X, y = np.array([[0.0], [1.0], [2.0]]), np.array(["no", "yes", "yes"])
-    said = out_of_fold([LogisticRegression()], X, y, splits=splits_of(np.array([0, 1, 1])))[0]
-    np.testing.assert_array_equal(said, [[0, 1], [1, 0], [1, 0]])
+    answers = out_of_fold([LogisticRegression()], X, y, splits=splits_of(np.array([0, 1, 1])))[0]
+    np.testing.assert_array_equal(answers, [[0, 1], [1, 0], [1, 0]])
 
 
 def test_decisions_are_one_for_the_class_decided_for(waveform):
@@ -208,7 +208,7 @@ def test_after_is_called_for_each_training(waveform):
     assert len(calls) == 8
 
 
-def test_copies_of_one_example_leave_nothing_to_train_on():
+def test_copies_of_one_sample_leave_nothing_to_train_on():
     X, y = np.ones((5, 2)), np.ones(5)
     with pytest.raises(ValueError, match="copies of 1 sample"):
         out_of_fold([LinearRegression()], X, y)
@@ -228,9 +228,9 @@ def test_what_is_random_and_open_is_seeded_and_nothing_else():
 def test_weights_are_handed_on_or_refused(waveform):
     X, y = waveform
     weights = np.random.default_rng(0).random(120) + 0.5
-    said = out_of_fold([GaussianNB()], X, y, weights, splits=splits_of(np.arange(120) % 2))[0]
+    answers = out_of_fold([GaussianNB()], X, y, weights, splits=splits_of(np.arange(120) % 2))[0]
     fitted = GaussianNB().fit(X[1::2], y[1::2], sample_weight=weights[1::2])
-    np.testing.assert_array_equal(said[::2], fitted.predict_proba(X[::2]))
+    np.testing.assert_array_equal(answers[::2], fitted.predict_proba(X[::2]))
     with pytest.raises(ValueError, match=r"fractions, and near=KNeigh.* takes no weights"):
         out_of_fold([KNeighborsClassifier()], X, y, weights, names=["near"])
     assert fit_weighted(KNeighborsClassifier(1), X, y, np.ones(120)).score(X, y) == 1.0
@@ -249,9 +249,9 @@ def test_several_outputs_and_unknown_classes_are_refused():
     X = np.arange(6.0).reshape(3, 2)
     line = LinearRegression().fit(X, X)
     with pytest.raises(ValueError, match=r"LinearRegression .* shape \(3, 2\): it has several"):
-        ask(line, X, None, "predict")
-    assert ask(LinearRegression().fit(X, X[:, :1]), X, None, "predict").shape == (3, 1)
+        query(line, X, None, "predict")
+    assert query(LinearRegression().fit(X, X[:, :1]), X, None, "predict").shape == (3, 1)
     tree = CARTClassifier().fit(X, ["a", "b", "z"])
     for method, what in (("predict", "decides for"), ("predict_proba", "knows")):
         with pytest.raises(ValueError, match=f"CARTClassifier {what} 'z', which is not among"):
-            ask(tree, X, np.array(["a", "b"]), method)
+            query(tree, X, np.array(["a", "b"]), method)

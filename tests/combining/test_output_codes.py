@@ -126,9 +126,9 @@ def test_exhaustive_codes_correct_as_many_errors_as_they_promise(n_classes):
     rng = np.random.default_rng(0)
     for word in range(n_classes):
         for _ in range(50):
-            said = code[word].copy()
-            said[rng.choice(code.shape[1], n_corrected, replace=False)] *= -1
-            distances = (code != said).sum(axis=1)
+            answers = code[word].copy()
+            answers[rng.choice(code.shape[1], n_corrected, replace=False)] *= -1
+            distances = (code != answers).sum(axis=1)
             assert distances.argmin() == word
             assert np.sum(distances == distances[word]) == 1
 
@@ -185,9 +185,9 @@ def test_one_against_the_rest_is_that_of_scikit_learn(problem):
     X, y, X_test, _ = problem
     ours = OutputCodeClassifier(GaussianNB(), "one_vs_rest").fit(X, y)
     theirs = multiclass.OneVsRestClassifier(GaussianNB()).fit(X, y)
-    said = np.column_stack([e.predict_proba(X_test)[:, 1] for e in theirs.estimators_])
-    np.testing.assert_allclose(ours.member_sides(X_test), said, atol=1e-12)
-    top = np.sort(said, axis=1)
+    answers = np.column_stack([e.predict_proba(X_test)[:, 1] for e in theirs.estimators_])
+    np.testing.assert_allclose(ours.member_sides(X_test), answers, atol=1e-12)
+    top = np.sort(answers, axis=1)
     clear = top[:, -1] - top[:, -2] > 1e-9
     np.testing.assert_array_equal(ours.predict(X_test)[clear], theirs.predict(X_test)[clear])
 
@@ -199,8 +199,8 @@ def test_round_robin_is_a_vote_over_pairs(problem):
     votes = np.zeros((len(X_test), 3))
     for a, b in combinations(range(3), 2):
         rows = (y == a) | (y == b)
-        said = CARTClassifier(max_depth=3, random_state=0).fit(X[rows], y[rows]).predict(X_test)
-        votes[np.arange(len(X_test)), said] += 1
+        answers = CARTClassifier(max_depth=3, random_state=0).fit(X[rows], y[rows]).predict(X_test)
+        votes[np.arange(len(X_test)), answers] += 1
     np.testing.assert_array_equal(model.predict(X_test), votes.argmax(axis=1))
     assert len(model.estimators_) == 3
 
@@ -214,17 +214,18 @@ def test_the_nearest_word_decides(digits, decoding):
     code = np.array(random_code(10, 12, np.random.default_rng(4)))
     code[3, 5] = 0
     model = OutputCodeClassifier(CARTClassifier(max_depth=5), code, decoding=decoding).fit(X, y)
-    said, shares, decided = (
+    answers, shares, decided = (
         f(X_test) for f in (model.member_sides, model.predict_proba, model.predict)
     )
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
     if decoding == "hard":
-        assert set(np.unique(said)) == {0.0, 1.0}
+        assert set(np.unique(answers)) == {0.0, 1.0}
     for i in range(0, len(X_test), 50):
         distances = []
         for word in code:
             terms = [
-                0.5 if w == 0 else abs(p - (w + 1) / 2) for w, p in zip(word, said[i], strict=True)
+                0.5 if w == 0 else abs(p - (w + 1) / 2)
+                for w, p in zip(word, answers[i], strict=True)
             ]
             distances.append(sum(terms))
         assert distances[decided[i]] == pytest.approx(min(distances), abs=1e-9)

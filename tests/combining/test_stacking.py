@@ -79,9 +79,9 @@ def test_it_is_an_obvious_loop(n_classes):
     np.testing.assert_allclose(stack.level_one_, level_one, atol=1e-12)
     final = LogisticRegression().fit(level_one[copies], y[copies])
     members = [clone(model).fit(X[copies], y[copies]) for _, model in CLASSIFIERS]
-    asked = np.stack([member.predict_proba(X) for member in members], axis=1)
-    asked = asked[:, :, 1 if n_classes == 2 else 0 :].reshape(60, -1)
-    np.testing.assert_allclose(stack.predict_proba(X), final.predict_proba(asked), atol=1e-10)
+    queried = np.stack([member.predict_proba(X) for member in members], axis=1)
+    queried = queried[:, :, 1 if n_classes == 2 else 0 :].reshape(60, -1)
+    np.testing.assert_allclose(stack.predict_proba(X), final.predict_proba(queried), atol=1e-10)
 
 
 # -- what it gains ---------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def test_extreme_tables_are_learnt(stack, table):
         np.testing.assert_allclose(fitted.predict_proba(X).sum(axis=1), 1.0, atol=1e-12)
 
 
-def test_a_class_of_one_example_is_not_lost():
+def test_a_class_of_one_sample_is_not_lost():
     X, y = make_twonorm(60, random_state=0)
     y[7] = 5
     for name in ("folds", "meta tree", "out of bag"):

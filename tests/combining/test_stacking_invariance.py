@@ -67,7 +67,7 @@ def test_frames_with_categories_and_missing_values(name):
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_attributes_pass_through_as_they_are(library):
+def test_features_pass_through_as_they_are(library):
     module = pytest.importorskip(library)
     X, y = make_twonorm(80, random_state=0)
     frame = module.DataFrame({"a": X[:, 0], "tree_1": ["left", "right"] * 40})

@@ -63,7 +63,7 @@ THEIRS = sklearn_ensemble.BaggingClassifier(NEAR, n_estimators=20)
 )
 @pytest.mark.filterwarnings("ignore:.*seen by every member:UserWarning")
 def test_random_labels_are_not_learnt_from_members_that_remember_them(stack, copied):
-    """Also where each example is there twice: the copy of one left out is left out with it."""
+    """Also where each sample is there twice: the copy of one left out is left out with it."""
     X, y = random_labels()
     rows = np.repeat(np.arange(1500), 1 + copied)
     fitted = clone(stack).set_params(random_state=0).fit(X[rows], y[rows])
@@ -77,7 +77,7 @@ def test_random_labels_are_not_learnt_from_members_that_remember_them(stack, cop
         trained = fitted.final_estimator_.predict(fitted.level_one_[known])
         # It may have found a little in the noise, for which it has few parameters.
         assert np.mean(trained == y[rows][known]) < 0.5 + 4 * 0.5 / np.sqrt(1500)
-    # All members do remember: asked about the examples themselves they are right.
+    # All members do remember: asked about the samples themselves they are right.
     assert max(np.mean((a > 0.5) == y) for a in fitted.answers(X).T) > 0.95
 
 
@@ -108,7 +108,7 @@ def test_numbers_without_a_signal_are_not_learnt_either():
 
 
 @pytest.mark.parametrize("frozen", [False, True])
-def test_out_of_bag_answers_are_means_over_the_trees_that_left_the_example_out(frozen):
+def test_out_of_bag_answers_are_means_over_the_trees_that_left_the_sample_out(frozen):
     X, y = make_waveform(80, random_state=0)
     forest = RandomForestClassifier(n_estimators=25, random_state=3).fit(X, y)
     given = FrozenEstimator(forest) if frozen else clone(forest)
@@ -146,10 +146,10 @@ def test_scikit_learns_forest_out_of_bag_is_its_own_estimate():
     np.testing.assert_allclose(stack.answers(X), forest.predict_proba(X), atol=1e-12)
 
 
-def test_examples_seen_by_all_members_are_not_learnt_from():
+def test_samples_seen_by_all_members_are_not_learnt_from():
     X, y = make_twonorm(60, random_state=0)
     bag = BaggingClassifier(n_estimators=3, random_state=0)
-    with pytest.warns(UserWarning, match=r"\d+ of 60 examples were seen by every m") as caught:
+    with pytest.warns(UserWarning, match=r"\d+ of 60 samples were seen by every m") as caught:
         stack = StackingClassifier([("bag", bag)], cv="out_of_bag").fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
     never = ~(stack.estimators_[0].in_bag(X, y) == 0).any(axis=0)
@@ -160,7 +160,7 @@ def test_examples_seen_by_all_members_are_not_learnt_from():
 def test_out_of_bag_of_those_that_leave_nothing_out_is_refused():
     X, y = make_twonorm(50, random_state=0)
     for model in (AdaBoostClassifier(), sklearn_ensemble.AdaBoostClassifier()):
-        with pytest.raises(ValueError, match=r"no out-of-bag examples: .* Use folds, such as"):
+        with pytest.raises(ValueError, match=r"no out-of-bag samples: .* Use folds, such as"):
             StackingClassifier([("boosted", model)], cv="out_of_bag").fit(X, y)
     message = "^{} has no members that leave .* GaussianNB, and no fitted ensemble whose member"
     with pytest.raises(TypeError, match=message.format("bayes")):
@@ -197,7 +197,7 @@ def test_fitted_models_are_asked_and_not_fitted():
 @pytest.mark.parametrize(
     "model", [BAG, FOREST, AdaBoostClassifier(n_estimators=5)], ids=lambda m: type(m).__name__
 )
-def test_an_ensemble_knows_that_it_was_fitted_to_these_examples(model):
+def test_an_ensemble_knows_that_it_was_fitted_to_these_samples(model):
     X, y = make_twonorm(100, random_state=0)
     fitted = clone(model).fit(X, y)
     moved = np.random.default_rng(0).permutation(100)
@@ -206,7 +206,7 @@ def test_an_ensemble_knows_that_it_was_fitted_to_these_examples(model):
         StackingClassifier([("own", FrozenEstimator(fitted)), ("bayes", GaussianNB())]),
     ):
         for rows in (slice(None), moved):
-            with pytest.raises(ValueError, match="own was fitted to these very examples"):
+            with pytest.raises(ValueError, match="own was fitted to these very samples"):
                 stack.fit(X[rows], y[rows])
         assert stack.fit(*make_twonorm(100, random_state=1)).score(X, y) > 0.85
 
@@ -214,7 +214,7 @@ def test_an_ensemble_knows_that_it_was_fitted_to_these_examples(model):
 def test_others_that_make_no_error_are_suspected():
     X, y = random_labels(100)
     tree = DecisionTreeClassifier().fit(X, y)
-    with pytest.warns(UserWarning, match="tree is right about all 100 examples") as caught:
+    with pytest.warns(UserWarning, match="tree is right about all 100 samples") as caught:
         StackingClassifier([("tree", tree)], cv="prefit").fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
 
@@ -240,7 +240,7 @@ def test_prefit_wants_fitted_models():
         StackingClassifier(CLASSIFIERS, cv="prefit").fit(X, y)
 
 
-# -- too few examples ------------------------------------------------------------------------------
+# -- too few samples ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -255,7 +255,7 @@ def test_prefit_wants_fitted_models():
     ],
     ids=str,
 )
-def test_two_examples_are_not_contradicted(setting):
+def test_two_samples_are_not_contradicted(setting):
     """Each model was asked about a class that it had not met, and was wrong."""
     X, y = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array(["a", "b"])
     stack = StackingClassifier(random_state=0, **setting).fit(X, y)
@@ -269,14 +269,14 @@ def test_two_examples_are_not_contradicted(setting):
 
 
 def test_one_class_that_was_never_met_leaves_nothing_to_learn():
-    """Three classes of one example each, and one of two: one class alone is told about."""
+    """Three classes of one sample each, and one of two: one class alone is told about."""
     X, y = np.arange(5.0)[:, None] ** 2, np.array([0, 1, 2, 3, 3])
     models = [("near", KNeighborsClassifier(1)), ("tree", CARTClassifier())]
     stack = StackingClassifier(models, random_state=0).fit(X, y)
     assert stack.predict(X).tolist() == y.tolist()
     shares = [model.predict_proba(X) for model in stack.estimators_]
     np.testing.assert_allclose(stack.predict_proba(X), np.mean(shares, axis=0), atol=1e-12)
-    # With another example of one of them there are two, and the final estimator learns.
+    # With another sample of one of them there are two, and the final estimator learns.
     X, y = np.vstack([X, X[:1] - 1]), np.append(y, 0)
     assert hasattr(StackingClassifier(models, random_state=0).fit(X, y).final_estimator_, "coef_")
 
@@ -291,8 +291,8 @@ def test_two_numbers_are_not_contradicted_either(cv):
         np.testing.assert_allclose(stack.answers(X).mean(axis=1), stack.predict(X), atol=1e-12)
 
 
-def test_fitted_models_teach_from_two_examples():
-    """Nothing was trained on the examples, so that the answers are honest however few there are."""
+def test_fitted_models_teach_from_two_samples():
+    """Nothing was trained on the samples, so that the answers are honest however few there are."""
     X, y = make_twonorm(100, random_state=0)
     model = FrozenEstimator(GaussianNB().fit(X, 1 - y))
     few = [int(np.flatnonzero(y == label)[0]) for label in (0, 1)]
@@ -320,12 +320,12 @@ def test_the_answer_is_that_of_the_model_chosen():
 
 
 def two_halves(seed):
-    """The class is told by the second attribute on the right, by the third on the left."""
+    """The class is told by the second feature on the right, by the third on the left."""
     X = np.random.default_rng(seed).uniform(-1, 1, size=(600, 3))
     return X, np.where(X[:, 0] > 0, X[:, 1] > 0, X[:, 2] > 0).astype(int)
 
 
-def test_with_the_attributes_it_learns_where_each_model_is_right():
+def test_with_the_features_it_learns_where_each_model_is_right():
     X, y = two_halves(0)
     right = X[:, 0] > 0
     fitted = [

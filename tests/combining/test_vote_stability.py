@@ -26,18 +26,20 @@ def test_a_certain_lead_counts_what_may_come():
 def test_the_table_of_two_classes_is_the_exact_tail(n_members, confidence):
     doubt = 1 - Fraction(confidence)
     table = TwoClassTable(n_members, 1 - float(confidence)).needed
-    for asked in range(1, n_members):
+    for queried in range(1, n_members):
         for leader in (0, 1):
             enough = [
                 n
-                for n in range(asked + 1)
+                for n in range(queried + 1)
                 if chance_of_change(
-                    (n, asked - n) if leader == 0 else (asked - n, n), n_members - asked, leader
+                    (n, queried - n) if leader == 0 else (queried - n, n),
+                    n_members - queried,
+                    leader,
                 )
                 <= doubt
             ]
-            least = min(enough, default=asked + 1)
-            assert table[leader, asked] == least or min(table[leader, asked], least) > asked
+            least = min(enough, default=queried + 1)
+            assert table[leader, queried] == least or min(table[leader, queried], least) > queried
     assert table[:, n_members].tolist() == [(n_members + 1) // 2, n_members // 2 + 1]
 
 
@@ -51,12 +53,12 @@ def test_the_table_has_the_limit_of_many_members():
 @pytest.mark.parametrize(("n_classes", "n_members"), [(3, 9), (4, 7), (5, 6)])
 def test_the_bound_of_more_classes_is_never_too_small(n_classes, n_members):
     loosest = 0.0
-    for asked in range(1, n_members):
-        for counts in itertools.product(range(asked + 1), repeat=n_classes):
-            if sum(counts) == asked:
+    for queried in range(1, n_members):
+        for counts in itertools.product(range(queried + 1), repeat=n_classes):
+            if sum(counts) == queried:
                 leader = decided_class(counts)
-                chance = chance_of_change(counts, n_members - asked, leader)
-                bound = bound_of_change(counts, n_members - asked, leader)
+                chance = chance_of_change(counts, n_members - queried, leader)
+                bound = bound_of_change(counts, n_members - queried, leader)
                 assert chance <= bound
                 loosest = max(loosest, float(bound - chance))
                 # Decided for certain is decided, and nothing else is.
@@ -75,10 +77,10 @@ def test_the_rule_of_more_classes_is_the_bound(n_classes, n_members):
         rule = RivalsBound(n_members, n_classes, 1 - float(confidence))
         held = set()
         for counts in states:
-            asked, leader = sum(counts), decided_class(counts)
-            bound = bound_of_change(counts, n_members - asked, leader)
-            found, settled = rule.settled(np.array([counts]), asked)
+            queried, leader = sum(counts), decided_class(counts)
+            bound = bound_of_change(counts, n_members - queried, leader)
+            found, settled = rule.settled(np.array([counts]), queried)
             assert found[0] == leader
             assert settled[0] == (bound <= 1 - Fraction(confidence))
-            held |= {asked} if settled[0] else set()
+            held |= {queried} if settled[0] else set()
         assert rule.first == min(held)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from orfeon.datasets import read_file
 from orfeon.errors import UserError
-from orfeon.study.preparation import prepare
+from orfeon.workbench.prepare import prepare
 
 ROWS = [
     f'{"rs"[i % 2]},{i / 3:.3f},2024-01-{i % 28 + 1:02},"a, {i % 3}",{("yes", "no", "no")[i % 3]}'

@@ -102,9 +102,9 @@ def test_bayes_errors_are_the_published_ones(problem, published, rounding):
     assert abs(problem.bayes_error() - published) <= rounding
 
 
-def test_the_twonorm_error_is_a_normal_tail_for_any_number_of_attributes():
-    for n_attributes in (1, 2, 20, 300):
-        error = TwoNorm(n_attributes=n_attributes).bayes_error()
+def test_the_twonorm_error_is_a_normal_tail_for_any_number_of_features():
+    for n_features in (1, 2, 20, 300):
+        error = TwoNorm(n_features=n_features).bayes_error()
         assert error == pytest.approx(norm.cdf(-2), rel=1e-9)
 
 
@@ -115,9 +115,9 @@ def test_the_ringnorm_error_of_the_other_definition():
 @pytest.mark.parametrize(
     "problem",
     [
-        ThreeNorm(n_attributes=2, priors=(0.3, 0.7)),
-        ThreeNorm(n_attributes=3, priors=(0.6, 0.4)),  # an odd number: the means are not orthogonal
-        RingNorm(n_attributes=3, mean_norm=0.0, priors=(0.4, 0.6)),
+        ThreeNorm(n_features=2, priors=(0.3, 0.7)),
+        ThreeNorm(n_features=3, priors=(0.6, 0.4)),  # an odd number: the means are not orthogonal
+        RingNorm(n_features=3, mean_norm=0.0, priors=(0.4, 0.6)),
         GaussianClouds(spreads=(0.5, 2), priors=(0.3, 0.7)),
         GaussianClouds(spreads=(2, 0.5), priors=(0.3, 0.7)),
         GaussianClouds(means=((0, 0), (0, 0)), spreads=(2, 2), priors=(0.3, 0.7)),
@@ -155,9 +155,9 @@ def test_the_distribution_of_large_distances_continues_that_of_small_ones():
     assert expected[2] == pytest.approx(0.5, abs=1e-4)
 
 
-def test_threenorm_needs_two_attributes():
-    with pytest.raises(ValueError, match="n_attributes must be an integer of at least 2, got 1"):
-        ThreeNorm(n_attributes=1)
+def test_threenorm_needs_two_features():
+    with pytest.raises(ValueError, match="n_features must be an integer of at least 2, got 1"):
+        ThreeNorm(n_features=1)
 
 
 @pytest.mark.parametrize("value", [-1.0, np.inf, np.nan])

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from orfeon.cli import main
 from orfeon.datasets import delimited, read_file
+from orfeon.workbench.cli import main
 
 LONG = 10**25
 NONE = math.nan

@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 from tests.shared import SHARED, path_of
 
-from orfeon.cli.tables import names_a_file, read_pieces, read_table
 from orfeon.datasets import find_data, list_datasets, load, make_waveform
 from orfeon.datasets.cache import cache_folder, cached_file, cached_names, read_cached, write_cached
 from orfeon.datasets.openml import OfflineError
 from orfeon.errors import UserError
+from orfeon.workbench.cli.tables import names_a_file, read_pieces, read_table
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +34,7 @@ def offline(monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
 
 
-def openml(monkeypatch, asked=None, targets=("class",)):
+def openml(monkeypatch, queried=None, targets=("class",)):
     frame = pd.DataFrame(
         {
             "u": [0.1, np.nan, 1 / 3],
@@ -46,8 +46,8 @@ def openml(monkeypatch, asked=None, targets=("class",)):
     details = {"name": "toy", "version": "3", "id": "61"}
 
     def fetch(**question):
-        if asked is not None:
-            asked.append(question)
+        if queried is not None:
+            queried.append(question)
         return SimpleNamespace(
             frame=frame, target_names=list(targets), DESCR="A toy.", details=details
         )
@@ -130,10 +130,10 @@ def test_real_data_sets(name, shape, target):
     ],
 )
 def test_what_openml_is_asked_for(monkeypatch, name, question):
-    asked = []
-    openml(monkeypatch, asked)
+    queried = []
+    openml(monkeypatch, queried)
     found = load(name)
-    assert question.items() <= asked[0].items()
+    assert question.items() <= queried[0].items()
     assert found.source == "OpenML, toy version 3 (number 61)"
     assert found.target_name == "class"
 

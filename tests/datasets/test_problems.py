@@ -58,7 +58,7 @@ def test_everything_public_exists():
 def test_samples_have_the_promised_shapes_and_types(name):
     source = problem(name)
     X, y = source.sample(57, random_state=0)
-    assert X.shape == (57, source.n_attributes)
+    assert X.shape == (57, source.n_features)
     assert X.dtype == np.float64
     assert y.shape == (57,)
     assert y.dtype == (np.float64 if isinstance(source, RegressionProblem) else np.int64)
@@ -98,7 +98,7 @@ def test_without_a_random_state_samples_differ():
 @pytest.mark.parametrize("name", CLASSIFICATION)
 @pytest.mark.parametrize("configure", [problem, unbalanced])
 def test_classes_appear_with_their_priors(name, configure):
-    """An exact binomial test of each class at level 1e-4, on 20 000 examples."""
+    """An exact binomial test of each class at level 1e-4, on 20 000 samples."""
     source = configure(name)
     _, y = source.sample(20_000, random_state=11)
     counts = np.bincount(y, minlength=source.n_classes)
@@ -190,7 +190,7 @@ def test_bad_priors_are_refused(name, change, error, message):
 
 
 @pytest.mark.parametrize("name", list_problems())
-def test_bad_numbers_of_examples_are_refused(name):
+def test_bad_numbers_of_samples_are_refused(name):
     for value in (0, -5):
         with pytest.raises(ValueError, match=rf"n_samples must be .* at least 1, got {value}"):
             problem(name).sample(value)
@@ -211,7 +211,7 @@ def test_bad_random_states_are_refused(name):
 @pytest.mark.parametrize("name", list_problems())
 def test_bad_points_are_refused(name):
     source: Problem = problem(name)
-    width = source.n_attributes
+    width = source.n_features
     with pytest.raises(ValueError, match=f"X must have {width} columns, got {width + 1}"):
         source.predict(np.zeros((3, width + 1)))
     with pytest.raises(ValueError, match="X contains NaN"):
@@ -226,7 +226,7 @@ def test_bad_points_are_refused(name):
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e12])
 def test_the_farthest_points_still_have_posteriors(name, scale):
     source = problem(name)
-    X = scale * np.concatenate([np.eye(source.n_attributes), -np.eye(source.n_attributes)])
+    X = scale * np.concatenate([np.eye(source.n_features), -np.eye(source.n_features)])
     np.testing.assert_allclose(source.posterior(X).sum(axis=1), 1)
 
 
@@ -239,6 +239,6 @@ def test_the_farthest_points_are_rightly_classified():
 
 @pytest.mark.parametrize("name", ["twonorm", "ringnorm", "nested_spheres"])
 @pytest.mark.parametrize(("value", "error"), [(0, ValueError), (2.0, TypeError)])
-def test_bad_numbers_of_attributes_are_refused(name, value, error):
-    with pytest.raises(error, match=f"n_attributes must be an integer of at least 1, got {value}"):
-        problem(name, n_attributes=value)
+def test_bad_numbers_of_features_are_refused(name, value, error):
+    with pytest.raises(error, match=f"n_features must be an integer of at least 1, got {value}"):
+        problem(name, n_features=value)

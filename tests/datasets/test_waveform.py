@@ -71,7 +71,7 @@ def test_posteriors_weigh_the_densities_by_the_priors():
 
 
 def test_the_bayes_error_lies_between_the_published_figures():
-    """Between 13.2% and 14% with 200 000 examples, and the quadrature agrees with the sample."""
+    """Between 13.2% and 14% with 200 000 samples, and the quadrature agrees with the sample."""
     measured = Waveform().estimate_bayes_error(200_000, random_state=0)
     assert 0.132 - 4 * measured.standard_error <= measured.error
     assert measured.error <= 0.140 + 4 * measured.standard_error

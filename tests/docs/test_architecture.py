@@ -18,26 +18,22 @@ ROOT = Path(__file__).resolve().parents[2]
 #: All parts, the lowest floor first: a part imports only parts that come before it, at the top of a
 #: file, inside a function, for types alone, or by the name of a module in a string.
 FLOORS = (
-    # what knows nothing of the rest
-    "_lazy", "errors", "wording", "writing", "warning", "restoring", "progress", "joblib_results",
-    "seeding", "rule_names", "row_hashes", "unwrapping",
+    "errors", "utils",
     # data, and trees grown from them
-    "columns", "frames", "schema", "table", "kernels", "forest", "pruning", "importance",
-    "permutation", "growth", "tabular",
+    "data", "kernels", "forest", "growth", "base",
     # members, their votes, and the decision
-    "members", "adapters", "votes", "rules",
+    "members", "rules",
     # methods
     "trees", "ensembles", "boosting", "imbalance", "perceptrons", "combining",
     # what is done with fitted ensembles
-    "rendering", "ordering", "inspection", "datasets", "io",
-    # the workbench
-    "study", "serving", "cli",
+    "rendering", "ordering", "inspection", "statistics", "datasets", "io",
+    # the workbench knows everything, and nothing knows it
+    "workbench",
 )  # fmt: skip
+#: The parts of the workbench, in the same order.
+WORKBENCH = ("store", "prepare", "tasks", "experiment", "report", "reproduction", "serve", "cli")
 #: The highest part of the library: ``import orfeon`` gives names of all parts up to it.
 LIBRARY = "io"
-#: Imports that point up. A table is sorted by compiled code, and the kernels are compiled with its
-#: constants; to give the constants a file of their own would change the files of all kernels.
-EXCEPTIONS = {("table", "kernels")}
 #: The public names come from everywhere; the command has an entrance of its own.
 ENTRANCES = {"__init__", "__main__"}
 MODULE = re.compile(r"orfeon(\.\w+)+")
@@ -96,8 +92,19 @@ def test_imports_point_down(part):
         for path in PARTS[part]
         for other in own(imports(path)) - below
     }
-    assert {pair: path for pair, path in up.items() if pair not in EXCEPTIONS} == {}
-    assert set(up) == {pair for pair in EXCEPTIONS if pair[0] == part}, "no longer an exception"
+    assert up == {}
+
+
+@pytest.mark.parametrize("part", WORKBENCH)
+def test_imports_within_the_workbench_point_down(part):
+    above = WORKBENCH[WORKBENCH.index(part) + 1 :]
+    for path in (PACKAGE / "workbench" / part).rglob("*.py"):
+        modules = {
+            name.split(".")[2]
+            for name in imports(path)
+            if name.count(".") > 1 and name.startswith("orfeon.workbench.")
+        }
+        assert modules & set(above) == set(), path.name
 
 
 def test_imports_are_found_wherever_they_are(tmp_path):
@@ -107,14 +114,14 @@ def test_imports_are_found_wherever_they_are(tmp_path):
         "from orfeon import __version__, prune\n"
         "if TYPE_CHECKING:\n"
         "    from orfeon.growth.engine import Growth\n"
-        "HOMES = {'Selection': 'orfeon.votes.selection'}\n"
+        "HOMES = {'Selection': 'orfeon.members.vote_matrix'}\n"
         "def late():\n"
-        "    'This is not orfeon.cli, only its name.'\n"
+        "    'This is not orfeon.statistics, only its name.'\n"
         "    from orfeon.trees import CARTClassifier\n"
-        "    from orfeon import study\n",
+        "    from orfeon import workbench\n",
         encoding="utf-8",
     )
-    assert own(imports(path)) == {"ordering", "growth", "votes", "trees", "study"}
+    assert own(imports(path)) == {"ordering", "growth", "members", "trees", "workbench"}
     whole = tmp_path / "whole.py"
     whole.write_text("import orfeon\n", encoding="utf-8")
     assert own(imports(whole)) == {LIBRARY}
@@ -124,7 +131,7 @@ def test_kernels_know_arrays_only():
     assert len(PARTS["kernels"]) > 20
     for path in PARTS["kernels"]:
         modules = imports(path)
-        assert own(modules) <= {"kernels", "table"}, path.name
+        assert own(modules) <= {"kernels", "data", "utils"}, path.name
         assert {name.split(".")[0] for name in modules} & {"sklearn", "pandas", "scipy"} == set()
 
 
@@ -133,7 +140,7 @@ def test_every_package_is_on_the_page_and_every_name_on_it_is_one():
     table = text.split("## The packages and their rules")[1].split("Dependencies point")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     named = {name.strip(" `") for row in rows for name in row.split(",")}
-    packages = {part for part in PARTS if (PACKAGE / part).is_dir() and part != "votes"}
+    packages = {part for part in PARTS if (PACKAGE / part).is_dir() and part != "utils"}
     assert packages - named == set()
     assert {name for name in named if importlib.util.find_spec(f"orfeon.{name}") is None} == set()
 
@@ -149,5 +156,8 @@ def test_the_picture_is_drawn_by_its_program_and_shows_the_packages(tmp_path, mo
     assert 10_000 < (tmp_path / "architecture.png").stat().st_size < 100_000
     shown = {box.title for box in (*program.METHODS, *program.AROUND)}
     assert shown <= set(PARTS)
-    others = {"imbalance", "datasets", "rendering", "kernels", "votes", "growth", "rules", "forest"}
+    others = {
+        "imbalance", "datasets", "rendering", "kernels", "growth", "rules", "forest", "utils",
+        "statistics",
+    }  # fmt: skip
     assert {part for part in PARTS if (PACKAGE / part).is_dir()} - shown - others == set()

@@ -18,9 +18,9 @@ from tests.ensembles.twins import (
 from tests.shared import assert_same_forest
 
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, CARTRegressor
+from orfeon.data.presorted import Table
 from orfeon.datasets import make_waveform
 from orfeon.growth import Growth, grow_forest
-from orfeon.table import Table
 
 
 def samples(bag, n_rows=40, sample_weight=None):
@@ -35,7 +35,7 @@ def samples(bag, n_rows=40, sample_weight=None):
 
 @pytest.mark.parametrize("base", [Remembering, RememberingWithoutWeights, RememberingRegressor])
 def test_samples_are_bootstrap_samples(base):
-    """As many as there are, each example binomial, whether the base takes weights or not."""
+    """As many as there are, each sample binomial, whether the base takes weights or not."""
     make = BaggingRegressor if base is RememberingRegressor else BaggingClassifier
     counts = samples(make(base(), 1000, random_state=0))
     assert (counts.sum(axis=1) == 40).all()
@@ -55,7 +55,7 @@ def test_members_have_samples_of_their_own():
     assert abs(np.corrcoef(counts[0], counts[1])[0, 1]) < 0.5
 
 
-def test_weighted_examples_are_drawn_in_proportion():
+def test_weighted_samples_are_drawn_in_proportion():
     weights = np.linspace(0.1, 2.0, 40)
     bag = BaggingClassifier(Remembering(), 500, random_state=0)
     counts = samples(bag, sample_weight=weights)
@@ -77,7 +77,7 @@ def test_the_size_of_the_samples_can_be_chosen(max_samples, size, bootstrap):
         assert counts.max() > 1 or size < 20
 
 
-def test_a_balanced_bootstrap_draws_every_example_equally_often():
+def test_a_balanced_bootstrap_draws_every_sample_equally_often():
     counts = samples(BaggingClassifier(Remembering(), 15, bootstrap="balanced", random_state=0))
     assert (counts.sum(axis=0) == 15).all()
     assert (counts.sum(axis=1) == 40).all()
@@ -89,7 +89,7 @@ def test_a_balanced_bootstrap_draws_every_example_equally_often():
 
 
 def test_a_balanced_bootstrap_counts_copies():
-    """An example of weight 3 is three, and each is drawn as often as any other."""
+    """A sample of weight 3 is three, and each is drawn as often as any other."""
     weights = np.arange(40) % 4
     X, y = table(BaggingClassifier(), 40)
     bag = BaggingClassifier(n_estimators=12, bootstrap="balanced", random_state=0)
@@ -99,7 +99,7 @@ def test_a_balanced_bootstrap_counts_copies():
     np.testing.assert_array_equal(roots.sum(axis=0), expected)
 
 
-def test_balanced_samples_hold_weighted_examples_in_proportion():
+def test_balanced_samples_hold_weighted_samples_in_proportion():
     """As nearly as whole numbers allow."""
     weights = np.linspace(0.1, 2.0, 40)
     bag = BaggingClassifier(Remembering(), 25, bootstrap="balanced", random_state=0)
@@ -156,13 +156,13 @@ def test_pruned_trees_are_bagged_pruned(pruning):
     assert (pruned.forest_.n_leaves > 1).all()
 
 
-def test_all_examples_and_no_bootstrap_is_the_same_tree_again():
+def test_all_samples_and_no_bootstrap_is_the_same_tree_again():
     """But for ties between splits, which continuous values do not have here."""
     X, y = table(BaggingRegressor())
     bag = BaggingRegressor(n_estimators=3, bootstrap=False, random_state=0).fit(X, y)
     alone = CARTRegressor(random_state=0).fit(X, y)
-    for said in bag.predictions(X):
-        np.testing.assert_allclose(said, alone.predict(X), atol=1e-12)
+    for answers in bag.predictions(X):
+        np.testing.assert_allclose(answers, alone.predict(X), atol=1e-12)
 
 
 def test_bagging_errs_less_than_its_members():
@@ -177,11 +177,11 @@ def test_bagging_errs_less_than_its_members():
 # -- refusals --------------------------------------------------------------------------------------
 
 
-def test_more_samples_than_examples_are_refused():
+def test_more_samples_than_samples_are_refused():
     X, y = table(BaggingClassifier())
-    with pytest.raises(ValueError, match="max_samples=91 is more than the 90 training examples"):
+    with pytest.raises(ValueError, match="max_samples=91 is more than the 90 training samples"):
         BaggingClassifier(max_samples=91).fit(X, y)
-    # Copies are examples.
+    # Copies are samples.
     bag = BaggingClassifier(n_estimators=1, max_samples=180, random_state=0)
     forest = bag.fit(X, y, sample_weight=np.full(90, 2)).forest_
     assert forest.value[0].sum() == 180

@@ -57,7 +57,7 @@ def test_the_documentation_names_every_parameter(name):
     cls = getattr(orfeon, name)
     text = inspect.cleandoc(cls.__doc__)  # Python 3.13 keeps no indentation
     assert "<" not in re.sub(r">>>.*|<=|<-", "", text), "a shared text was not filled in"
-    parameters = text.split("Parameters\n")[1].split("Attributes\n")[0]
+    parameters = text.split("Parameters\n")[1].split("Features\n")[0]
     for parameter in cls().get_params(deep=False):
         assert re.search(rf"^(\w+, )*{parameter}(, \w+)* :", parameters, re.M), parameter
 
@@ -181,9 +181,9 @@ def test_callbacks_hear_of_every_member(name, n_jobs):
     X, y = table(ensemble)
     recorder = Recorder()
     watched = clone(ensemble).set_callbacks(recorder).fit(X, y)
-    assert recorder.heard.count(("end", "member")) == len(watched)
-    assert recorder.heard[0] == ("setup", "fit")
-    assert recorder.heard[-1] == ("teardown", "fit")
+    assert recorder.answered.count(("end", "member")) == len(watched)
+    assert recorder.answered[0] == ("setup", "fit")
+    assert recorder.answered[-1] == ("teardown", "fit")
     assert_same_trees(watched, clone(ensemble).fit(X, y))
 
 

@@ -17,14 +17,14 @@ from tests.ensembles.twins import (
 
 from orfeon import PartitionedClassifier, RandomSubspaceClassifier, WaggingClassifier
 from orfeon.ensembles.class_sampling import draw_by_class
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 
 LABELS = np.repeat([0, 1, 2], [10, 40, 50])
 
 
-def examples(factors, given=None):
+def samples(factors, given=None):
     given = np.ones(100) if given is None else given
-    return Examples(LABELS, given * np.asarray(factors)[LABELS], 3, 1, sample_weights=given)
+    return Samples(LABELS, given * np.asarray(factors)[LABELS], 3, 1, sample_weights=given)
 
 
 def n_drawn(weights):
@@ -44,7 +44,7 @@ def n_drawn(weights):
 )
 def test_shares_of_classes_are_in_proportion_to_their_weights(factors, expected):
     for seed in range(5):
-        drawn = draw_by_class(examples(factors), np.random.default_rng(seed))
+        drawn = draw_by_class(samples(factors), np.random.default_rng(seed))
         assert set(drawn) <= {0, 1}
         assert drawn.dtype == np.int64
         assert n_drawn(drawn) == expected
@@ -52,15 +52,15 @@ def test_shares_of_classes_are_in_proportion_to_their_weights(factors, expected)
 
 def test_without_class_weights_nothing_is_drawn():
     rng = np.random.default_rng(0)
-    assert draw_by_class(examples([1.0, 1.0, 1.0]), rng) is None
-    assert draw_by_class(examples([1.0, 1.0, 1.0], np.linspace(0.1, 2.0, 100)), rng) is None
-    draw_by_class(examples([2.0, 2.0, 2.0]), rng)  # equal ones leave nothing out
+    assert draw_by_class(samples([1.0, 1.0, 1.0]), rng) is None
+    assert draw_by_class(samples([1.0, 1.0, 1.0], np.linspace(0.1, 2.0, 100)), rng) is None
+    draw_by_class(samples([2.0, 2.0, 2.0]), rng)  # equal ones leave nothing out
     assert rng.random() == np.random.default_rng(0).random()
 
 
 def test_samples_of_a_class_are_drawn_equally_often():
     rng = np.random.default_rng(1)
-    counts = sum(draw_by_class(examples([4.0, 1.0, 2.0]), rng) for _ in range(2000))
+    counts = sum(draw_by_class(samples([4.0, 1.0, 2.0]), rng) for _ in range(2000))
     assert (counts[:10] == 2000).all()
     for cls in (1, 2):
         # Drawn without replacement, counts vary less than chi-square expects, so this is one-sided.
@@ -69,7 +69,7 @@ def test_samples_of_a_class_are_drawn_equally_often():
 
 def test_sample_weights_stay():
     given = np.linspace(0.1, 2.0, 100)
-    drawn = draw_by_class(examples([4.0, 1.0, 2.0], given), np.random.default_rng(0))
+    drawn = draw_by_class(samples([4.0, 1.0, 2.0], given), np.random.default_rng(0))
     assert n_drawn(drawn) == [10, 10, 25]
     np.testing.assert_array_equal(drawn[drawn > 0], given[drawn > 0])
 

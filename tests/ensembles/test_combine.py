@@ -91,8 +91,8 @@ def check_answers(fitted, rows):
         *_, last = fitted.staged_predict(rows)
         np.testing.assert_allclose(last, expected, rtol=1e-12)
         return
-    said = members.votes(encoded) if decider.reads == "votes" else members.supports(encoded)
-    expected = decider.shares(said, fitted.n_classes_)
+    answers = members.votes(encoded) if decider.reads == "votes" else members.supports(encoded)
+    expected = decider.shares(answers, fitted.n_classes_)
     shares = fitted.predict_proba(rows)
     np.testing.assert_allclose(shares, expected, atol=1e-12)
     np.testing.assert_array_equal(fitted.predict(rows), fitted.classes_[shares.argmax(axis=1)])
@@ -100,7 +100,7 @@ def check_answers(fitted, rows):
     assert len(stages) == len(members)
     np.testing.assert_allclose(stages[-1], shares, atol=1e-12)
     half = decider.subset(np.arange(2))
-    np.testing.assert_allclose(stages[1], half.shares(said[:2], fitted.n_classes_), atol=1e-12)
+    np.testing.assert_allclose(stages[1], half.shares(answers[:2], fitted.n_classes_), atol=1e-12)
 
 
 @pytest.mark.parametrize("rule", ["median", "naive_bayes", "product"])
@@ -120,16 +120,16 @@ def test_bags_learn_from_what_they_left_out(rule):
     out = bag.in_bag(X, Y) == 0
     made = as_combining_rule(rule)
     if made.reads == "votes":
-        said = np.where(out, bag.votes(X), -1)
+        answers = np.where(out, bag.votes(X), -1)
     else:
-        said = np.where(out[:, :, None], bag.members_.supports(X), np.nan)
-    assert_same_decider(bag.decider_, made.learn(said, Y, 3))
+        answers = np.where(out[:, :, None], bag.members_.supports(X), np.nan)
+    assert_same_decider(bag.decider_, made.learn(answers, Y, 3))
 
 
 def test_numbers_are_learnt_from_what_was_left_out():
     bag = BaggingRegressor(n_estimators=15, combine="weighted", random_state=3).fit(Z, TARGET)
-    said = np.where(bag.in_bag(Z, TARGET) == 0, bag.predictions(Z), np.nan)
-    assert_same_decider(bag.decider_, as_combining_rule("weighted").learn(said, TARGET, 0))
+    answers = np.where(bag.in_bag(Z, TARGET) == 0, bag.predictions(Z), np.nan)
+    assert_same_decider(bag.decider_, as_combining_rule("weighted").learn(answers, TARGET, 0))
 
 
 @pytest.mark.parametrize(
@@ -141,8 +141,8 @@ def test_numbers_are_learnt_from_what_was_left_out():
     ],
     ids=lambda e: type(e).__name__,
 )
-def test_members_that_remember_their_examples_are_not_believed(ensemble):
-    """Labels are random: all votes on training examples are right, and worth nothing."""
+def test_members_that_remember_their_samples_are_not_believed(ensemble):
+    """Labels are random: all votes on training samples are right, and worth nothing."""
     rng = np.random.default_rng(0)
     rows, labels = rng.normal(size=(400, 4)), rng.integers(0, 2, 400)
     fitted = ensemble.set_params(combine="weighted").fit(rows, labels)
@@ -153,7 +153,7 @@ def test_members_that_remember_their_examples_are_not_believed(ensemble):
 
 
 def test_folds_are_asked_member_by_member():
-    """A subspace without the one attribute that tells is known by its place."""
+    """A subspace without the one feature that tells is known by its place."""
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(300, 4))
     labels = (rows[:, 2] > 0).astype(int)
@@ -198,7 +198,7 @@ def test_weights_are_copies(ensemble):
     np.testing.assert_array_equal(weighted.predict_proba(X), copied.predict_proba(X))
 
 
-def test_the_order_of_examples_does_not_matter():
+def test_the_order_of_samples_does_not_matter():
     turn = np.random.default_rng(2).permutation(len(Y))
     ensemble = ClassSwitchingClassifier(n_estimators=11, combine="naive_bayes", random_state=0)
     there, here = clone(ensemble).fit(X, Y), clone(ensemble).fit(X[turn], Y[turn])
@@ -209,7 +209,7 @@ def test_the_order_of_examples_does_not_matter():
 
 
 def test_the_error_of_a_rule_that_learns_is_not_that_of_what_it_learnt_from():
-    """Random labels: confusion matrices of 40 members fit 60 examples well, and mean nothing."""
+    """Random labels: confusion matrices of 40 members fit 60 samples well, and mean nothing."""
     rng = np.random.default_rng(3)
     scores, optimistic = [], []
     for seed in range(12):
@@ -230,10 +230,10 @@ def test_out_of_bag_by_rules_that_do_not_learn(rule):
     bag = BaggingClassifier(SMALL, 30, combine=rule, oob_score=True, random_state=0).fit(X, Y)
     out = bag.in_bag(X, Y) == 0
     made = as_combining_rule(rule)
-    said = np.where(out, bag.votes(X), -1)
+    answers = np.where(out, bag.votes(X), -1)
     if made.reads == "supports":
-        said = np.where(out[:, :, None], bag.members_.supports(X), np.nan)
-    shares = made.learn(None, None, 3).shares(said, 3)
+        answers = np.where(out[:, :, None], bag.members_.supports(X), np.nan)
+    shares = made.learn(None, None, 3).shares(answers, 3)
     np.testing.assert_allclose(bag.oob_decision_function_, shares, atol=1e-12)
     assert bag.oob_score_ == pytest.approx((shares.argmax(axis=1) == Y).mean())
     assert bag.oob_error_curve_[-1] == pytest.approx(1 - bag.oob_score_)
@@ -242,10 +242,10 @@ def test_out_of_bag_by_rules_that_do_not_learn(rule):
 def test_out_of_bag_medians_of_numbers():
     forest = RandomForestRegressor(40, combine="median", oob_score=True, random_state=0)
     forest.fit(Z, TARGET)
-    said = np.where(forest.in_bag(Z, TARGET) == 0, forest.predictions(Z), np.nan)
-    np.testing.assert_allclose(forest.oob_prediction_, np.nanmedian(said, axis=0))
-    first = ~np.isnan(said[0])
-    expected = ((said[0, first] - TARGET[first]) ** 2).mean()
+    answers = np.where(forest.in_bag(Z, TARGET) == 0, forest.predictions(Z), np.nan)
+    np.testing.assert_allclose(forest.oob_prediction_, np.nanmedian(answers, axis=0))
+    first = ~np.isnan(answers[0])
+    expected = ((answers[0, first] - TARGET[first]) ** 2).mean()
     assert forest.oob_error_curve_[0] == pytest.approx(expected)
 
 
@@ -403,13 +403,13 @@ def test_a_fit_that_fails_late_leaves_the_ensemble_as_it_was():
     bag = BaggingClassifier(SMALL, 10, combine="weighted", random_state=0).fit(X, Y)
     shares = bag.predict_proba(X)
     bag.set_params(n_estimators=5)
-    with pytest.raises(ValueError, match="all examples are copies of 1 sample"):
+    with pytest.raises(ValueError, match="all samples are copies of 1 sample"):
         bag.fit(X[[0, 0, 0]], Y[[0, 0, 0]])
     np.testing.assert_array_equal(bag.predict_proba(X), shares)
 
 
 @pytest.mark.parametrize("rule", ["majority", "naive_bayes"])
-def test_a_copy_of_an_example_is_that_example_out_of_bag(rule):
+def test_a_copy_of_an_sample_is_that_sample_out_of_bag(rule):
     """Labels are tossed; whoever saw a copy knows the label, and is not asked."""
     rng = np.random.default_rng(4)
     rows, labels = rng.normal(size=(100, 3)), rng.integers(0, 2, 100)
@@ -445,7 +445,7 @@ def test_warnings_point_at_the_line_of_the_user():
     assert caught[0].filename == __file__
 
 
-def test_members_drawn_from_other_examples_have_no_say_and_it_says_so():
+def test_members_drawn_from_other_samples_have_no_say_and_it_says_so():
     bag = BaggingClassifier(SMALL, 5, combine="weighted", warm_start=True, random_state=0)
     bag.fit(X[:60], Y[:60]).set_params(n_estimators=10)
     with pytest.warns(UserWarning, match="combine='weighted' gives them no say"):

@@ -10,10 +10,10 @@ from sklearn.naive_bayes import GaussianNB
 from tests.shared import assert_same_forest
 
 from orfeon import C45Classifier, PartitionedClassifier, PartitionedRegressor
+from orfeon.data.schema import Schema
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.ensembles.dask_parts import is_dask, read_parts
 from orfeon.ensembles.dask_training import Look, agree
-from orfeon.schema import Schema
 
 dask = pytest.importorskip("dask", reason="the collections are those of Dask, not installed")
 array = pytest.importorskip("dask.array")
@@ -29,7 +29,7 @@ def _in_this_process():
 
 
 @pytest.fixture(scope="module")
-def examples():
+def samples():
     return make_waveform(200, random_state=0)
 
 
@@ -66,10 +66,10 @@ def frame_of_kinds():
 
 @pytest.mark.parametrize("n_estimators", [1, 3])
 @pytest.mark.parametrize("estimator", [None, C45Classifier(), GaussianNB()])
-def test_members_are_those_of_fit_chunks(examples, n_estimators, estimator):
+def test_members_are_those_of_fit_chunks(samples, n_estimators, estimator):
     given = {"estimator": estimator, "n_estimators": n_estimators, "random_state": 1}
-    one = PartitionedClassifier(**given).fit_chunks(chunks_of(*examples), classes=[0, 1, 2])
-    other = PartitionedClassifier(**given).fit(*arrays_of(*examples))
+    one = PartitionedClassifier(**given).fit_chunks(chunks_of(*samples), classes=[0, 1, 2])
+    other = PartitionedClassifier(**given).fit(*arrays_of(*samples))
     assert (other.n_chunks_, len(other), other.n_features_in_) == (4, 4 * n_estimators, 21)
     assert np.array_equal(other.classes_, [0, 1, 2])
     if isinstance(estimator, GaussianNB):
@@ -91,8 +91,8 @@ def test_regressors_likewise_with_weights_of_which_a_partition_has_none():
     assert other.n_chunks_ == 3
 
 
-def test_more_chunks_may_follow(examples):
-    X, y = examples
+def test_more_chunks_may_follow(samples):
+    X, y = samples
     one = PartitionedClassifier(random_state=0).fit_chunks(chunks_of(X, y), classes=[0, 1, 2])
     other = PartitionedClassifier(random_state=0).fit(*arrays_of(X[:150], y[:150]))
     other.partial_fit(X[150:], y[150:])
@@ -124,7 +124,7 @@ def test_members_of_data_frames_are_those_of_fit_chunks_where_the_first_part_has
     assert_same_forest(one.forest_, other.forest_)
 
 
-def test_an_attribute_is_categorical_everywhere_if_it_is_so_in_one_partition():
+def test_an_feature_is_categorical_everywhere_if_it_is_so_in_one_partition():
     mixed = np.array([[1.0], [2.0], [3.0], ["a"], [None], [2.0]], dtype=object)
     X = array.from_array(mixed, chunks=(3, 1))
     y = array.from_array(np.array([0, 1, 0, 1, 0, 1]), chunks=3)
@@ -133,8 +133,8 @@ def test_an_attribute_is_categorical_everywhere_if_it_is_so_in_one_partition():
     assert pasted.schema_ == Schema.learn(mixed)
 
 
-def test_bags_hold_rows_or_records(examples):
-    X, y = examples
+def test_bags_hold_rows_or_records(samples):
+    X, y = samples
     labels = bag.from_sequence(y.tolist(), npartitions=4)
     one = PartitionedClassifier(random_state=0).fit(*arrays_of(X, y))
     other = PartitionedClassifier(random_state=0).fit(bag.from_sequence(X.tolist(), 50), labels)
@@ -145,8 +145,8 @@ def test_bags_hold_rows_or_records(examples):
     assert third.feature_names_in_[20] == "x20"
 
 
-def test_empty_partitions_are_passed_over(examples):
-    table = pandas.DataFrame(examples[0][:, :3], columns=list("abc")).assign(y=examples[1])
+def test_empty_partitions_are_passed_over(samples):
+    table = pandas.DataFrame(samples[0][:, :3], columns=list("abc")).assign(y=samples[1])
     table["part"] = np.arange(200) // 50
     some = frame.from_pandas(table, npartitions=4)
     some = some[some["part"] != 1]
@@ -158,15 +158,15 @@ def test_empty_partitions_are_passed_over(examples):
     assert len(pasted.predict(some[["a", "b", "c"]]).compute()) == 150
 
 
-def test_rows_stay_where_they_are(examples, monkeypatch):
+def test_rows_stay_where_they_are(samples, monkeypatch):
     computed = []
     compute = dask.compute
     monkeypatch.setattr(
         dask, "compute", lambda *tasks: computed.append(compute(*tasks)) or computed[-1]
     )
-    PartitionedClassifier(random_state=0).fit(*arrays_of(*examples))
+    PartitionedClassifier(random_state=0).fit(*arrays_of(*samples))
     looks, members = computed
-    assert len(pickle.dumps(looks)) < 2000 < examples[0].nbytes // 10
+    assert len(pickle.dumps(looks)) < 2000 < samples[0].nbytes // 10
     assert [len(forest) for forest in members] == [1] * 4
 
 
@@ -174,8 +174,8 @@ def test_rows_stay_where_they_are(examples, monkeypatch):
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "predict_log_proba"])
-def test_answers_for_arrays_are_lazy_and_the_same(examples, method):
-    X, y = examples
+def test_answers_for_arrays_are_lazy_and_the_same(samples, method):
+    X, y = samples
     pasted = PartitionedClassifier(random_state=0).fit(X, np.array(["a", "b", "c"])[y])
     lazy = getattr(pasted, method)(arrays_of(X)[0])
     expected = getattr(pasted, method)(X)
@@ -206,8 +206,8 @@ def test_answers_of_regressors_and_for_bags():
     assert pasted.predict(bag.from_sequence(X.tolist(), 30)).compute() == expected.tolist()
 
 
-def test_scores_are_those_of_the_same_rows_here(examples):
-    X, y = examples
+def test_scores_are_those_of_the_same_rows_here(samples):
+    X, y = samples
     pasted = PartitionedClassifier(random_state=0).fit(*arrays_of(X, y))
     assert pasted.score(*arrays_of(X, y)) == pasted.score(X, y)
 
@@ -219,10 +219,10 @@ def refused(X, y, weights=None, **given):
     return PartitionedClassifier(**given).fit(X, y, weights)
 
 
-def test_what_does_not_fit_together_is_refused(examples):
-    X, y = arrays_of(*examples)
+def test_what_does_not_fit_together_is_refused(samples):
+    X, y = arrays_of(*samples)
     with pytest.raises(TypeError, match=r"y is a ndarray; y must be a Dask collection too"):
-        refused(X, examples[1])
+        refused(X, samples[1])
     with pytest.raises(TypeError, match=r"sample_weight is a list"):
         refused(X, y, [1.0] * 200)
     with pytest.raises(ValueError, match=r"X has 200 rows and y has 150 values"):
@@ -232,14 +232,14 @@ def test_what_does_not_fit_together_is_refused(examples):
     with pytest.raises(ValueError, match=r"X has shape \(200,\)"):
         refused(y, y)
     parts = [
-        dask.delayed(list)(part) for part in np.split(np.delete(examples[1], 60), [50, 99, 149])
+        dask.delayed(list)(part) for part in np.split(np.delete(samples[1], 60), [50, 99, 149])
     ]
     with pytest.raises(ValueError, match=r"Partition 1: y has 49 values and X has 50 rows"):
         refused(X, bag.from_delayed(parts))
 
 
-def test_what_needs_all_examples_in_one_place_is_refused(examples):
-    X, y = arrays_of(*examples)
+def test_what_needs_all_samples_in_one_place_is_refused(samples):
+    X, y = arrays_of(*samples)
     with pytest.raises(ValueError, match=r"oob_score=True asks members about the partitions"):
         refused(X, y, oob_score=True)
     with pytest.raises(ValueError, match=r"importance='permutation' asks members"):
@@ -248,41 +248,41 @@ def test_what_needs_all_examples_in_one_place_is_refused(examples):
         refused(X, y, combine="naive_bayes")
 
 
-def test_bad_values_say_in_which_partition_they_are(examples):
-    X, y = examples[0].copy(), examples[1].astype(float)
+def test_bad_values_say_in_which_partition_they_are(samples):
+    X, y = samples[0].copy(), samples[1].astype(float)
     y[120] = 0.5
     with pytest.raises(ValueError, match=r"^Partition 2: Unknown label type: continuous"):
         refused(*arrays_of(X, y))
     X[60, 3] = np.inf
     with pytest.raises(ValueError, match=r"^Partition 1: Input X contains infinity"):
-        refused(*arrays_of(X, examples[1]))
+        refused(*arrays_of(X, samples[1]))
 
 
-def test_classes_of_two_kinds_and_nothing_at_all_are_refused(examples):
-    X = arrays_of(examples[0])[0]
+def test_classes_of_two_kinds_and_nothing_at_all_are_refused(samples):
+    X = arrays_of(samples[0])[0]
     kinds = bag.from_delayed([dask.delayed([k] * 50) for k in (0, "a", 1, "b")])
     with pytest.raises(ValueError, match=r"strings in some partitions and numbers in others"):
         refused(X, kinds)
     with pytest.raises(ValueError, match=r"no rows that count"):
-        refused(*arrays_of(*examples, np.zeros(200)))
+        refused(*arrays_of(*samples, np.zeros(200)))
 
 
-def test_partitions_of_other_attributes_are_refused():
+def test_partitions_of_other_features_are_refused():
     one, other = (Look(1, n, None, Schema.ordered(n), None) for n in (2, 3))
-    with pytest.raises(ValueError, match=r"other attributes: 2 \[\] and 3 \[\]"):
+    with pytest.raises(ValueError, match=r"other features: 2 \[\] and 3 \[\]"):
         agree([one, other])
 
 
-def test_a_fit_that_fails_leaves_the_ensemble_as_it_was(examples):
-    pasted = PartitionedClassifier(random_state=0).fit(*examples)
-    before = pasted.predict_proba(examples[0])
+def test_a_fit_that_fails_leaves_the_ensemble_as_it_was(samples):
+    pasted = PartitionedClassifier(random_state=0).fit(*samples)
+    before = pasted.predict_proba(samples[0])
     with pytest.raises(TypeError, match="Dask"):
-        pasted.fit(arrays_of(*examples)[0], examples[1])
-    assert np.array_equal(pasted.predict_proba(examples[0]), before)
+        pasted.fit(arrays_of(*samples)[0], samples[1])
+    assert np.array_equal(pasted.predict_proba(samples[0]), before)
 
 
-def test_parts_of_arrays_are_cut_as_the_rows_are(examples):
-    X, y = arrays_of(*examples)
+def test_parts_of_arrays_are_cut_as_the_rows_are(samples):
+    X, y = arrays_of(*samples)
     parts = read_parts(X.rechunk((80, 21)), y)
     assert [len(part.y.compute()) for part in parts] == [80, 80, 40]
     assert [part.X.compute().shape for part in parts] == [(80, 21), (80, 21), (40, 21)]

@@ -11,12 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from tests.ensembles.twins import content_order, generators, table
 
 from orfeon import C45Classifier, CARTClassifier, DoubleBaggingClassifier
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.datasets import make_twonorm, make_waveform
 from orfeon.ensembles.double_bagging import combine, discriminants
 from orfeon.ensembles.perturbation import draw_seed
 from orfeon.growth import grow_forest
-from orfeon.schema import Schema
-from orfeon.table import Table
 
 
 def twin_votes(X, y, rows, n_members, random_state, ordered=None, schema=None):
@@ -34,14 +34,14 @@ def twin_votes(X, y, rows, n_members, random_state, ordered=None, schema=None):
         scale = np.abs(X[complete][:, ordered]).max(axis=0)
         analysis = LinearDiscriminantAnalysis().fit(X[complete][:, ordered] / scale, y[complete])
         scalings = analysis.scalings_[:, : len(np.unique(y[complete])) - 1] / scale[:, None]
-        longer, asked = (
+        longer, queried = (
             np.hstack([Z, combine(Z[:, ordered], scalings)]) for Z in (X, np.asarray(rows))
         )
         more = Schema((*schema.categories, *[None] * scalings.shape[1]))
         tree = grow_forest(
             Table(longer, more), y, n_classes=n_classes, seeds=np.array([seed]), weights=counts
         )
-        votes.append(tree.predict(asked))
+        votes.append(tree.predict(queried))
     return np.array(votes)
 
 
@@ -56,19 +56,19 @@ def test_votes_are_those_of_trees_on_the_longer_table(make):
     np.testing.assert_array_equal(double.votes(rows), twin_votes(X, y, rows, 12, 4))
 
 
-def test_discriminant_variables_are_linear_combinations_of_all_attributes():
+def test_discriminant_variables_are_linear_combinations_of_all_features():
     X, y = make_waveform(200, random_state=0)
     double = DoubleBaggingClassifier(n_estimators=10, random_state=0).fit(X, y)
     forest = double.forest_.validate()
-    starts, attributes, _ = forest.projections
+    starts, features, _ = forest.projections
     assert len(starts) - 1 == 10 * 2  # three classes: two variables for each member
-    np.testing.assert_array_equal(attributes.reshape(20, 21), np.tile(np.arange(21), (20, 1)))
+    np.testing.assert_array_equal(features.reshape(20, 21), np.tile(np.arange(21), (20, 1)))
 
 
 def test_the_discriminant_variable_is_the_first_test_of_linear_classes():
     X, y = make_twonorm(300, random_state=0)
     forest = DoubleBaggingClassifier(n_estimators=10, random_state=0).fit(X, y).forest_
-    assert (forest.attribute[forest.tree_start[:-1]] < 0).all()
+    assert (forest.feature[forest.tree_start[:-1]] < 0).all()
 
 
 def test_categories_take_no_part_in_the_analysis():
@@ -161,7 +161,7 @@ degenerate = {
 
 
 @pytest.mark.parametrize("name", degenerate)
-def test_degenerate_examples_give_no_variable(name):
+def test_degenerate_samples_give_no_variable(name):
     X, y = degenerate[name]
     assert discriminants(X, y).shape == (X.shape[1], 0)
 
@@ -174,7 +174,7 @@ def test_classes_without_spread_give_none_or_finite_ones():
     assert found.shape[1] <= 2
 
 
-def test_collinear_attributes_are_no_misfortune():
+def test_collinear_features_are_no_misfortune():
     X, y = make_twonorm(100, random_state=0)
     twice = np.hstack([X[:, :3], X[:, :3], np.ones((100, 1))])
     with warnings.catch_warnings():
@@ -186,7 +186,7 @@ def test_collinear_attributes_are_no_misfortune():
     assert abs(np.corrcoef(combine(twice, coefficients)[:, 0], single)[0, 1]) > 0.999
 
 
-def test_fewer_rows_than_attributes():
+def test_fewer_rows_than_features():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 100)), np.arange(30) % 3
     assert np.isfinite(discriminants(X, y)).all()
@@ -197,8 +197,8 @@ def test_fewer_rows_than_attributes():
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 3, 5])
-def test_few_examples_are_learnt(n_rows):
-    """Out-of-bag sets of no or one example, or of one class."""
+def test_few_samples_are_learnt(n_rows):
+    """Out-of-bag sets of no or one sample, or of one class."""
     X, y = make_twonorm(n_rows, random_state=0)
     double = DoubleBaggingClassifier(n_estimators=20, random_state=0).fit(X, y)
     double.forest_.validate()

@@ -1,4 +1,4 @@
-"""Extremely randomised trees: random cuts, all examples, and the trees grown by hand."""
+"""Extremely randomised trees: random cuts, all samples, and the trees grown by hand."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tests.ensembles.twins import LEVEL, content_order, generators, redraw, tabl
 from tests.shared import assert_same_forest
 
 from orfeon import ExtraTreesClassifier, ExtraTreesRegressor
+from orfeon.data.presorted import Table
 from orfeon.ensembles.perturbation import draw_seed
 from orfeon.growth import Growth, grow_forest
-from orfeon.table import Table
 
 
 @pytest.mark.parametrize(
@@ -44,37 +44,37 @@ def roots(n_trees=600, **given):
     y = (X[:, 1] > 1).astype(np.int64)
     forest = ExtraTreesClassifier(n_trees, random_state=0, max_depth=1, **given).fit(X, y).forest_
     at = forest.tree_start[:-1]
-    return X, forest.attribute[at], forest.threshold[at]
+    return X, forest.feature[at], forest.threshold[at]
 
 
 def test_random_trees_do_not_look_at_the_classes():
-    """With one attribute drawn: any attribute, and a cut anywhere between its extremes."""
-    X, attributes, thresholds = roots(max_features=1)
-    assert stats.chisquare(np.bincount(attributes, minlength=3)).pvalue > LEVEL
+    """With one feature drawn: any feature, and a cut anywhere between its extremes."""
+    X, features, thresholds = roots(max_features=1)
+    assert stats.chisquare(np.bincount(features, minlength=3)).pvalue > LEVEL
     for j in range(3):
         low, high = X[:, j].min(), X[:, j].max()
         # A cut is moved to the middle between two values, or kept between them: it parts the rows
         # as the uniform one did, so the share of rows below says where it was.
-        places = (thresholds[attributes == j] - low) / (high - low)
+        places = (thresholds[features == j] - low) / (high - low)
         assert stats.kstest(places, "uniform").pvalue > LEVEL
 
 
-def test_with_all_attributes_drawn_the_best_cut_is_taken():
-    _, attributes, thresholds = roots(max_features=None)
-    assert np.mean(attributes == 1) > 0.9
+def test_with_all_features_drawn_the_best_cut_is_taken():
+    _, features, thresholds = roots(max_features=None)
+    assert np.mean(features == 1) > 0.9
     # Its cuts are still random ones.
-    assert np.std(thresholds[attributes == 1]) > 1
+    assert np.std(thresholds[features == 1]) > 1
 
 
-def test_all_examples_are_seen():
+def test_all_samples_are_seen():
     X, y = table(ExtraTreesClassifier())
     forest = ExtraTreesClassifier(10, random_state=0).fit(X, y)
     assert (forest.votes(X) == y).all()
     top = forest.forest_.value[forest.forest_.tree_start[:-1]]
     assert (top == np.bincount(y)).all()
     X, y = table(ExtraTreesRegressor())
-    said = ExtraTreesRegressor(10, random_state=0).fit(X, y).predictions(X)
-    np.testing.assert_allclose(said, np.tile(y, (10, 1)), atol=1e-12)
+    answers = ExtraTreesRegressor(10, random_state=0).fit(X, y).predictions(X)
+    np.testing.assert_allclose(answers, np.tile(y, (10, 1)), atol=1e-12)
 
 
 def test_subsamples_without_replacement():
@@ -86,7 +86,7 @@ def test_subsamples_without_replacement():
 
 
 @pytest.mark.parametrize("make", [ExtraTreesClassifier, ExtraTreesRegressor])
-def test_more_attributes_than_there_are_is_refused(make):
+def test_more_features_than_there_are_is_refused(make):
     X, y = table(make())
-    with pytest.raises(ValueError, match="max_features=6 is more than the 5 attributes"):
+    with pytest.raises(ValueError, match="max_features=6 is more than the 5 features"):
         make(max_features=6).fit(X, y)

@@ -9,10 +9,10 @@ from tests.ensembles.twins import LEVEL, content_order, generators, table
 from tests.shared import assert_same_forest
 
 from orfeon import BaggingClassifier, IGPEnsembleClassifier, IGPTreeClassifier
+from orfeon.data.presorted import Table
 from orfeon.datasets import make_waveform
 from orfeon.ensembles.perturbation import draw_seed
 from orfeon.growth import Growth, grow_igp_forest, split_halves
-from orfeon.table import Table
 
 
 def test_the_trees_are_those_grown_by_hand():
@@ -43,13 +43,13 @@ def test_halves_are_stratified_and_random():
             mine = halves[labels == c]
             assert abs(int((mine == 1).sum()) - int((mine == 2).sum())) <= 1
         first += halves == 1
-    # Each example is in either half, as often as a coin; less varied within a class.
+    # Each sample is in either half, as often as a coin; less varied within a class.
     z = (first - 200) / 10
     assert np.abs(z).max() < stats.norm.isf(LEVEL / 202)
     assert z.std() > 0.8
 
 
-def test_all_examples_are_used():
+def test_all_samples_are_used():
     """Growing with one half and pruning with the other: both are in the values of the nodes."""
     X, y = table(IGPEnsembleClassifier())
     ensemble = IGPEnsembleClassifier(10, random_state=0).fit(X, y)

@@ -9,26 +9,26 @@ from tests.ensembles.twins import LEVEL, content_order, redraw, table
 from tests.shared import assert_same_forest
 
 from orfeon import ObliqueForestClassifier, ObliqueForestRegressor, RandomForestClassifier
+from orfeon.data.presorted import Table
 from orfeon.growth import Growth, grow_forest
-from orfeon.table import Table
 
 
 def root_combinations(forest):
-    """Attributes and coefficients of the test at each root."""
-    starts, attributes, weights = forest.projections
+    """Features and coefficients of the test at each root."""
+    starts, features, weights = forest.projections
     found = []
     for root in forest.tree_start[:-1]:
-        p = -1 - forest.attribute[root]
+        p = -1 - forest.feature[root]
         assert p >= 0
         terms = slice(starts[p], starts[p + 1])
-        found.append((attributes[terms], weights[terms]))
+        found.append((features[terms], weights[terms]))
     return found
 
 
-def one_combination(n_trees=600, n_combined=3, n_attributes=6):
+def one_combination(n_trees=600, n_combined=3, n_features=6):
     """Forests that have no choice: one combination at a node."""
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, n_attributes)), rng.integers(0, 2, 60)
+    X, y = rng.normal(size=(60, n_features)), rng.integers(0, 2, 60)
     forest = ObliqueForestClassifier(
         n_trees, n_combinations=1, n_combined=n_combined, max_depth=1, random_state=0
     )
@@ -41,17 +41,17 @@ def test_coefficients_are_uniform_between_minus_one_and_one():
     assert stats.kstest(coefficients, stats.uniform(-1, 2).cdf).pvalue > LEVEL
 
 
-def test_attributes_are_drawn_without_replacement_all_alike():
-    chosen = [attributes for attributes, _ in one_combination()]
-    assert {len(set(attributes.tolist())) for attributes in chosen} == {3}
+def test_features_are_drawn_without_replacement_all_alike():
+    chosen = [features for features, _ in one_combination()]
+    assert {len(set(features.tolist())) for features in chosen} == {3}
     counts = np.bincount(np.concatenate(chosen), minlength=6)
     assert stats.chisquare(counts).pvalue > LEVEL
 
 
 @pytest.mark.parametrize(("n_combined", "taken"), [(1, 1), (4, 4), (9, 6)])
-def test_so_many_attributes_are_combined_or_all_there_are(n_combined, taken):
-    for attributes, _ in one_combination(10, n_combined):
-        assert len(attributes) == taken
+def test_so_many_features_are_combined_or_all_there_are(n_combined, taken):
+    for features, _ in one_combination(10, n_combined):
+        assert len(features) == taken
 
 
 @pytest.mark.parametrize(("make", "criterion"), [
@@ -76,9 +76,9 @@ def test_each_node_routes_by_its_combination():
     forest = ObliqueForestClassifier(30, max_depth=1, random_state=0).fit(X, y)
     votes = forest.votes(X)
     trees = forest.forest_
-    for t, (attributes, weights) in enumerate(root_combinations(trees)):
+    for t, (features, weights) in enumerate(root_combinations(trees)):
         root = trees.tree_start[t]
-        right = X[:, attributes] @ weights > trees.threshold[root]
+        right = X[:, features] @ weights > trees.threshold[root]
         child = root + trees.first_child[root] + right
         np.testing.assert_array_equal(trees.label[child], votes[t])
 

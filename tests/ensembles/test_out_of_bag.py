@@ -1,4 +1,4 @@
-"""Out-of-bag estimates by brute force: only members that did not see an example are asked."""
+"""Out-of-bag estimates by brute force: only members that did not see a sample are asked."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from orfeon import (
     WaggingClassifier,
 )
 from orfeon.datasets import make_friedman1, make_ringnorm, make_twonorm, make_waveform
-from orfeon.ensembles.out_of_bag import left_out
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.out_of_bag_estimates import left_out
+from orfeon.ensembles.perturbation import Samples
 
 
 def in_bag(X, y, random_state, n_members):
@@ -31,25 +31,25 @@ def in_bag(X, y, random_state, n_members):
 
 
 def brute_force(votes, supports, out, y, weights):
-    """Shares, error curve and votes of a classifier, example by example."""
+    """Shares, error curve and votes of a classifier, sample by sample."""
     n_members, n_rows = votes.shape
     n_classes = supports.shape[2]
     kept = np.full((n_members, n_rows), -1)
     curve = []
-    sums, asked = np.zeros((n_rows, n_classes)), np.zeros(n_rows)
+    sums, queried = np.zeros((n_rows, n_classes)), np.zeros(n_rows)
     for t in range(n_members):
         wrong = total = 0.0
         for i in range(n_rows):
             if out[t, i]:
                 kept[t, i] = votes[t, i]
                 sums[i] += supports[t, i]
-                asked[i] += 1
-            if asked[i]:
+                queried[i] += 1
+            if queried[i]:
                 wrong += weights[i] * (np.argmax(sums[i]) != y[i])
                 total += weights[i]
         curve.append(wrong / total if total else np.nan)
     shares = np.full((n_rows, n_classes), np.nan)
-    shares[asked > 0] = sums[asked > 0] / asked[asked > 0, None]
+    shares[queried > 0] = sums[queried > 0] / queried[queried > 0, None]
     return kept, shares, np.array(curve)
 
 
@@ -83,13 +83,13 @@ def test_predictions_are_averaged_over_those_that_did_not_see_the_row():
     X, y = table(BaggingRegressor())
     bag = BaggingRegressor(n_estimators=40, oob_score=True, random_state=3).fit(X, y)
     out = in_bag(X, y, 3, 40) == 0
-    said = bag.predictions(X)
-    expected = np.array([said[out[:, i], i].mean() for i in range(len(y))])
+    answers = bag.predictions(X)
+    expected = np.array([answers[out[:, i], i].mean() for i in range(len(y))])
     np.testing.assert_allclose(bag.oob_prediction_, expected, atol=1e-12)
     curve = []
     for t in range(1, 41):
         some = out[:t].any(axis=0)
-        mean = [said[:t][out[:t, i], i].mean() for i in np.flatnonzero(some)]
+        mean = [answers[:t][out[:t, i], i].mean() for i in np.flatnonzero(some)]
         curve.append(np.mean((mean - y[some]) ** 2))
     np.testing.assert_allclose(bag.oob_error_curve_, curve, atol=1e-12)
     assert bag.oob_error_ == pytest.approx(np.mean((expected - y) ** 2))
@@ -138,7 +138,7 @@ def test_unpruned_trees_know_what_they_saw(sampling):
 # -- weights ---------------------------------------------------------------------------------------
 
 
-def test_an_example_was_seen_as_soon_as_one_of_its_copies_was():
+def test_an_sample_was_seen_as_soon_as_one_of_its_copies_was():
     X, y = table(BaggingClassifier(), 60)
     weights = np.arange(60) % 4
     bag = BaggingClassifier(n_estimators=150, oob_score=True, random_state=5)
@@ -166,7 +166,7 @@ def test_an_example_was_seen_as_soon_as_one_of_its_copies_was():
         assert out[:, weights == k].mean() == pytest.approx(expected, abs=0.03)
 
 
-def test_errors_are_weighted_by_the_examples_not_by_the_classes():
+def test_errors_are_weighted_by_the_samples_not_by_the_classes():
     X, y = table(BaggingClassifier())
     weights = np.random.default_rng(0).uniform(0.5, 1.5, len(y))
     for given in ({}, {"class_weight": {0: 3.0, 1: 1.0, 2: 1.0}}):
@@ -190,14 +190,14 @@ def test_regression_is_weighted_too():
     assert bag.oob_score_ == pytest.approx(expected)
 
 
-# -- examples that were never left out -------------------------------------------------------------
+# -- samples that were never left out -------------------------------------------------------------
 
 
-def test_examples_seen_by_every_member_are_nan_with_a_warning():
+def test_samples_seen_by_every_member_are_nan_with_a_warning():
     X, y = table(BaggingClassifier())
     out = in_bag(X, y, 0, 3) == 0
     never = ~out.any(axis=0)
-    message = f"{never.sum()} of 90 examples were seen by every member"
+    message = f"{never.sum()} of 90 samples were seen by every member"
     with pytest.warns(UserWarning, match=message):
         bag = BaggingClassifier(n_estimators=3, oob_score=True, random_state=0).fit(X, y)
     np.testing.assert_array_equal(np.isnan(bag.oob_decision_function_).any(axis=1), never)
@@ -208,7 +208,7 @@ def test_examples_seen_by_every_member_are_nan_with_a_warning():
 @pytest.mark.parametrize("make", [RandomForestClassifier, RandomForestRegressor])
 def test_without_bootstrap_there_is_no_estimate(make):
     X, y = table(make())
-    with pytest.warns(UserWarning, match="90 of 90 examples were seen by every member"):
+    with pytest.warns(UserWarning, match="90 of 90 samples were seen by every member"):
         forest = make(5, bootstrap=False, oob_score=True).fit(X, y)
     assert np.isnan(forest.oob_error_)
     assert np.isnan(forest.oob_score_)
@@ -249,7 +249,7 @@ def test_the_estimate_of_a_regressor_agrees_too():
         X, y = make_friedman1(200, random_state=seed)
         bag = BaggingRegressor(n_estimators=100, oob_score=True, random_state=seed).fit(X, y)
         ratios.append(bag.oob_error_ / np.mean((bag.predict(X_test) - y_test) ** 2))
-    # Squared errors of 1000 examples: a standard error of about sqrt(2 / 1000).
+    # Squared errors of 1000 samples: a standard error of about sqrt(2 / 1000).
     assert abs(np.mean(ratios) - 1) < stats.norm.isf(LEVEL / 2) * np.sqrt(2 / 1000)
 
 
@@ -257,13 +257,11 @@ def test_the_estimate_of_a_regressor_agrees_too():
 
 
 def test_left_out_asks_for_all_copies():
-    examples = Examples(
-        np.zeros(5, int), np.ones(5), 1, 1, rows=np.array([7, 2, 7, 4, 2]), n_given=9
-    )
+    samples = Samples(np.zeros(5, int), np.ones(5), 1, 1, rows=np.array([7, 2, 7, 4, 2]), n_given=9)
     seen = np.array([[True, False, False, False, False], [False] * 5, [True] * 5])
-    out, one = left_out(seen, examples)
+    out, one = left_out(seen, samples)
     assert out.tolist() == [[True, True, False], [True, True, True], [False, False, False]]
-    assert examples.rows[one].tolist() == [2, 4, 7]
+    assert samples.rows[one].tolist() == [2, 4, 7]
 
 
 def test_what_was_in_the_bag_is_drawn_again():
@@ -298,14 +296,14 @@ def test_a_forest_is_a_weighted_neighbourhood():
     X, y = table(RandomForestRegressor())
     X_new, _ = table(RandomForestRegressor(), seed=9)
     forest = RandomForestRegressor(20, random_state=0, min_samples_leaf=3).fit(X, y)
-    weights = forest.example_weights(X_new, X, y)
+    weights = forest.sample_weights(X_new, X, y)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     np.testing.assert_allclose(weights @ y, forest.predict(X_new))
 
 
 @pytest.mark.parametrize("make", [RandomForestRegressor, BaggingRegressor])
-def test_permutation_finds_the_informative_attributes(make):
-    """Five of the ten attributes of friedman1 are noise."""
+def test_permutation_finds_the_informative_features(make):
+    """Five of the ten features of friedman1 are noise."""
     X, y = make_friedman1(300, random_state=0)
     forest = make(n_estimators=60, importance="permutation", random_state=0).fit(X, y)
     importances = forest.feature_importances_
@@ -321,7 +319,7 @@ def test_permutation_asks_members_about_what_they_did_not_see():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), rng.integers(0, 2, 200)
     forest = RandomForestClassifier(100, importance="permutation", random_state=0).fit(X, y)
-    # Those who saw the examples would err on a fifth of them more.
+    # Those who saw the samples would err on a fifth of them more.
     assert np.abs(forest.feature_importances_).max() < 0.05
     impurity = RandomForestClassifier(100, random_state=0).fit(X, y)
     assert impurity.feature_importances_.min() > 0.2

@@ -55,8 +55,8 @@ def test_the_spread_is_that_of_the_weighted_targets():
 def test_no_noise_is_the_tree_itself():
     X, y = table(OutputSmearingRegressor())
     smearing = OutputSmearingRegressor(n_estimators=4, noise=0.0, random_state=0).fit(X, y)
-    for said in smearing.predictions(X):
-        np.testing.assert_allclose(said, CARTRegressor().fit(X, y).predict(X), atol=1e-12)
+    for answers in smearing.predictions(X):
+        np.testing.assert_allclose(answers, CARTRegressor().fit(X, y).predict(X), atol=1e-12)
 
 
 def test_members_learn_the_smeared_targets_by_heart():

@@ -78,8 +78,8 @@ def test_processes_give_the_same_bits():
     np.testing.assert_array_equal(far_bag.oob_votes_, bag.fit(X, y).oob_votes_)
     np.testing.assert_array_equal(far_bag.votes(X), bag.votes(X))
     np.testing.assert_array_equal(far_bag.mean_supports(X), bag.mean_supports(X))
-    said = neighbours.fit(X, target).predictions(X)
-    np.testing.assert_array_equal(far_neighbours.predictions(X), said)
+    answers = neighbours.fit(X, target).predictions(X)
+    np.testing.assert_array_equal(far_neighbours.predictions(X), answers)
 
 
 def test_out_of_bag_estimates_do_not_depend_on_it():

@@ -22,12 +22,12 @@ from tests.ensembles.twins import (
 from tests.shared import assert_same_forest
 
 from orfeon import CARTClassifier, PartitionedClassifier, PartitionedRegressor
+from orfeon.data.presorted import Table
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.forest import Forest
 from orfeon.growth import grow_forest
-from orfeon.seeding import seed_sequence
-from orfeon.table import Table
+from orfeon.utils.seeding import seed_sequence
 
 
 def parts_of(pasted, n_rows, **given):
@@ -66,7 +66,7 @@ def test_parts_are_random():
     assert together.sum() == 600 * 3
 
 
-def test_more_parts_than_examples_begin_again():
+def test_more_parts_than_samples_begin_again():
     parts = parts_of(PartitionedClassifier(Remembering(), n_partitions=5, random_state=0), 3)
     assert parts.shape == (5, 3)
     assert (parts.sum(axis=1) == 1).all()
@@ -150,7 +150,7 @@ def test_members_of_a_chunk_are_grown_on_that_chunk_alone():
         rows = rows[content_order(X[rows], y[rows])]
         tree = grow_forest(Table(X[rows]), y[rows], n_classes=3, seeds=np.array([draw_seed(rng)]))
         assert_same_forest(pasted.forest_.subset([t]), tree)
-        # The examples of its own chunk are known by heart.
+        # The samples of its own chunk are known by heart.
         assert (pasted.votes(X)[t, rows] == y[rows]).all()
 
 
@@ -265,7 +265,7 @@ def test_a_class_that_was_not_named_is_refused_and_nothing_changes():
     np.testing.assert_array_equal(pasted.predict(X), before)
 
 
-def test_a_chunk_of_other_attributes_is_refused():
+def test_a_chunk_of_other_features_is_refused():
     X, y = table(PartitionedClassifier())
     for base in (None, LogisticRegression()):
         pasted = PartitionedClassifier(base, random_state=0).partial_fit(X, y, classes=[0, 1, 2])

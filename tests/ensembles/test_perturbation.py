@@ -1,4 +1,4 @@
-"""Seeds of the members, and what methods know of the examples."""
+"""Seeds of the members, and what methods know of the samples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from tests.ensembles.twins import LEVEL
 
-from orfeon.ensembles.perturbation import Examples, draw_seed, member_generator
+from orfeon.ensembles.perturbation import Samples, draw_seed, member_generator
 
 
 def test_a_member_has_the_generator_that_spawning_would_give_it():
@@ -40,13 +40,13 @@ def test_seeds_are_spread_over_all_words():
         assert stats.binomtest(int(count), 2000, 0.5).pvalue > LEVEL / 64
 
 
-def test_examples_know_their_shares():
+def test_samples_know_their_shares():
     labels, weights = np.array([0, 2, 2, 0]), np.array([1.0, 2.0, 4.0, 1.0])
-    examples = Examples(labels, weights, 3, 1)
-    assert len(examples) == 4
-    assert examples.class_shares.tolist() == [0.25, 0.0, 0.75]
-    assert examples.cumulative.tolist() == [1.0, 3.0, 7.0, 8.0]
-    assert not examples.are_equal
-    assert Examples(labels, np.full(4, 0.3), 3, 1).are_equal
+    samples = Samples(labels, weights, 3, 1)
+    assert len(samples) == 4
+    assert samples.class_shares.tolist() == [0.25, 0.0, 0.75]
+    assert samples.cumulative.tolist() == [1.0, 3.0, 7.0, 8.0]
+    assert not samples.are_equal
+    assert Samples(labels, np.full(4, 0.3), 3, 1).are_equal
     with pytest.raises(AttributeError):
-        examples.n_classes = 5
+        samples.n_classes = 5

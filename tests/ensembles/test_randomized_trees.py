@@ -11,9 +11,9 @@ from tests.ensembles.twins import LEVEL, content_order, generators, table
 from tests.shared import assert_same_forest
 
 from orfeon import BaggingClassifier, RandomizedTreesClassifier
+from orfeon.data.presorted import Table
 from orfeon.ensembles.perturbation import draw_seed
 from orfeon.growth import Growth, grow_forest
-from orfeon.table import Table
 
 
 def all_splits(X, y):
@@ -40,7 +40,7 @@ def test_roots_are_any_of_the_best_splits(n_best):
     forest = RandomizedTreesClassifier(1000, n_best=n_best, max_depth=1, random_state=0)
     forest = forest.fit(X, y).forest_
     at = forest.tree_start[:-1]
-    seen = list(zip(forest.attribute[at].tolist(), forest.threshold[at].tolist(), strict=True))
+    seen = list(zip(forest.feature[at].tolist(), forest.threshold[at].tolist(), strict=True))
     counts = [
         sum(a == j and t == pytest.approx(cut) for a, t in seen) for _, j, cut in best[:n_best]
     ]
@@ -59,8 +59,8 @@ def test_the_best_of_one_is_the_best():
     bag = BaggingClassifier(n_estimators=4, bootstrap=False, random_state=0).fit(X, y)
     assert_same_forest(trees.forest_, bag.forest_)
     at = trees.forest_.tree_start[:-1]
-    _, attribute, cut = all_splits(X, y)[0]
-    assert set(trees.forest_.attribute[at]) == {attribute}
+    _, feature, cut = all_splits(X, y)[0]
+    assert set(trees.forest_.feature[at]) == {feature}
     assert set(trees.forest_.threshold[at]) == {cut}
 
 
@@ -76,7 +76,7 @@ def test_the_trees_are_those_grown_by_hand(criterion):
     assert_same_forest(trees.forest_, by_hand)
 
 
-def test_all_examples_are_seen_and_learnt():
+def test_all_samples_are_seen_and_learnt():
     X, y = table(RandomizedTreesClassifier())
     trees = RandomizedTreesClassifier(10, random_state=0).fit(X, y)
     assert (trees.votes(X) == y).all()

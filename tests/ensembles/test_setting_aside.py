@@ -1,4 +1,4 @@
-"""Examples set aside: members are not trained on them, and they do not depend on the order."""
+"""Samples set aside: members are not trained on them, and they do not depend on the order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.shared import assert_same_forest
 
 from orfeon import BaggingClassifier, CARTClassifier, PrunedClassifier, PrunedRegressor, prune
 from orfeon.datasets import make_waveform
-from orfeon.ensembles.setting_aside import set_aside
+from orfeon.ensembles.holdout import set_aside
 
 T = 20
 BAG = BaggingClassifier(CARTClassifier(pruning="cv", n_folds=3), T)
@@ -56,7 +56,7 @@ VOTING = sklearn_ensemble.VotingClassifier([("a", Recorder()), ("b", Recorder())
 
 
 def trained_on(X, y, base=VOTING, pruned=PrunedClassifier, **options):
-    """The rows that the members saw, by their first attribute, which tells them apart."""
+    """The rows that the members saw, by their first feature, which tells them apart."""
     rule = "individual_error"
     model = pruned(base, rule=rule, keep=1, on="validation", **options).fit(X, y)
     return model.ensemble_.estimators_[0].rows_[:, 0]
@@ -122,7 +122,7 @@ def test_copies_stay_together():
     values, counts = np.unique(seen, return_counts=True)
     assert counts.tolist() == [3] * len(values)
     assert 0 < len(values) < 20
-    # Copies with another label are other examples.
+    # Copies with another label are other samples.
     seen = trained_on(X, np.tile([0, 1], 30), random_state=0)
     _, counts = np.unique(seen, return_counts=True)
     assert {1, 2} & set(counts.tolist())
@@ -152,7 +152,7 @@ def test_the_share_is_that_of_the_weight():
 
 
 @pytest.mark.parametrize("by_class", [True, False])
-def test_what_is_set_aside_depends_on_the_examples_alone(by_class):
+def test_what_is_set_aside_depends_on_the_samples_alone(by_class):
     rng = np.random.default_rng(4)
     X = np.round(rng.random((50, 2)), 1)
     y, weights = rng.integers(0, 3, 50), rng.integers(1, 4, 50)
@@ -195,12 +195,12 @@ def test_sparse_matrices_and_data_frames_are_parted(train):
 # -- what is refused -------------------------------------------------------------------------------
 
 
-def test_examples_that_cannot_be_spared_are_not_set_aside(train):
+def test_samples_that_cannot_be_spared_are_not_set_aside(train):
     X, y = train
     model = PrunedClassifier(BAG, on="validation")
     with pytest.raises(ValueError, match=r"validation_fraction=0.25 sets no .* of 120 sample"):
         model.fit(np.zeros((120, 2)), y)
-    with pytest.raises(ValueError, match=r"validation_fraction=0.01 sets no example aside"):
+    with pytest.raises(ValueError, match=r"validation_fraction=0.01 sets no sample aside"):
         clone(model).set_params(validation_fraction=0.01).fit(X, y)
     for on in ("validation", "out_of_bag"):
         with pytest.raises(ValueError, match="1 sample"):
@@ -217,11 +217,11 @@ def test_examples_that_cannot_be_spared_are_not_set_aside(train):
         ({"sample_weight": -np.ones(120)}, r"[Nn]egative values in data passed to `?sample_weight"),
         ({"sample_weight": np.ones(119)}, r"sample_weight.shape == \(119,\), expected \(120,\)"),
         ({"sample_weight": np.full(120, np.nan)}, r"sample_weight contains NaN"),
-        ({"X": np.full((120, 2), np.inf)}, r"Attribute 'x0', row 0. Finite numbers"),
+        ({"X": np.full((120, 2), np.inf)}, r"Feature 'x0', row 0. Finite numbers"),
         ({"X": np.zeros(120)}, r"X must be a table .* its shape is \(120,\)"),
     ],
 )  # fmt: skip
-def test_bad_examples_are_refused_before_they_are_parted(given, message, train):
+def test_bad_samples_are_refused_before_they_are_parted(given, message, train):
     arguments = {"X": train[0], "y": train[1]} | given
     with pytest.raises(ValueError, match=message):
         PrunedClassifier(BAG, on="validation").fit(**arguments)

@@ -62,7 +62,7 @@ def test_the_rate_counts_copies():
         assert (forest.value[at] > 0).all(axis=1).any()
 
 
-def test_examples_are_switched_whatever_their_class():
+def test_samples_are_switched_whatever_their_class():
     y = np.repeat([0, 1, 2], [20, 40, 140])
     labels = switched_labels(y, 300, switch_rate=0.3)
     counts = (labels != y).sum(axis=0)

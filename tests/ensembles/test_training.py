@@ -114,9 +114,9 @@ def test_bagging_scikit_learns_trees_is_fitting_them_by_hand():
 def test_regressors_may_be_the_base(method, base):
     X, y = table(method())
     ensemble = method(base, 8, random_state=0).fit(X, y)
-    said = np.array([member.predict(X) for member in ensemble.estimators_])
-    np.testing.assert_allclose(ensemble.predictions(X), said)
-    np.testing.assert_allclose(ensemble.predict(X), said.mean(axis=0))
+    answers = np.array([member.predict(X) for member in ensemble.estimators_])
+    np.testing.assert_allclose(ensemble.predictions(X), answers)
+    np.testing.assert_allclose(ensemble.predict(X), answers.mean(axis=0))
     assert ensemble.score(X, y) > 0.1
 
 

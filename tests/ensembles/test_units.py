@@ -24,14 +24,14 @@ from orfeon import (
     FlippingClassifier,
     RandomForestClassifier,
 )
-from orfeon.ensembles.units import MAX_UNITS, as_units, hash_rows
-from orfeon.schema import Schema
-from orfeon.tabular import TrainingData, class_factors
+from orfeon.base import TrainingSet, class_factors
+from orfeon.data.schema import Schema
+from orfeon.ensembles.canonical_order import MAX_UNITS, as_units, hash_rows
 
 # -- hashes ----------------------------------------------------------------------------------------
 
 
-def test_different_examples_have_different_hashes():
+def test_different_samples_have_different_hashes():
     """All of 64 000 rows of three small whole numbers and two classes: no collision."""
     grid = np.stack(np.meshgrid(*[np.arange(40.0)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     both = np.concatenate([hash_rows(grid, np.zeros(64_000)), hash_rows(grid, np.ones(64_000))])
@@ -58,7 +58,7 @@ def test_equal_numbers_have_equal_hashes_however_they_are_written():
 
 
 def test_hashes_are_spread_evenly():
-    """So that the order of the examples tells nothing of their values."""
+    """So that the order of the samples tells nothing of their values."""
     X = np.arange(20_000.0)[:, None]
     places = hash_rows(X, np.zeros(20_000)) / 2.0**64
     assert stats.kstest(places, "uniform").pvalue > LEVEL
@@ -69,7 +69,7 @@ def test_hashes_are_spread_evenly():
 
 
 def training_data(X, y, weights):
-    return TrainingData(
+    return TrainingSet(
         X, y, np.asarray(weights, dtype=np.float64), None, float(np.sum(weights)),
         np.arange(len(X)) + 10, len(X) + 10, 2, Schema.ordered(X.shape[1]),
         np.random.SeedSequence(0),
@@ -103,7 +103,7 @@ def test_huge_counts_are_not_written_out():
     assert_same_trees(one, small("BaggingClassifier").fit(X, y, np.full(len(y), 10**8)))
 
 
-def test_the_same_examples_have_the_same_digest():
+def test_the_same_samples_have_the_same_digest():
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(30, 2)), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
     moved = rng.permutation(30)
@@ -163,7 +163,7 @@ def test_weight_four_is_four_copies_without_trees_too(name, given):
     assert stats.ks_2samp(*supports).pvalue > LEVEL
 
 
-def test_a_bootstrap_sample_has_as_many_examples_as_the_weights_say():
+def test_a_bootstrap_sample_has_as_many_samples_as_the_weights_say():
     bag = BaggingClassifier(Remembering(), 5, random_state=0)
     bag.fit(numbered(10), np.arange(10) % 2, sample_weight=np.full(10, 3))
     assert [member.weights_.sum() for member in bag.estimators_] == [30] * 5
@@ -191,13 +191,13 @@ def test_equal_fractional_weights_are_no_weights(ensemble, weight):
         np.testing.assert_allclose(one.predict(X), other.predict(X), atol=1e-11)
     else:
         np.testing.assert_array_equal(one.votes(X), other.votes(X))
-    for field in ("attribute", "n_children"):
+    for field in ("feature", "n_children"):
         np.testing.assert_array_equal(getattr(one.forest_, field), getattr(other.forest_, field))
 
 
 @pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning")
 @each_ensemble
-def test_heavy_examples_are_heeded(ensemble):
+def test_heavy_samples_are_heeded(ensemble):
     """A class or a target that weighs a million times more than the rest decides all votes."""
     X, y = table(ensemble)
     ensemble = clone(ensemble)
@@ -215,11 +215,11 @@ def test_heavy_examples_are_heeded(ensemble):
     if is_regressor(ensemble):
         assert predicted.mean() > plain.mean() + 0.3 * y.std()
     else:
-        # Switched and flipped labels stay so: a share of the heavy examples is of other classes.
+        # Switched and flipped labels stay so: a share of the heavy samples is of other classes.
         assert (predicted == 1).mean() > max((plain == 1).mean() + 0.2, 0.6)
 
 
-def test_class_weight_is_a_weight_of_the_examples_of_the_class():
+def test_class_weight_is_a_weight_of_the_samples_of_the_class():
     X, y = table(BaggingClassifier())
     factors = {0: 3.0, 1: 1.0, 2: 2.0}
     for make in (BaggingClassifier, RandomForestClassifier):

@@ -93,14 +93,14 @@ def test_regressors_average(ensemble):
     X, y = table(ensemble)
     rows, targets = table(ensemble, 50, seed=1)
     fitted = clone(ensemble).fit(X, y)
-    said = fitted.predictions(rows)
-    assert said.shape == (len(fitted), 50)
-    np.testing.assert_allclose(fitted.predict(rows), said.mean(axis=0))
+    answers = fitted.predictions(rows)
+    assert answers.shape == (len(fitted), 50)
+    np.testing.assert_allclose(fitted.predict(rows), answers.mean(axis=0))
     stages = list(fitted.staged_predict(rows))
     scores = list(fitted.staged_score(rows, targets))
     assert len(stages) == len(scores) == len(fitted)
     for t, (stage, score) in enumerate(zip(stages, scores, strict=True)):
-        np.testing.assert_allclose(stage, said[: t + 1].mean(axis=0))
+        np.testing.assert_allclose(stage, answers[: t + 1].mean(axis=0))
         assert score == pytest.approx(r2_score(targets, stage))
 
 
@@ -128,11 +128,11 @@ def test_members_are_estimators_that_say_what_they_voted(ensemble):
 def test_members_are_regressors(ensemble):
     X, y = table(ensemble)
     fitted = clone(ensemble).fit(X, y)
-    for said, member in zip(fitted.predictions(X), fitted.estimators_, strict=True):
-        np.testing.assert_allclose(member.predict(X), said)
+    for answers, member in zip(fitted.predictions(X), fitted.estimators_, strict=True):
+        np.testing.assert_allclose(member.predict(X), answers)
 
 
-def test_members_know_the_attributes_and_the_base():
+def test_members_know_the_features_and_the_base():
     pandas = pytest.importorskip("pandas")
     X, y = table(BaggingClassifier())
     frame = pandas.DataFrame(X, columns=list("abcde"))
@@ -181,8 +181,8 @@ def test_importances_of_other_base_learners_are_averaged():
     subspace = small("RandomSubspaceClassifier", estimator=DecisionTreeClassifier(max_depth=3))
     subspace.set_params(max_features=2).fit(X, y)
     total = np.zeros(5)
-    for member, attributes in zip(subspace.estimators_, subspace.estimators_features_, strict=True):
-        total[attributes] += member.feature_importances_
+    for member, features in zip(subspace.estimators_, subspace.estimators_features_, strict=True):
+        total[features] += member.feature_importances_
     np.testing.assert_allclose(subspace.feature_importances_, total / 6)
     with pytest.raises(AttributeError, match="have no feature_importances_"):
         _ = BaggingClassifier(GaussianNB(), 2).fit(X, y).feature_importances_

@@ -18,10 +18,10 @@ from tests.ensembles.twins import (
 from tests.shared import assert_same_forest
 
 from orfeon import WaggingClassifier, WaggingRegressor
+from orfeon.data.presorted import Table
 from orfeon.ensembles.perturbation import draw_seed
 from orfeon.ensembles.wagging import gaussian_weights, poisson_weights
 from orfeon.growth import grow_forest
-from orfeon.table import Table
 
 
 def weights_given(n_rows=50, n_members=200, sample_weight=None, **given):
@@ -113,13 +113,13 @@ def test_the_trees_are_those_grown_by_hand(noise):
     assert_same_forest(wag.forest_, forest)
 
 
-def test_examples_of_weight_zero_are_out_of_bag():
-    """Of gaussian weights with sd 2, 31% are cut to zero; Poisson weights leave no example out."""
+def test_samples_of_weight_zero_are_out_of_bag():
+    """Of gaussian weights with sd 2, 31% are cut to zero; Poisson weights leave no sample out."""
     X, y = table(WaggingClassifier())
     wag = WaggingClassifier(n_estimators=60, oob_score=True, random_state=0).fit(X, y)
     out = int((wag.oob_votes_ >= 0).sum())
     assert stats.binomtest(out, wag.oob_votes_.size, stats.norm.cdf(-0.5)).pvalue > LEVEL
-    with pytest.warns(UserWarning, match="90 of 90 examples were seen by every member"):
+    with pytest.warns(UserWarning, match="90 of 90 samples were seen by every member"):
         poisson = WaggingClassifier(n_estimators=9, noise="poisson", oob_score=True).fit(X, y)
     assert np.isnan(poisson.oob_error_)
     assert np.isnan(poisson.oob_decision_function_).all()

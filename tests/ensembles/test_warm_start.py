@@ -27,7 +27,7 @@ from orfeon.datasets import make_waveform
 from orfeon.forest import Forest
 
 can_grow = [e for e in every_setting() if "warm_start" in e.get_params()]
-REFUSAL = "goes on with the attributes, the classes and the kind of members"
+REFUSAL = "goes on with the features, the classes and the kind of members"
 each_growing = pytest.mark.parametrize("ensemble", can_grow, ids=str)
 
 
@@ -133,7 +133,7 @@ def test_estimates_are_those_of_the_fresh_larger_fit(make):
     assert grown.oob_error_curve_.shape == (50,)
 
 
-def test_rows_in_another_order_are_the_same_examples():
+def test_rows_in_another_order_are_the_same_samples():
     X, y = table(BaggingClassifier())
     moved = np.random.default_rng(0).permutation(len(y))
     grown = BaggingClassifier(n_estimators=30, oob_score=True, warm_start=True, random_state=0)
@@ -150,12 +150,12 @@ def test_estimates_may_be_asked_for_later():
     np.testing.assert_array_equal(grown.oob_votes_, fresh.oob_votes_)
 
 
-def test_with_other_examples_the_earlier_members_take_no_part():
+def test_with_other_samples_the_earlier_members_take_no_part():
     X, y = make_waveform(200, random_state=0)
     other, labels = make_waveform(200, random_state=1)
     bag = BaggingClassifier(n_estimators=30, oob_score=True, warm_start=True, random_state=0)
     bag.fit(X, y).set_params(n_estimators=70)
-    with pytest.warns(UserWarning, match="other examples, or drawn.*do not take part"):
+    with pytest.warns(UserWarning, match="other samples, or drawn.*do not take part"):
         bag.fit(other, labels)
     assert (bag.oob_votes_[:30] == -1).all()
     assert np.isnan(bag.oob_error_curve_[:30]).all()
@@ -196,7 +196,7 @@ def test_members_drawn_in_another_way_take_no_part(make, other):
     assert abs(grown.oob_error_ - 0.5) < 4 * np.sqrt(0.25 / 300)
 
 
-def test_what_was_in_the_bag_of_other_examples_is_not_known():
+def test_what_was_in_the_bag_of_other_samples_is_not_known():
     X, y = table(BaggingClassifier())
     other, labels = table(BaggingClassifier(), seed=5)
     bag = BaggingClassifier(n_estimators=4, warm_start=True, random_state=0).fit(X, y)
@@ -238,7 +238,7 @@ def test_as_many_members_warn_and_nothing_changes(name):
     assert_same_forest(ensemble.forest_, before)
 
 
-def test_other_classes_or_attributes_are_refused_and_the_model_is_kept():
+def test_other_classes_or_features_are_refused_and_the_model_is_kept():
     X, y = table(BaggingClassifier())
     bag = BaggingClassifier(n_estimators=3, warm_start=True, random_state=0).fit(X, y)
     before = bag.predict(X)
@@ -263,7 +263,7 @@ def test_other_categories_are_refused():
     assert bag.predict(frame).shape == (30,)
 
 
-def test_without_trees_other_attributes_are_refused():
+def test_without_trees_other_features_are_refused():
     X, y = table(BaggingClassifier())
     bag = BaggingClassifier(GaussianNB(), 3, warm_start=True, random_state=0).fit(X, y)
     before = bag.predict(X)
@@ -306,7 +306,7 @@ def test_committees_of_another_size_are_refused_and_the_model_is_kept(n_estimato
     [
         (4, 90, 89, None, 1.0, "y has 89 values and X has 90 rows"),
         (4, 90, 90, -np.ones(90), 1.0, "Negative values in data passed to `sample_weight`"),
-        (5, 50, 50, None, 4000, "max_samples=4000 is more than the 50 training examples"),
+        (5, 50, 50, None, 4000, "max_samples=4000 is more than the 50 training samples"),
     ],
 )
 def test_bad_input_leaves_the_model_as_it_was(columns, rows, y_rows, weights, max_samples, message):
@@ -324,7 +324,7 @@ def test_bad_input_leaves_the_model_as_it_was(columns, rows, y_rows, weights, ma
 
 def test_a_fit_that_a_callback_ended_is_not_redrawn(monkeypatch, capsys):
     """Estimates of the fit itself are right; what its members saw is not guessed afterwards."""
-    monkeypatch.setattr("orfeon.progress.Progress.update_and_ask", lambda self, n=1: True)
+    monkeypatch.setattr("orfeon.utils.progress.Progress.update_and_check", lambda self, n=1: True)
     X, y = make_waveform(120, random_state=0)
     bag = BaggingClassifier(
         n_estimators=100, oob_score=True, warm_start=True, verbose=1, random_state=0

@@ -12,9 +12,9 @@ from tests.shared import assert_same_forest
 
 import orfeon.ensembles
 from orfeon import C45Classifier, CARTClassifier, CARTRegressor, IGPTreeClassifier, StumpClassifier
+from orfeon.ensembles.canonical_order import hash_rows
 from orfeon.ensembles.perturbation import draw_seed, member_generator
-from orfeon.ensembles.units import hash_rows
-from orfeon.seeding import seed_sequence
+from orfeon.utils.seeding import seed_sequence
 
 #: Probability that a statistical test fails though all is well, had its seed not been fixed.
 LEVEL = 1e-4
@@ -156,9 +156,9 @@ class RememberingRegressor(_Remembers, RegressorMixin, BaseEstimator):
         return np.full(len(X), self.y_.mean())
 
 
-def numbered(n_rows: int, n_attributes: int = 1) -> npt.NDArray[np.float64]:
+def numbered(n_rows: int, n_features: int = 1) -> npt.NDArray[np.float64]:
     """Rows whose every value is the number of the row."""
-    return np.tile(np.arange(n_rows, dtype=np.float64)[:, None], (1, n_attributes))
+    return np.tile(np.arange(n_rows, dtype=np.float64)[:, None], (1, n_features))
 
 
 # -- drawing again ---------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def generators(random_state: int, n_members: int) -> list[np.random.Generator]:
 def redraw(
     random_state: int, n_members: int, n_rows: int
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """Seeds of the trees, and the bootstrap counts of the examples in their own order."""
+    """Seeds of the trees, and the bootstrap counts of the samples in their own order."""
     seeds, counts = [], []
     for rng in generators(random_state, n_members):
         seeds.append(draw_seed(rng))

@@ -23,13 +23,13 @@ from tests.ensembles.twins import (
 from tests.shared import assert_same_forest
 
 from orfeon import BaggingClassifier, CARTClassifier, CARTRegressor, prune
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.ensembles.perturbation import draw_seed
 from orfeon.growth import grow_forest
 from orfeon.imbalance.balanced_subsets import BalancedSubsetsClassifier
 from orfeon.imbalance.metrics import geometric_mean, positive_accuracy
-from orfeon.schema import Schema
-from orfeon.seeding import seed_sequence
-from orfeon.table import Table
+from orfeon.utils.seeding import seed_sequence
 
 
 def labels_of(*sizes):
@@ -39,7 +39,7 @@ def labels_of(*sizes):
 
 
 def seen_by(y, sample_weight=None, base=None, **given):
-    """Weight of each example in the training set of each member."""
+    """Weight of each sample in the training set of each member."""
     base = Remembering() if base is None else base
     ensemble = BalancedSubsetsClassifier(base, **{"random_state": 0, **given})
     ensemble.fit(numbered(len(y)), y, sample_weight=sample_weight)
@@ -89,7 +89,7 @@ def test_the_ratio_says_how_many_members_and_how_large(sizes, ratio, members, pa
     assert (seen[:, y == 0].sum(axis=1) == part).all()
     times = seen[:, y == 0].sum(axis=0)
     assert times.min() == 1
-    # Where the last part is short, the first examples of the partition come in again.
+    # Where the last part is short, the first samples of the partition come in again.
     assert times.max() <= 2
     assert times.sum() == members * part
 
@@ -142,7 +142,7 @@ def test_of_equal_classes_the_last_is_the_minority():
     assert seen[:, y == 0].sum(axis=1).tolist() == [6, 6]
 
 
-def test_one_positive_example_is_enough():
+def test_one_positive_sample_is_enough():
     y = labels_of(30, 1)
     seen = seen_by(y)
     assert len(seen) == 30
@@ -213,7 +213,7 @@ def test_equal_weights_are_no_weights(weight):
     np.testing.assert_array_equal(seen_by(y, np.full(111, weight), ratio=0.5), seen)
 
 
-def test_a_base_learner_without_weights_is_given_the_examples():
+def test_a_base_learner_without_weights_is_given_the_samples():
     y = labels_of(40, 10)
     base = RememberingWithoutWeights()
     np.testing.assert_array_equal(seen_by(y, base=base), seen_by(y))

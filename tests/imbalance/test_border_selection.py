@@ -41,7 +41,7 @@ def test_a_line_by_hand():
 
 
 def test_rounds_by_hand():
-    # Once the example at 20 is gone, that at 10 is the nearest to none.
+    # Once the sample at 20 is gone, that at 10 is the nearest to none.
     both = {"sampling_strategy": "all"}
     assert kept(LINE, CLASSES, n_rounds=2, **both) == [1, 3]
     for n_rounds, made in [(1, 1), (2, 2), (3, 3), (9, 3), (None, 3)]:
@@ -77,10 +77,10 @@ def test_ties_go_by_row():
 
 @st.composite
 def problems(draw, values):
-    """Up to 14 examples of up to 3 attributes and classes, each class with two at least."""
-    n_attributes, n_classes = draw(st.integers(1, 3)), draw(st.integers(2, 3))
+    """Up to 14 samples of up to 3 features and classes, each class with two at least."""
+    n_features, n_classes = draw(st.integers(1, 3)), draw(st.integers(2, 3))
     n = draw(st.integers(6, 14))
-    X = [[draw(values) for _ in range(n_attributes)] for _ in range(n)]
+    X = [[draw(values) for _ in range(n_features)] for _ in range(n)]
     more = n - 2 * n_classes
     y = 2 * list(range(n_classes)) + [draw(st.integers(0, n_classes - 1)) for _ in range(more)]
     return X, y, draw(st.integers(1, 2)), draw(st.sampled_from([1, 2, None]))
@@ -102,10 +102,10 @@ def test_the_oracle_with_any_numbers(problem):
     assert found == expected
 
 
-@pytest.mark.parametrize("n_attributes", [1, 2, 20])
-def test_the_oracle_on_larger_problems(n_attributes):
-    rng = np.random.default_rng(n_attributes)
-    X = (4 * rng.normal(size=(60, n_attributes))).round() / 4
+@pytest.mark.parametrize("n_features", [1, 2, 20])
+def test_the_oracle_on_larger_problems(n_features):
+    rng = np.random.default_rng(n_features)
+    X = (4 * rng.normal(size=(60, n_features))).round() / 4
     y = rng.choice(["a", "b", "c"], size=60, p=[0.7, 0.2, 0.1])
     expected = oracle.border_selection(X.tolist(), y.tolist(), 1, {"a", "b"}, 1)
     assert kept(X, y) == expected
@@ -153,7 +153,7 @@ def test_tomek_links_are_at_the_border():
 
 
 @pytest.mark.parametrize("factor", [1e-300, 0.1, 1e300])
-def test_the_unit_of_the_attributes_does_not_matter(factor):
+def test_the_unit_of_the_features_does_not_matter(factor):
     X, y = make_classification(100, random_state=4)
     assert kept(X * factor, y, sampling_strategy="all") == kept(X, y, sampling_strategy="all")
 

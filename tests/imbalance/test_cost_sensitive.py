@@ -40,7 +40,7 @@ each_wrapper = pytest.mark.parametrize("wrapper", WRAPPERS)
 
 
 class Told(ClassifierMixin, BaseEstimator):
-    """Knows the posterior probabilities exactly: they are its attributes."""
+    """Knows the posterior probabilities exactly: they are its features."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -79,7 +79,7 @@ def unbalanced(n_rows=400, seed=0, share=0.1):
 
 
 def from_table(counts):
-    """Examples of these numbers: one row for each cell, one column for each class."""
+    """Samples of these numbers: one row for each cell, one column for each class."""
     places = [
         (cell, k) for cell, row in enumerate(counts) for k, n in enumerate(row) for _ in range(n)
     ]
@@ -219,7 +219,7 @@ def test_a_fitted_classifier_is_not_fitted_again():
     assert cross_val_score(model, X, words, cv=3).min() > 0.5
     np.testing.assert_array_equal(inner.theta_, before)
     none_of_them = CostThresholdClassifier(inner, cv="prefit")
-    with pytest.raises(ValueError, match=r"needs examples of every class; y has none of \['yes'\]"):
+    with pytest.raises(ValueError, match=r"needs samples of every class; y has none of \['yes'\]"):
         none_of_them.fit(X[words == "no"], words[words == "no"])
     with pytest.raises(ValueError, match="y has the class 'perhaps', which the fitted estimator"):
         none_of_them.fit(X, np.where(y == 1, "perhaps", "no"))
@@ -278,7 +278,7 @@ def test_a_classifier_without_probabilities_is_refused_with_advice():
 # -- weights ---------------------------------------------------------------------------------------
 
 
-def test_examples_weigh_what_errors_on_them_cost():
+def test_samples_weigh_what_errors_on_them_cost():
     y = np.repeat([0, 1, 2], [60, 30, 10])
     X = np.arange(100.0)[:, None]
     costs = [[0, 1, 1], [2, 0, 4], [20, 10, 0]]  # 2, 6 and 30 for an error on each class
@@ -428,7 +428,7 @@ def test_dear_errors_are_made_less_often(wrapper):
 
 
 class Interrupted(GaussianNB):
-    """Is interrupted while it learns from examples that are marked."""
+    """Is interrupted while it learns from samples that are marked."""
 
     def fit(self, X, y, sample_weight=None):
         if (np.asarray(X) > 1e6).any():
@@ -439,13 +439,13 @@ class Interrupted(GaussianNB):
 def second_fits(X, y):
     """Fits that fail: new costs or None, a training set, and what is raised."""
     three = np.arange(len(y)) % 3
-    marked = np.column_stack([X, np.full(len(y), 1e9)])  # one attribute more than before
+    marked = np.column_stack([X, np.full(len(y), 1e9)])  # one feature more than before
     return {
         "costs of no class": ({"no such class": 2.0}, X, three, ValueError),
         "costs of another shape": ([[0, 1], [1, 0]], X, three, ValueError),
         "missing class": (None, X, np.where(y == 1, np.nan, 0.0), ValueError),
         "rows of another number": (None, X, three[1:], ValueError),
-        "attributes missing": (None, np.full_like(X, np.nan), three, ValueError),
+        "features missing": (None, np.full_like(X, np.nan), three, ValueError),
         "interrupted": (None, marked, three, KeyboardInterrupt),
     }
 
@@ -482,11 +482,11 @@ def test_a_first_fit_that_fails_leaves_it_unfitted(wrapper):
 
 
 @each_wrapper
-def test_attributes_that_the_classifier_does_not_count_are_not_counted(wrapper):
+def test_features_that_the_classifier_does_not_count_are_not_counted(wrapper):
     X, y = from_table([[3, 4], [2, 1]])
     model = wrapper(GaussianNB()).fit(X, y)
     assert model.n_features_in_ == 1
-    model.set_params(estimator=Cells()).fit(X, y)  # which says nothing of attributes
+    model.set_params(estimator=Cells()).fit(X, y)  # which says nothing of features
     assert not hasattr(model, "n_features_in_")
 
 

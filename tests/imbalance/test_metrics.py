@@ -42,13 +42,13 @@ each_measure = pytest.mark.parametrize("measure", MEASURES)
 
 
 def from_confusion(matrix, classes):
-    """Examples that give a confusion matrix, whose rows are the true classes."""
+    """Samples that give a confusion matrix, whose rows are the true classes."""
     cells = [(i, j) for i, row in enumerate(matrix) for j, n in enumerate(row) for _ in range(n)]
     true, predicted = np.array(cells).T
     return np.array(classes)[true], np.array(classes)[predicted]
 
 
-# 90 negative examples, 10 of them taken for positive; 10 positive ones, 2 of them missed.
+# 90 negative samples, 10 of them taken for positive; 10 positive ones, 2 of them missed.
 TWO = from_confusion([[80, 10], [2, 8]], ["no", "yes"])
 THREE = from_confusion([[5, 3, 2], [1, 3, 0], [0, 1, 1]], [7, 8, 9])
 
@@ -227,12 +227,12 @@ def test_against_scikit_learn():
 NO_POSITIVES = ([0, 0, 0, 0], [0, 0, 0, 1])
 
 
-def test_without_positive_examples_what_is_undefined_is_zero_with_a_warning():
+def test_without_positive_samples_what_is_undefined_is_zero_with_a_warning():
     for measure in (positive_accuracy, geometric_mean):
         with pytest.warns(UndefinedMetricWarning, match="ill-defined"):
             assert measure(*NO_POSITIVES, pos_label=1) == 0.0
     assert negative_accuracy(*NO_POSITIVES, pos_label=1) == 0.75
-    # An example is taken for positive, so precision is 0, whatever recall is.
+    # A sample is taken for positive, so precision is 0, whatever recall is.
     assert precision_recall_mean(*NO_POSITIVES, pos_label=1) == 0.0
     assert f_beta(*NO_POSITIVES, pos_label=1) == 0.0
     for measure in (precision_recall_mean, f_beta):
@@ -249,7 +249,7 @@ def test_a_positive_class_that_is_nowhere_is_named_once(measure):
         assert measure([0, 0, 1, 1], [0, 1, 1, 1], pos_label=5) == 0.0
     assert len(told) == 1
     assert told[0].filename == __file__
-    # Without a warning where it is said what 0/0 is, and all is known of the negative examples.
+    # Without a warning where it is said what 0/0 is, and all is known of the negative samples.
     assert measure([0, 0, 1, 1], [0, 0, 1, 1], pos_label=5, zero_division=1.0) == 1.0
     assert negative_accuracy([0, 0, 1, 1], [0, 1, 1, 1], pos_label=5) == 1.0
 
@@ -295,7 +295,7 @@ def test_bad_input_is_refused(measure):
         (([0.5, 1.5], [0.5, 1.5]), "Unknown label type"),
         (([0, 1], ["a", "b"]), "Mix of label input types"),
         (([0, np.nan], [0, 1]), "y_true contains NaN"),
-        (([], []), "at least one example"),
+        (([], []), "at least one sample"),
     ]:
         with pytest.raises(ValueError, match=message):
             measure(*bad)

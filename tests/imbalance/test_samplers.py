@@ -88,7 +88,7 @@ def test_polars_frames_stay_polars_frames(sampler, problem):
 
 @each_sampler
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
-def test_sparse_examples_stay_sparse(sampler, form, problem):
+def test_sparse_samples_stay_sparse(sampler, form, problem):
     X, y = problem
     X = np.where(X < 0, 0.0, X)
     rows = rows_of(sampler, X, y)
@@ -100,7 +100,7 @@ def test_sparse_examples_stay_sparse(sampler, form, problem):
 
 
 @each_sampler
-def test_the_same_examples_in_other_arrays_give_the_same(sampler, problem):
+def test_the_same_samples_in_other_arrays_give_the_same(sampler, problem):
     X, y = problem
     X = X.round(2)
     rows = rows_of(sampler, X, y)
@@ -163,7 +163,7 @@ def test_dates_are_refused(sampler, form):
         "array": dates.to_numpy()[:, None],
     }[form]
     where = "'x0'" if form == "array" else "'when'"
-    with pytest.raises(TypeError, match=rf"Attribute {where} holds dates or durations .* numbers"):
+    with pytest.raises(TypeError, match=rf"Feature {where} holds dates or durations .* numbers"):
         clone(sampler).fit_resample(X, [0, 0, 0, 1, 1, 1])
 
 
@@ -187,7 +187,7 @@ def test_missing_labels_are_refused(sampler, form):
     n_missing = labels.count(None)
     if form in ("category", "Int64", "float"):
         labels = pytest.importorskip("pandas").Series(labels, dtype=form)
-    words = rf"^y has {n_missing} missing value\(s\), the first at position 3: every example"
+    words = rf"^y has {n_missing} missing value\(s\), the first at position 3: every sample"
     with pytest.raises(ValueError, match=words):
         clone(sampler).fit_resample(np.arange(6.0)[:, None], labels)
 
@@ -222,11 +222,14 @@ def test_wrong_strategies_are_told(sampler, problem):
 
 def test_the_reason_for_numbers_is_the_samplers_own():
     class Weighing(BorderSelection):
-        _needs_numbers = "weighs its examples, so X must hold weights"
+        _needs_numbers = "weighs its samples, so X must hold weights"
 
     X = [["red"], ["blue"]] * 3
-    for given, said in ((np.array(X, dtype=object), "could not"), (np.array(X), "dtype='numeric'")):
-        with pytest.raises(ValueError, match=rf"^Weighing weighs .* must hold weights \({said}"):
+    for given, answers in (
+        (np.array(X, dtype=object), "could not"),
+        (np.array(X), "dtype='numeric'"),
+    ):
+        with pytest.raises(ValueError, match=rf"^Weighing weighs .* must hold weights \({answers}"):
             Weighing().fit_resample(given, [0, 0, 0, 1, 1, 1])
 
 
@@ -304,26 +307,26 @@ def run(code: str) -> str:
 
 
 def test_the_package_is_imported_without_imbalanced_learn():
-    said = run(
+    answers = run(
         "import inspect\nimport orfeon.imbalance as toolbox\n"
         "from orfeon.imbalance import *\n"
         "members = dict(inspect.getmembers(toolbox))\n"
         "print('BorderSelection' in dir(toolbox), len(members) == len(toolbox.__all__))\n"
         "print(members['geometric_mean'] is geometric_mean, geometric_mean([0, 1], [0, 1]))"
     )
-    assert said.split() == ["False", "True", "True", "1.0"]
+    assert answers.split() == ["False", "True", "True", "1.0"]
 
 
 @pytest.mark.parametrize("name", ["BorderSelection", "WeightedDistanceEditing"])
 def test_a_sampler_says_what_is_missing(name):
-    said = run(
+    answers = run(
         "import orfeon.imbalance\n"
         f"try:\n    from orfeon.imbalance import {name}\n"
         "except ImportError as error:\n    print(error)\n"
         f"try:\n    hasattr(orfeon.imbalance, {name!r})\n"
         "except ImportError as error:\n    print(error)"
     )
-    lines = said.splitlines()
+    lines = answers.splitlines()
     assert len(lines) == 2
     for line in lines:
         assert "imbalanced-learn" in line

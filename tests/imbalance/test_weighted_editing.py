@@ -16,8 +16,8 @@ from imblearn.under_sampling import EditedNearestNeighbours
 
 from orfeon.imbalance import WeightedDistanceEditing
 
-# In problems of a few examples a class is easily lost; that it says so has a test.
-ignore_lost_classes = pytest.mark.filterwarnings("ignore:.*keeps no example:UserWarning")
+# In problems of a few samples a class is easily lost; that it says so has a test.
+ignore_lost_classes = pytest.mark.filterwarnings("ignore:.*keeps no sample:UserWarning")
 
 
 def kept(X, y, **parameters):
@@ -31,20 +31,20 @@ def kept(X, y, **parameters):
 
 # -- by hand ---------------------------------------------------------------------------------------
 
-#: Six common examples, at 0 to 4 and at 10, and two rare ones, at 5 and 6.
+#: Six common samples, at 0 to 4 and at 10, and two rare ones, at 5 and 6.
 LINE = [[0], [1], [2], [3], [4], [5], [6], [10]]
 CLASSES = ["common"] * 5 + ["rare"] * 2 + ["common"]
 
 
 def test_a_line_by_hand():
-    # Distances to common examples count 3/4, to rare ones 1/4. The example at 4 has beside it 5
+    # Distances to common samples count 3/4, to rare ones 1/4. The sample at 4 has beside it 5
     # (0.25), 6 (0.5) and 3 (0.75): two of three are rare. That at 10: 6 (1), 5 (1.25), 4 (4.5).
     # That at 3: 5 (0.5), then 2, 4 and 6 (0.75), of which the first two rows count: it stays.
     assert kept(LINE, CLASSES) == [0, 1, 2, 3, 5, 6]
 
 
 def test_the_weights_make_the_difference():
-    # With 6.5 for 6, that no tie decides. By plain distances the example at 4 has beside it 3, 5
+    # With 6.5 for 6, that no tie decides. By plain distances the sample at 4 has beside it 3, 5
     # and 2, and stays; by weighted ones 5 (0.25), 6.5 (0.625) and 3 (0.75).
     X = np.where(np.array(LINE) == 6, 6.5, LINE)
     plain = EditedNearestNeighbours(kind_sel="mode", n_neighbors=3)
@@ -63,9 +63,9 @@ def test_the_weights_are_the_published_ones():
 
 
 @pytest.mark.parametrize("offset", [0.0, 1.0])
-def test_the_root_is_that_of_the_number_of_attributes(offset):
-    # Four common examples and one rare: with two attributes a rare one counts as half as far. The
-    # example at (1, 0) is 1 from a common one and 2 from the rare one: just a tie.
+def test_the_root_is_that_of_the_number_of_features(offset):
+    # Four common samples and one rare: with two features a rare one counts as half as far. The
+    # sample at (1, 0) is 1 from a common one and 2 from the rare one: just a tie.
     X = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, 0.0], [8.0, 0.0], [8.0, 1.0]])
     y = np.array([0, 0, 1, 0, 0])
     nearer, further = X - [[0, 0], [0, 0], [0.01, 0], [0, 0], [0, 0]], X.copy()
@@ -79,7 +79,7 @@ def test_the_root_is_that_of_the_number_of_attributes(offset):
 
 @ignore_lost_classes
 def test_a_tie_of_votes_is_for_the_nearest():
-    # Three classes of two examples each: one vote each for the example at 0.
+    # Three classes of two samples each: one vote each for the sample at 0.
     X = [[0.0], [3.0], [1.0], [20.0], [2.0], [21.0]]
     y = ["a", "a", "b", "b", "c", "c"]
     assert 0 not in kept(X, y, sampling_strategy=["a"])
@@ -87,8 +87,8 @@ def test_a_tie_of_votes_is_for_the_nearest():
     assert 0 in kept(X, y, sampling_strategy=["a"])
 
 
-def test_decisions_are_made_with_all_examples():
-    # The examples at 0 and 1 get each other wrong. Both go, though without that at 0 the nearest to
+def test_decisions_are_made_with_all_samples():
+    # The samples at 0 and 1 get each other wrong. Both go, though without that at 0 the nearest to
     # that at 1 would be of its class.
     X = [[0.0], [1.0], [2.5], [3.0], [10.0], [11.0]]
     y = ["a", "b", "b", "b", "a", "a"]
@@ -100,10 +100,10 @@ def test_decisions_are_made_with_all_examples():
 
 @st.composite
 def problems(draw, values):
-    """Up to 14 examples of up to 3 attributes and classes, each class with one at least."""
-    n_attributes, n_classes = draw(st.integers(1, 3)), draw(st.integers(2, 3))
+    """Up to 14 samples of up to 3 features and classes, each class with one at least."""
+    n_features, n_classes = draw(st.integers(1, 3)), draw(st.integers(2, 3))
     n = draw(st.integers(5, 14))
-    X = [[draw(values) for _ in range(n_attributes)] for _ in range(n)]
+    X = [[draw(values) for _ in range(n_features)] for _ in range(n)]
     y = list(range(n_classes)) + [draw(st.integers(0, n_classes - 1)) for _ in range(n - n_classes)]
     return X, y, draw(st.integers(1, 4))
 
@@ -125,10 +125,10 @@ def test_the_oracle_with_any_numbers(problem):
 
 
 @ignore_lost_classes
-@pytest.mark.parametrize("n_attributes", [1, 2, 5, 20])
-def test_the_oracle_on_larger_problems(n_attributes):
-    rng = np.random.default_rng(n_attributes)
-    X = (4 * rng.normal(size=(60, n_attributes))).round() / 4
+@pytest.mark.parametrize("n_features", [1, 2, 5, 20])
+def test_the_oracle_on_larger_problems(n_features):
+    rng = np.random.default_rng(n_features)
+    X = (4 * rng.normal(size=(60, n_features))).round() / 4
     y = rng.choice(["a", "b", "c"], size=60, p=[0.7, 0.2, 0.1])
     expected = oracle.weighted_editing(X.tolist(), y.tolist(), 3, {"a", "b"})
     assert kept(X, y) == expected
@@ -136,12 +136,12 @@ def test_the_oracle_on_larger_problems(n_attributes):
 
 
 @ignore_lost_classes
-@pytest.mark.parametrize("n_attributes", [3, 20])
+@pytest.mark.parametrize("n_features", [3, 20])
 @pytest.mark.parametrize("offset", [0.0, 1000.0])
-def test_the_oracle_with_copies_far_from_the_origin(n_attributes, offset):
+def test_the_oracle_with_copies_far_from_the_origin(n_features, offset):
     # By |a|^2 + |b|^2 - 2 a.b copies would be about 1e-5 apart, and more so some than others.
-    rng = np.random.default_rng(n_attributes)
-    X = rng.normal(offset, 1.0, size=(15, n_attributes))[rng.integers(0, 15, 60)]
+    rng = np.random.default_rng(n_features)
+    X = rng.normal(offset, 1.0, size=(15, n_features))[rng.integers(0, 15, 60)]
     y = rng.choice(["a", "b", "c"], size=60, p=[0.6, 0.25, 0.15])
     expected = oracle.weighted_editing(X.tolist(), y.tolist(), 3, {"a", "b", "c"})
     assert kept(X, y, sampling_strategy="all") == expected
@@ -176,7 +176,7 @@ def test_more_of_the_majority_goes_than_by_plain_distances_and_less_of_the_minor
     assert by_plain[1] < by_weighted[1] <= np.bincount(y)[1]
 
 
-def test_only_the_chosen_classes_lose_examples():
+def test_only_the_chosen_classes_lose_samples():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(120, 2)), np.repeat(["a", "b", "c"], [70, 30, 20])
     before = {"a": 70, "b": 30, "c": 20}
@@ -189,7 +189,7 @@ def test_only_the_chosen_classes_lose_examples():
         assert lost == set(classes)
 
 
-def test_the_order_of_the_examples_does_not_matter_without_ties():
+def test_the_order_of_the_samples_does_not_matter_without_ties():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(90, 3)), (rng.random(90) < 0.2).astype(int)
     shuffled = rng.permutation(90)
@@ -198,7 +198,7 @@ def test_the_order_of_the_examples_does_not_matter_without_ties():
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-150, 0.1, 1e150, 1e300])
-def test_the_unit_of_the_attributes_does_not_matter(factor):
+def test_the_unit_of_the_features_does_not_matter(factor):
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(60, 2)), (rng.random(60) < 0.25).astype(int)
     expected = kept(X, y)
@@ -230,17 +230,17 @@ def test_copies_without_end_are_searched_by_row():
 # -- what is refused -------------------------------------------------------------------------------
 
 
-def test_more_neighbours_than_there_are_examples_are_refused():
+def test_more_neighbours_than_there_are_samples_are_refused():
     X, y = [[0.0], [1.0], [2.0]], [0, 0, 1]
-    with pytest.raises(ValueError, match=r"n_neighbors=3 .* only 3 examples.* at least 4"):
+    with pytest.raises(ValueError, match=r"n_neighbors=3 .* only 3 samples.* at least 4"):
         WeightedDistanceEditing().fit_resample(X, y)
     assert kept(X, y, n_neighbors=2) == [0, 2]
-    with pytest.raises(ValueError, match="estimator of 1 neighbour, which is the example itself"):
+    with pytest.raises(ValueError, match="estimator of 1 neighbour, which is the sample itself"):
         WeightedDistanceEditing(n_neighbors=NearestNeighbors(n_neighbors=1)).fit_resample(X, y)
 
 
 def test_a_class_that_is_lost_is_told():
     X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "b", "a"]
     sampler = WeightedDistanceEditing(n_neighbors=1, sampling_strategy=["a"])
-    with pytest.warns(UserWarning, match="keeps no example of 1 of the classes: 'a'"):
+    with pytest.warns(UserWarning, match="keeps no sample of 1 of the classes: 'a'"):
         assert sampler.fit_resample(X, y) == ([[1.0], [2.0]], ["b", "b"])

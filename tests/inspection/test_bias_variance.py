@@ -21,7 +21,7 @@ from orfeon.inspection.bias_variance.friedman import friedman_decomposition
 from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
 from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_decomposition
 from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
-from orfeon.seeding import Purpose, branch
+from orfeon.utils.seeding import Purpose, branch
 
 ZERO_ONE = ("kohavi_wolpert", "kong_dietterich", "breiman", "domingos")
 BY_MODE = ("kong_dietterich", "breiman", "domingos")
@@ -33,9 +33,9 @@ def trainings(draw, max_classes=4):
     n_classes = draw(st.integers(2, max_classes))
     n_trainings, n_points = draw(st.integers(1, 7)), draw(st.integers(1, 6))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
-    said = rng.integers(0, n_classes, (n_trainings, n_points))
+    answers = rng.integers(0, n_classes, (n_trainings, n_points))
     tickets = rng.multinomial(draw(st.integers(1, 9)), np.full(n_classes, 1 / n_classes), n_points)
-    return said, tickets / tickets.sum(axis=1, keepdims=True)
+    return answers, tickets / tickets.sum(axis=1, keepdims=True)
 
 
 def parts_of(found):
@@ -49,9 +49,9 @@ def parts_of(found):
 @given(case=trainings())
 @settings(deadline=None, max_examples=60)
 def test_parts_add_up_to_the_error_at_every_point(definition, case):
-    said, posterior = case
-    found = bias_variance_decomposition(said, definition=definition, posterior=posterior)
-    by_hand = [1 - np.mean(posterior[i, said[:, i]]) for i in range(said.shape[1])]
+    answers, posterior = case
+    found = bias_variance_decomposition(answers, definition=definition, posterior=posterior)
+    by_hand = [1 - np.mean(posterior[i, answers[:, i]]) for i in range(answers.shape[1])]
     np.testing.assert_allclose(found.point_error, by_hand, rtol=0, atol=1e-14)
     np.testing.assert_allclose(parts_of(found).sum(axis=0), by_hand, rtol=0, atol=1e-14)
     total = found.bias + found.variance + found.noise
@@ -62,11 +62,11 @@ def test_parts_add_up_to_the_error_at_every_point(definition, case):
 @given(case=trainings(), seed=st.integers(0, 100))
 @settings(deadline=None, max_examples=40)
 def test_without_known_probabilities_the_error_is_the_share_of_wrong_labels(definition, case, seed):
-    said, posterior = case
-    y = np.random.default_rng(seed).integers(0, posterior.shape[1], said.shape[1])
-    found = bias_variance_decomposition(said, y, definition=definition)
+    answers, posterior = case
+    y = np.random.default_rng(seed).integers(0, posterior.shape[1], answers.shape[1])
+    found = bias_variance_decomposition(answers, y, definition=definition)
     assert found.noise == 0
-    assert found.error == pytest.approx(np.mean(said != y), rel=0, abs=1e-14)
+    assert found.error == pytest.approx(np.mean(answers != y), rel=0, abs=1e-14)
     assert found.bias + found.variance == pytest.approx(found.error, rel=0, abs=1e-14)
 
 
@@ -85,11 +85,13 @@ def test_all_training_sets_of_a_small_world(definition, unbiased):
         counts = np.bincount(labels, minlength=3)
         return int(np.argmax(counts))
 
-    said = np.array([[learnt(labels) for labels in product(urn, repeat=3)] for urn in urns]).T
+    answers = np.array([[learnt(labels) for labels in product(urn, repeat=3)] for urn in urns]).T
     posterior = np.array([np.bincount(urn, minlength=3) / 4 for urn in urns])
-    wrong = [label != prediction for i in (0, 1) for label in urns[i] for prediction in said[:, i]]
+    wrong = [
+        label != prediction for i in (0, 1) for label in urns[i] for prediction in answers[:, i]
+    ]
     found = bias_variance_decomposition(
-        said, definition=definition, posterior=posterior, unbiased=unbiased
+        answers, definition=definition, posterior=posterior, unbiased=unbiased
     )
     assert found.error == pytest.approx(np.mean(wrong), rel=0, abs=1e-14)
     assert parts_of(found).mean(axis=1).sum() == pytest.approx(np.mean(wrong), rel=0, abs=1e-14)
@@ -98,8 +100,8 @@ def test_all_training_sets_of_a_small_world(definition, unbiased):
 @pytest.mark.parametrize("definition", BY_MODE)
 def test_the_bayes_rule_has_noise_alone(definition):
     posterior = np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.4, 0.4, 0.2]])
-    said = np.tile(posterior.argmax(axis=1), (5, 1))
-    found = bias_variance_decomposition(said, definition=definition, posterior=posterior)
+    answers = np.tile(posterior.argmax(axis=1), (5, 1))
+    found = bias_variance_decomposition(answers, definition=definition, posterior=posterior)
     assert found.bias == 0
     assert found.variance == pytest.approx(0, abs=1e-15)
     assert found.noise == pytest.approx((0.5 + 0.2 + 0.6) / 3, abs=1e-15)
@@ -124,8 +126,8 @@ def test_a_tie_between_predictions_goes_to_the_first_class():
 
 
 def test_kohavi_wolpert_by_hand():
-    said = np.array([[0, 1, 2, 0, 0]]).T  # shares 3/5, 1/5, 1/5
-    found = kohavi_wolpert_decomposition(said, posterior=[[0.5, 0.5, 0.0]])
+    answers = np.array([[0, 1, 2, 0, 0]]).T  # shares 3/5, 1/5, 1/5
+    found = kohavi_wolpert_decomposition(answers, posterior=[[0.5, 0.5, 0.0]])
     assert found.bias == pytest.approx((0.01 + 0.09 + 0.04) / 2)
     assert found.variance == pytest.approx((1 - 0.36 - 0.04 - 0.04) / 2)
     assert found.noise == pytest.approx(0.25)
@@ -135,8 +137,8 @@ def test_kohavi_wolpert_by_hand():
 @given(case=trainings())
 @settings(deadline=None, max_examples=40)
 def test_kohavi_wolpert_parts_are_never_negative_and_noise_is_at_most_that_of_bayes(case):
-    said, posterior = case
-    found = kohavi_wolpert_decomposition(said, posterior=posterior)
+    answers, posterior = case
+    found = kohavi_wolpert_decomposition(answers, posterior=posterior)
     assert (parts_of(found) >= -1e-15).all()
     bayes = 1 - posterior.max(axis=1)
     assert (found.point_noise <= bayes + 1e-15).all()
@@ -146,7 +148,7 @@ def test_kohavi_wolpert_parts_are_never_negative_and_noise_is_at_most_that_of_ba
 def test_the_corrected_estimates_are_unbiased_over_all_samples_of_trainings():
     """Predictions drawn from urns: the mean over all samples of 3 is the truth of the urns."""
     urn, posterior = np.array([0, 0, 0, 1, 2]), [[0.6, 0.3, 0.1]]
-    truth = kohavi_wolpert_decomposition(urn[:, None], posterior=posterior)
+    y_true = kohavi_wolpert_decomposition(urn[:, None], posterior=posterior)
     estimates = {True: [], False: []}
     for drawn in product(urn, repeat=3):
         for unbiased, kept in estimates.items():
@@ -155,21 +157,21 @@ def test_the_corrected_estimates_are_unbiased_over_all_samples_of_trainings():
             )
             kept.append([found.bias, found.variance, found.error])
     means = {unbiased: np.mean(kept, axis=0) for unbiased, kept in estimates.items()}
-    expected = [truth.bias, truth.variance, truth.error]
+    expected = [y_true.bias, y_true.variance, y_true.error]
     np.testing.assert_allclose(means[True], expected, atol=1e-14)
-    excess = truth.variance / 3
-    np.testing.assert_allclose(means[False][0], truth.bias + excess, atol=1e-14)
-    np.testing.assert_allclose(means[False][1], truth.variance - excess, atol=1e-14)
+    excess = y_true.variance / 3
+    np.testing.assert_allclose(means[False][0], y_true.bias + excess, atol=1e-14)
+    np.testing.assert_allclose(means[False][1], y_true.variance - excess, atol=1e-14)
 
 
 # -- Kong and Dietterich, Breiman, Domingos --------------------------------------------------------
 
 
 def test_variance_of_a_learner_that_is_mostly_wrong_is_negative_but_for_breiman():
-    said = np.array([[1, 1, 1, 0]]).T
-    assert kong_dietterich_decomposition(said, [0]).variance == -0.25
-    assert domingos_decomposition(said, [0]).variance == -0.25
-    found = breiman_decomposition(said, [0])
+    answers = np.array([[1, 1, 1, 0]]).T
+    assert kong_dietterich_decomposition(answers, [0]).variance == -0.25
+    assert domingos_decomposition(answers, [0]).variance == -0.25
+    found = breiman_decomposition(answers, [0])
     assert (found.bias, found.variance) == (0.75, 0)
     assert found.is_biased.tolist() == [True]
 
@@ -177,9 +179,9 @@ def test_variance_of_a_learner_that_is_mostly_wrong_is_negative_but_for_breiman(
 @given(case=trainings(), seed=st.integers(0, 100))
 @settings(deadline=None, max_examples=40)
 def test_without_noise_kong_dietterich_and_domingos_agree(case, seed):
-    said, posterior = case
-    y = np.random.default_rng(seed).integers(0, posterior.shape[1], said.shape[1])
-    one, other = kong_dietterich_decomposition(said, y), domingos_decomposition(said, y)
+    answers, posterior = case
+    y = np.random.default_rng(seed).integers(0, posterior.shape[1], answers.shape[1])
+    one, other = kong_dietterich_decomposition(answers, y), domingos_decomposition(answers, y)
     assert set(one.point_bias) <= {0.0, 1.0}
     np.testing.assert_allclose(parts_of(one), parts_of(other), atol=1e-14)
 
@@ -187,8 +189,8 @@ def test_without_noise_kong_dietterich_and_domingos_agree(case, seed):
 @given(case=trainings())
 @settings(deadline=None, max_examples=40)
 def test_breiman_gives_all_excess_error_to_bias_or_variance(case):
-    said, posterior = case
-    found = breiman_decomposition(said, posterior=posterior)
+    answers, posterior = case
+    found = breiman_decomposition(answers, posterior=posterior)
     excess = found.point_error - (1 - posterior.max(axis=1))
     bias = np.where(found.is_biased, excess, 0.0)
     np.testing.assert_allclose(found.point_bias, bias, atol=1e-14)
@@ -199,11 +201,11 @@ def test_breiman_gives_all_excess_error_to_bias_or_variance(case):
 @given(case=trainings(max_classes=2))
 @settings(deadline=None, max_examples=60)
 def test_domingos_factors_of_two_classes(case):
-    said, posterior = case
-    found = domingos_decomposition(said, posterior=posterior)
-    biased = breiman_decomposition(said, posterior=posterior).is_biased
+    answers, posterior = case
+    found = domingos_decomposition(answers, posterior=posterior)
+    biased = breiman_decomposition(answers, posterior=posterior).is_biased
     best = np.where(biased, 1 - found.central, found.central)
-    right = (said == best).mean(axis=0)
+    right = (answers == best).mean(axis=0)
     np.testing.assert_allclose(found.noise_factor, 2 * right - 1, atol=1e-14)
     np.testing.assert_allclose(found.variance_factor, 1 - 2.0 * biased, atol=1e-14)
     net = found.unbiased_variance - found.biased_variance
@@ -212,8 +214,8 @@ def test_domingos_factors_of_two_classes(case):
 
 
 def test_domingos_factors_of_three_classes_by_hand():
-    said = np.array([[1, 1, 1, 0, 2, 2]]).T  # shares 1/6, 1/2, 1/3
-    found = domingos_decomposition(said, posterior=[[0.5, 0.3, 0.2]])
+    answers = np.array([[1, 1, 1, 0, 2, 2]]).T  # shares 1/6, 1/2, 1/3
+    found = domingos_decomposition(answers, posterior=[[0.5, 0.3, 0.2]])
     assert found.bias == 1
     assert found.gross_variance == pytest.approx(1 / 2)
     assert found.variance_factor[0] == pytest.approx(-(1 / 6) / (1 / 2))
@@ -293,23 +295,23 @@ def test_squared_error_by_hand_with_known_noise():
 @settings(deadline=None, max_examples=40)
 def test_squared_error_parts_add_up_to_the_mean_squared_error(seed, offset):
     rng = np.random.default_rng(seed)
-    said, y = offset + rng.normal(size=(6, 9)), offset + rng.normal(size=9)
+    answers, y = offset + rng.normal(size=(6, 9)), offset + rng.normal(size=9)
     for unbiased in (False, True):
-        found = squared_error_decomposition(said, y, unbiased=unbiased)
-        measured = np.mean((said - y) ** 2)
+        found = squared_error_decomposition(answers, y, unbiased=unbiased)
+        measured = np.mean((answers - y) ** 2)
         assert found.error == pytest.approx(measured, rel=1e-12)
         assert found.bias + found.variance == pytest.approx(measured, rel=1e-8)
 
 
 def test_corrected_squared_bias_and_variance_are_unbiased():
     urn = np.array([0.0, 1.0, 5.0])
-    truth = squared_error_decomposition(urn[:, None], [1.0])
+    y_true = squared_error_decomposition(urn[:, None], [1.0])
     kept = [
         squared_error_decomposition(np.array(drawn)[:, None], [1.0], unbiased=True)
         for drawn in product(urn, repeat=2)
     ]
-    assert np.mean([one.bias for one in kept]) == pytest.approx(truth.bias, abs=1e-14)
-    assert np.mean([one.variance for one in kept]) == pytest.approx(truth.variance, abs=1e-14)
+    assert np.mean([one.bias for one in kept]) == pytest.approx(y_true.bias, abs=1e-14)
+    assert np.mean([one.variance for one in kept]) == pytest.approx(y_true.variance, abs=1e-14)
 
 
 def test_squared_error_refuses_what_is_no_variance_and_what_has_another_length():
@@ -331,21 +333,21 @@ def test_squared_error_refuses_what_is_no_variance_and_what_has_another_length()
 @pytest.mark.parametrize("definition", [*ZERO_ONE, "squared_error"])
 def test_weight_zero_is_absent_and_weight_two_is_twice_to_the_last_bit(definition):
     rng = np.random.default_rng(3)
-    said, y = rng.integers(0, 3, (7, 50)), rng.integers(0, 3, 50)
+    answers, y = rng.integers(0, 3, (7, 50)), rng.integers(0, 3, 50)
     weights = rng.integers(0, 3, 50)
-    weighted = bias_variance_decomposition(said, y, definition=definition, sample_weight=weights)
+    weighted = bias_variance_decomposition(answers, y, definition=definition, sample_weight=weights)
     rows = rng.permutation(np.repeat(np.arange(50), weights))
-    copied = bias_variance_decomposition(said[:, rows], y[rows], definition=definition)
+    copied = bias_variance_decomposition(answers[:, rows], y[rows], definition=definition)
     for part in ("error", "bias", "variance", "noise"):
         assert getattr(weighted, part) == getattr(copied, part)
     assert len(weighted.point_error) == np.count_nonzero(weights)
 
 
 def test_labels_may_be_words_and_columns_in_any_order():
-    said = [["no", "yes"], ["yes", "yes"]]
-    one = kohavi_wolpert_decomposition(said, posterior=[[0.7, 0.3], [0.1, 0.9]])
+    answers = [["no", "yes"], ["yes", "yes"]]
+    one = kohavi_wolpert_decomposition(answers, posterior=[[0.7, 0.3], [0.1, 0.9]])
     other = kohavi_wolpert_decomposition(
-        said, posterior=[[0.3, 0.7], [0.9, 0.1]], classes=["yes", "no"]
+        answers, posterior=[[0.3, 0.7], [0.9, 0.1]], classes=["yes", "no"]
     )
     assert one.error == other.error == pytest.approx((0.5 + 0.1) / 2)
     assert other.central.tolist() == ["yes", "yes"]  # tied at the first point
@@ -368,7 +370,7 @@ def test_a_class_that_nobody_predicts_has_its_column():
     ({"posterior": [[1, 0], [0, 1]], "classes": [1, 2]}, "predictions has 0, which is not among"),
     ({"posterior": [[1, 0], [0, 1]], "classes": [0, 1, 2]}, "classes has 3 labels"),
     ({"y": [0, 1], "classes": [0, 0]}, "has a label more than once"),
-    ({"y": [0, 1], "sample_weight": [0, 0]}, "sample_weight is zero for every example"),
+    ({"y": [0, 1], "sample_weight": [0, 0]}, "sample_weight is zero for every sample"),
     ({"y": [0, 1], "definition": "james"}, "definition='james' is not allowed"),
     ({"y": [0, 1], "definition": "breiman", "unbiased": True}, "unbiased=True is not allowed"),
     ({"y": [0, 1], "noise": 0.1}, "noise=0.1 is for definition='squared_error'"),
@@ -394,15 +396,15 @@ def test_predictions_of_other_shapes_and_labels_without_a_column_are_refused():
 @pytest.mark.parametrize("definition", ["kong_dietterich", "breiman", "domingos"])
 def test_classes_with_as_many_votes_in_a_bootstrap_sample_are_tied(definition):
     """One vote in six of a coin is tied, and goes to the first class, which is the right one."""
-    said = np.random.default_rng(8).integers(0, 2, (20, 300))
+    answers = np.random.default_rng(8).integers(0, 2, (20, 300))
     found = bias_variance_intervals(
-        said, np.zeros(300, int), definition=definition, over="trainings", n_resamples=200,
+        answers, np.zeros(300, int), definition=definition, over="trainings", n_resamples=200,
         random_state=4,
     )  # fmt: skip
     # The same samples, counted in whole numbers.
     rng = np.random.default_rng(branch(np.random.SeedSequence(4), Purpose.REPEATING, 0))
     times = rng.multinomial(20, np.full(20, 1 / 20), 200)
-    wrong = times @ said
+    wrong = times @ answers
     assert np.mean(wrong == 10) > 0.12
     is_biased = wrong > 10
     bias = wrong / 20 if definition == "breiman" else 1.0
@@ -419,27 +421,27 @@ def test_intervals_cover_the_truth_as_often_as_they_say(over):
     for seed in range(300):
         # Over both the truth is that of the distribution which the points come from.
         wrong = fixed if over == "trainings" else rng.beta(1, 3, n_points)
-        said = rng.random((40, n_points)) < wrong
+        answers = rng.random((40, n_points)) < wrong
         found = bias_variance_intervals(
-            said, np.zeros(n_points, bool), unbiased=True, over=over, n_resamples=100,
+            answers, np.zeros(n_points, bool), unbiased=True, over=over, n_resamples=100,
             random_state=seed,
         )  # fmt: skip
         # Moments of the beta distribution: means 1/4 of the chance and 1/10 of its square.
         squares, chance = (np.mean(fixed**2), fixed.mean()) if over == "trainings" else (0.1, 0.25)
-        truth = {"bias": squares, "variance": chance - squares, "error": chance}
+        y_true = {"bias": squares, "variance": chance - squares, "error": chance}
         for part in covered:
             low, high = found.interval(part)
-            covered[part] += low <= truth[part] <= high
+            covered[part] += low <= y_true[part] <= high
     for times in covered.values():
         assert 0.91 <= times / 300 <= 0.995
 
 
 def test_intervals_over_points_too_are_wider():
     rng = np.random.default_rng(6)
-    said = rng.random((50, 80)) < rng.beta(1, 3, 80)
+    answers = rng.random((50, 80)) < rng.beta(1, 3, 80)
     errors = {
         over: bias_variance_intervals(
-            said, np.zeros(80, bool), over=over, random_state=0
+            answers, np.zeros(80, bool), over=over, random_state=0
         ).standard_errors["error"]
         for over in ("trainings", "both")
     }
@@ -449,9 +451,9 @@ def test_intervals_over_points_too_are_wider():
 @pytest.mark.parametrize("definition", [*ZERO_ONE, "squared_error"])
 def test_estimates_are_those_of_the_decomposition(definition):
     rng = np.random.default_rng(7)
-    said, y = rng.integers(0, 3, (20, 30)), rng.integers(0, 3, 30)
-    found = bias_variance_intervals(said, y, definition=definition, random_state=0)
-    plain = bias_variance_decomposition(said, y, definition=definition)
+    answers, y = rng.integers(0, 3, (20, 30)), rng.integers(0, 3, 30)
+    found = bias_variance_intervals(answers, y, definition=definition, random_state=0)
+    plain = bias_variance_decomposition(answers, y, definition=definition)
     assert found.estimates == {
         part: getattr(plain, part) for part in ("error", "bias", "variance", "noise")
     }
@@ -462,11 +464,11 @@ def test_estimates_are_those_of_the_decomposition(definition):
 
 def test_the_same_seed_gives_the_same_intervals_whatever_the_blocks(monkeypatch):
     rng = np.random.default_rng(8)
-    said, y = rng.integers(0, 2, (20, 30)), rng.integers(0, 2, 30)
-    one = bias_variance_intervals(said, y, random_state=4).standard_errors
-    other = bias_variance_intervals(said, y, random_state=5).standard_errors
+    answers, y = rng.integers(0, 2, (20, 30)), rng.integers(0, 2, 30)
+    one = bias_variance_intervals(answers, y, random_state=4).standard_errors
+    other = bias_variance_intervals(answers, y, random_state=5).standard_errors
     monkeypatch.setattr(bootstrap, "_BLOCK", 500)
-    again = bias_variance_intervals(said, y, random_state=4).standard_errors
+    again = bias_variance_intervals(answers, y, random_state=4).standard_errors
     assert one == pytest.approx(again, rel=1e-9)
     assert one["bias"] != other["bias"]
 
@@ -485,8 +487,8 @@ def test_a_difference_of_the_same_is_nothing_and_pairs_are_surer():
 
 
 def test_intervals_say_what_they_are_and_refuse_what_cannot_be():
-    said, y = [[0, 1], [1, 1], [0, 0]], [0, 1]
-    found = bias_variance_intervals(said, y, confidence=0.9, random_state=0)
+    answers, y = [[0, 1], [1, 1], [0, 0]], [0, 1]
+    found = bias_variance_intervals(answers, y, confidence=0.9, random_state=0)
     assert str(found).startswith("error 0.3333 [")
     assert str(found).endswith("(kohavi_wolpert, 90% intervals)")
     with pytest.raises(ValueError, match=r"part='luck' is not allowed"):
@@ -495,6 +497,6 @@ def test_intervals_say_what_they_are_and_refuse_what_cannot_be():
         bias_variance_intervals([[0, 1]], y)
     for name, value in (("over", "points"), ("confidence", 1.0), ("n_resamples", 1)):
         with pytest.raises(ValueError, match=f"{name}={value!r} is not allowed"):
-            bias_variance_intervals(said, y, **{name: value})
+            bias_variance_intervals(answers, y, **{name: value})
     with pytest.raises(ValueError, match=r"first has shape \(3, 2\) and second \(2, 2\)"):
-        bias_variance_difference(said, said[:2], y)
+        bias_variance_difference(answers, answers[:2], y)

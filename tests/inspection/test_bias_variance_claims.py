@@ -49,7 +49,7 @@ LEARNERS = {
 
 @cache
 def predictions(learner, problem):
-    """400 trainings on 300 fresh examples each, and 1000 points."""
+    """400 trainings on 300 fresh samples each, and 1000 points."""
     return resample_predictions(
         LEARNERS[learner], PROBLEMS[problem], n_train=300, n_test=1000, n_repetitions=400,
         random_state=0,

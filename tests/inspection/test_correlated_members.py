@@ -12,7 +12,6 @@ from orfeon import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from orfeon.adapters import adapt
 from orfeon.datasets import Friedman1, ThreeNorm, TwoNorm, make_waveform
 from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
 from orfeon.inspection.bias_variance.training_samples import read_training_samples
@@ -21,6 +20,7 @@ from orfeon.inspection.correlated_members import (
     member_correlation,
     member_correlation_curve,
 )
+from orfeon.members import adapt
 
 SMALL = {"n_train": 60, "n_test": 30, "n_repetitions": 8, "random_state": 0}
 
@@ -86,8 +86,8 @@ def test_a_known_correlation_is_found_within_its_standard_error(rho):
 def test_the_standard_error_is_the_spread_over_repetitions():
     found = [member_correlation(draw_members(0.3, 50, 6, 5, seed)) for seed in range(150)]
     spread = np.std([one.pooled_correlation for one in found])
-    said = np.mean([one.standard_error for one in found])
-    assert said == pytest.approx(spread, rel=0.25)
+    answers = np.mean([one.standard_error for one in found])
+    assert answers == pytest.approx(spread, rel=0.25)
 
 
 def test_the_formula_gives_the_measured_variance_of_the_mean_at_every_point():
@@ -129,8 +129,8 @@ def test_other_shapes_and_other_codes_are_refused():
 # -- forests ---------------------------------------------------------------------------------------
 
 
-def test_fewer_attributes_make_trees_less_alike_and_more_variable():
-    """As in figure 15.9 of Hastie et al.: correlation rises with the attributes at each node."""
+def test_fewer_features_make_trees_less_alike_and_more_variable():
+    """As in figure 15.9 of Hastie et al.: correlation rises with the features at each node."""
     curve = member_correlation_curve(
         RandomForestRegressor(20), Friedman1(), values=(1, 3, 10), n_train=150, n_test=100,
         n_repetitions=40, random_state=0,
@@ -166,11 +166,11 @@ def test_the_curve_is_made_of_the_answers_of_the_members():
     seeds = Seeds.of(0)
     samples = read_training_samples(TwoNorm(), None, None, 60, 30, seeds)
     X, _ = samples.test_set()
-    said = repeat_trainings(
+    answers = repeat_trainings(
         RandomForestClassifier(6, max_features=2), samples, 8,
         lambda forest: adapt(forest).answers(X), seeds,
     )  # fmt: skip
-    by_hand = member_correlation(np.array(said), n_classes=2)
+    by_hand = member_correlation(np.array(answers), n_classes=2)
     np.testing.assert_array_equal(curve.found[0].correlation, by_hand.correlation)
     assert curve.values == (2,)
 

@@ -54,10 +54,10 @@ def patterns(counts):
     return np.repeat([[int(c) for c in kind] for kind in counts], list(counts.values()), axis=0).T
 
 
-def random_votes(seed, n_members=7, n_examples=40, n_classes=3, absent=0.0, skill=0.6):
+def random_votes(seed, n_members=7, n_samples=40, n_classes=3, absent=0.0, skill=0.6):
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n_examples)
-    guess = rng.integers(0, n_classes, (n_members, n_examples))
+    y = rng.integers(0, n_classes, n_samples)
+    guess = rng.integers(0, n_classes, (n_members, n_samples))
     votes = np.where(rng.random(guess.shape) < skill, y, guess)
     votes[rng.random(votes.shape) < absent] = -1
     return votes, y
@@ -111,7 +111,7 @@ def test_the_pattern_of_success_by_hand():
         "kohavi_wolpert_variance": 0.2, "interrater_kappa": -0.25, "entropy": 0.9,
         "difficulty": 0.04, "generalized_diversity": 0.75, "coincident_failure": 0.9,
     }, abs=1e-15)  # fmt: skip
-    assert (found.n_members, found.n_examples) == (3, 10)
+    assert (found.n_members, found.n_samples) == (3, 10)
 
 
 def test_the_pattern_of_failure_by_hand():
@@ -277,7 +277,7 @@ def test_weight_zero_is_absent_and_two_is_twice(absent):
 
 
 @pytest.mark.parametrize("absent", [0.0, 0.3])
-def test_order_of_examples_and_members_changes_nothing(absent):
+def test_order_of_samples_and_members_changes_nothing(absent):
     votes, y = random_votes(6, absent=absent)
     weights = np.random.default_rng(2).random(len(y))
     rng = np.random.default_rng(3)
@@ -294,7 +294,7 @@ def test_order_of_examples_and_members_changes_nothing(absent):
 
 
 def test_counts_are_exact_beyond_single_precision():
-    """A million more than what float32 tells apart, and examples in more than one chunk."""
+    """A million more than what float32 tells apart, and samples in more than one chunk."""
     rng = np.random.default_rng(0)
     right = rng.random((4, 10_000)) < 0.5
     weights = rng.integers(2**24, 2**30, right.shape[1])
@@ -312,7 +312,7 @@ def test_counts_are_exact_beyond_single_precision():
                 assert int(matrix[i, k]) == int(expected)
 
 
-def test_many_examples_without_weights_are_exact():
+def test_many_samples_without_weights_are_exact():
     rng = np.random.default_rng(1)
     right = rng.random((3, 9001)) < 0.9
     found = of_right(right).pairwise
@@ -326,11 +326,11 @@ def test_many_examples_without_weights_are_exact():
 
 
 def test_missing_votes_by_hand():
-    """Examples: 2 of 3 right, 1 of 2, 0 of 2, and one with a single vote, which is left out."""
+    """Samples: 2 of 3 right, 1 of 2, 0 of 2, and one with a single vote, which is left out."""
     votes = np.array([[1, 1, 0, -1], [1, 0, 0, -1], [0, -1, -1, 1]])
     found = diversity(votes, y=np.ones(4, int), no_vote=-1)
-    assert found.n_examples == 4
-    # Members 0 and 1 share three examples: both right, only the first, none.
+    assert found.n_samples == 4
+    # Members 0 and 1 share three samples: both right, only the first, none.
     assert found.pairwise.together[0].tolist() == [3, 3, 1]
     assert found.pairwise.disagreement[0, 1] == pytest.approx(1 / 3)
     # Members 0 and 2, and 1 and 2, share the first example alone.
@@ -340,7 +340,7 @@ def test_missing_votes_by_hand():
     assert found.entropy == pytest.approx((1 / 1 + 1 / 1 + 0) / 3)
     assert found.kohavi_wolpert_variance == pytest.approx((2 / 9 + 1 / 4 + 0) / 3)
     assert found.difficulty == pytest.approx(np.var([2 / 3, 1 / 2, 0]))
-    # Fleiss and Cuzick: seven votes, three of them right, on three examples.
+    # Fleiss and Cuzick: seven votes, three of them right, on three samples.
     within = 2 * 1 / 3 + 1 * 1 / 2 + 0
     assert found.interrater_kappa == pytest.approx(1 - within / (3 * (7 / 3 - 1) * 3 / 7 * 4 / 7))
     assert found.generalized_diversity == pytest.approx(1 - (0 + 0 + 1) / (1 / 3 + 1 / 2 + 1))
@@ -348,7 +348,7 @@ def test_missing_votes_by_hand():
 
 
 def test_members_that_never_meet():
-    """No pair, and no example with two votes: nothing is defined, and nothing fails."""
+    """No pair, and no sample with two votes: nothing is defined, and nothing fails."""
     votes = np.array([[1, 0, -1, -1], [-1, -1, 0, 1]])
     found = diversity(votes, y=np.ones(4, int), no_vote=-1)
     assert np.isnan(values_of(found)).all()
@@ -357,7 +357,7 @@ def test_members_that_never_meet():
     assert "Q statistic              ↓     nan" in str(found)
 
 
-def test_missing_votes_of_one_example_leave_the_others_alone():
+def test_missing_votes_of_one_sample_leave_the_others_alone():
     votes, y = random_votes(8)
     more = np.column_stack([votes, np.where(np.arange(7) == 2, 1, -1)])  # a single vote
     one, other = (diversity(v, y=[*y, 1][: v.shape[1]], no_vote=-1) for v in (votes, more))
@@ -377,7 +377,7 @@ def test_an_ensemble_is_its_votes(bag, waveform):
     by_votes = diversity(bag.classes_[bag.votes(X)], y=y)
     np.testing.assert_array_equal(values_of(diversity(bag, X, y)), values_of(by_votes))
     found = diversity(bag, X, y, sample_weight=np.arange(300))
-    assert (found.n_members, found.n_examples) == (12, 299)
+    assert (found.n_members, found.n_samples) == (12, 299)
 
 
 def test_out_of_bag_members_are_more_diverse_than_on_what_they_learnt(bag, waveform):
@@ -403,7 +403,7 @@ def test_ensembles_of_scikit_learn_and_lists_of_estimators(waveform):
 
 def test_numbers_are_printed_with_their_direction(bag, waveform):
     lines = str(diversity(bag, *waveform)).splitlines()
-    assert lines[0] == "Diversity of 12 members on 300 examples"
+    assert lines[0] == "Diversity of 12 members on 300 samples"
     assert len(lines) == 11
     assert [line.split()[-2] for line in lines[1:]] == list("↓↓↑↓↑↓↑↓↑↑")
 
@@ -421,7 +421,7 @@ def test_bad_input_is_refused(friedman):
         entropy(regressors, *friedman)
     with pytest.raises(ValueError, match="on='bag' is not allowed"):
         q_statistic(votes, y=y, on="bag")
-    with pytest.raises(ValueError, match="sample_weight is zero for every example"):
+    with pytest.raises(ValueError, match="sample_weight is zero for every sample"):
         diversity(votes, y=y, sample_weight=[0, 0])
     with pytest.raises(TypeError, match="weights"):
         disagreement(votes, y=y, weights=[1, 2])

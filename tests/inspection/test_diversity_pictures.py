@@ -24,7 +24,7 @@ MINUS = "\N{MINUS SIGN}"
 
 @pytest.fixture(scope="module")
 def votes():
-    """Two ensembles on 200 examples, good members that agree and bad ones that do not."""
+    """Two ensembles on 200 samples, good members that agree and bad ones that do not."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 200)
     common = rng.integers(0, 3, 200)

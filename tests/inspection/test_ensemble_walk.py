@@ -35,8 +35,8 @@ def bag(waveform):
     return BaggingClassifier(CARTClassifier(pruning="cv"), 50, random_state=0).fit(*waveform)
 
 
-def signs_of(said, y):
-    return np.where(np.asarray(said) == y, 1.0, -1.0)
+def signs_of(answers, y):
+    return np.where(np.asarray(answers) == y, 1.0, -1.0)
 
 
 def directions_by_hand(signs):
@@ -52,9 +52,9 @@ def directions_by_hand(signs):
 
 
 def test_coordinates_are_products_with_the_directions(votes):
-    said, y = votes
-    signs = signs_of(said, y)
-    found = ensemble_walk(said, y=y)
+    answers, y = votes
+    signs = signs_of(answers, y)
+    found = ensemble_walk(answers, y=y)
     expected = directions_by_hand(signs)
     expected[2] *= np.sign(expected[2] @ found.directions[2])
     np.testing.assert_allclose(found.directions, expected, atol=1e-9)
@@ -68,12 +68,12 @@ def test_directions_are_orthonormal(votes, waveform, bag):
 
 
 def test_points_are_partial_sums(votes):
-    said, y = votes
-    signs = signs_of(said, y)
+    answers, y = votes
+    signs = signs_of(answers, y)
     places = np.random.default_rng(1).permutation(15)
-    found = ensemble_walk(said, y=y, orders={"mine": places, "best": "reduce_error"})
+    found = ensemble_walk(answers, y=y, orders={"mine": places, "best": "reduce_error"})
     assert list(found.walks) == ["own order", "mine", "best"]
-    best = order(said, y=y, rule="reduce_error").order
+    best = order(answers, y=y, rule="reduce_error").order
     for name, order_ in (("own order", np.arange(15)), ("mine", places), ("best", best)):
         walk = found.walks[name]
         assert walk.shape == (16, 3)
@@ -91,8 +91,8 @@ def test_all_walks_end_at_the_vector_of_the_ensemble(waveform, bag):
         np.testing.assert_allclose(walk[-1], end, atol=1e-8)
 
 
-def test_the_published_example_of_the_reference():
-    # Three examples on which members are right so often that c_ens = (1, .5, -.5).
+def test_the_published_sample_of_the_reference():
+    # Three samples on which members are right so often that c_ens = (1, .5, -.5).
     right = np.array([[1, 1, 1], [1, 1, 0], [1, 1, 0], [1, 0, 0]], bool)
     found = ensemble_walk(np.where(right, 0, 1), y=[0, 0, 0])
     assert found.ensemble.tolist() == [1.0, 0.5, -0.5]
@@ -114,8 +114,8 @@ def test_orientation_takes_the_members_by_their_step_along_the_reference(votes, 
 
 
 def test_no_walk_is_above_that_of_orientation(votes):
-    said, y = votes
-    found = ensemble_walk(said, y=y, n_random_orders=20, random_state=0)
+    answers, y = votes
+    found = ensemble_walk(answers, y=y, n_random_orders=20, random_state=0)
     assert len(found.walks) == 21
     ceiling = found.walks["orientation"][:, 1] + 1e-9
     for walk in found.walks.values():
@@ -123,9 +123,9 @@ def test_no_walk_is_above_that_of_orientation(votes):
 
 
 def test_the_third_direction_is_that_in_which_members_differ_most(votes):
-    said, y = votes
-    signs = signs_of(said, y)
-    found = ensemble_walk(said, y=y)
+    answers, y = votes
+    signs = signs_of(answers, y)
+    found = ensemble_walk(answers, y=y)
     rest = signs - found.steps[:, :2] @ found.directions[:2]
     spread = (found.steps[:, 2] ** 2).sum()
     assert spread == pytest.approx(np.linalg.svd(rest)[1][0] ** 2)
@@ -137,9 +137,9 @@ def test_the_third_direction_is_that_in_which_members_differ_most(votes):
 def test_many_members_have_the_same_walk():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 40)
-    said = np.where(rng.random((600, 40)) < np.linspace(0.4, 0.9, 40), y, 1 - y)
-    signs = signs_of(said, y)
-    found = ensemble_walk(said, y=y, orders=None)
+    answers = np.where(rng.random((600, 40)) < np.linspace(0.4, 0.9, 40), y, 1 - y)
+    signs = signs_of(answers, y)
+    found = ensemble_walk(answers, y=y, orders=None)
     expected = directions_by_hand(signs)
     expected[2] *= np.sign(expected[2] @ found.directions[2])
     np.testing.assert_allclose(found.directions, expected, atol=1e-6)
@@ -147,9 +147,9 @@ def test_many_members_have_the_same_walk():
 
 
 def test_random_orders_are_fixed_by_the_seed(votes):
-    said, y = votes
+    answers, y = votes
     one, same, other = (
-        ensemble_walk(said, y=y, orders=None, n_random_orders=3, random_state=seed)
+        ensemble_walk(answers, y=y, orders=None, n_random_orders=3, random_state=seed)
         for seed in (0, 0, 1)
     )
     assert list(one.walks) == ["random order", "random order 2", "random order 3"]
@@ -172,16 +172,18 @@ def test_subsets_that_do_not_grow_by_one_member_have_a_walk(waveform, bag):
 
 
 def test_weights_are_copies(votes):
-    said, y = votes
+    answers, y = votes
     weights = np.arange(60) % 3
-    weighted = ensemble_walk(said, y=y, sample_weight=weights, orders=["orientation", "kappa"])
+    weighted = ensemble_walk(answers, y=y, sample_weight=weights, orders=["orientation", "kappa"])
     copied = ensemble_walk(
-        np.repeat(said, weights, axis=1), y=np.repeat(y, weights), orders=["orientation", "kappa"]
+        np.repeat(answers, weights, axis=1),
+        y=np.repeat(y, weights),
+        orders=["orientation", "kappa"],
     )
     for name, walk in weighted.walks.items():
         np.testing.assert_allclose(walk, copied.walks[name], atol=1e-8)
     np.testing.assert_allclose(weighted.directions @ weighted.directions.T, np.eye(3), atol=1e-9)
-    halves = ensemble_walk(said, y=y, sample_weight=weights / 2)
+    halves = ensemble_walk(answers, y=y, sample_weight=weights / 2)
     np.testing.assert_allclose(
         halves.walks["own order"] * np.sqrt(2), weighted.walks["own order"], atol=1e-8
     )
@@ -189,7 +191,7 @@ def test_weights_are_copies(votes):
 
 @pytest.mark.parametrize("kind", ["ours", "scikit-learn"])
 def test_boosted_members_take_steps_of_their_weight(kind, waveform):
-    from orfeon.adapters import adapt
+    from orfeon.members import adapt
 
     X, y = waveform
     few = AdaBoostClassifier if kind == "ours" else AdaBoostOfScikitLearn
@@ -204,8 +206,8 @@ def test_boosted_members_take_steps_of_their_weight(kind, waveform):
 
 
 def test_a_member_that_does_not_vote_does_not_move(votes):
-    said, y = votes
-    holes = np.where(np.random.default_rng(4).random(said.shape) < 0.3, -1, said)
+    answers, y = votes
+    holes = np.where(np.random.default_rng(4).random(answers.shape) < 0.3, -1, answers)
     signs = np.where(holes == -1, 0.0, signs_of(holes, y))
     found = ensemble_walk(holes, y=y, no_vote=-1)
     np.testing.assert_allclose(found.ensemble, signs.mean(axis=0), atol=1e-12)
@@ -213,7 +215,7 @@ def test_a_member_that_does_not_vote_does_not_move(votes):
 
 
 def test_out_of_bag_votes_have_a_walk(waveform, bag):
-    from orfeon.adapters import adapt
+    from orfeon.members import adapt
 
     X, y = waveform
     mask = adapt(bag).out_of_bag(X, y)
@@ -250,15 +252,15 @@ def test_members_that_cancel_out_have_the_diagonal_as_reference():
 
 
 def test_what_has_no_walk_is_refused(votes, friedman):
-    said, y = votes
+    answers, y = votes
     with pytest.raises(ValueError, match="y is missing"):
-        ensemble_walk(said)
+        ensemble_walk(answers)
     with pytest.raises(ValueError, match="members that predict numbers have no walk"):
         ensemble_walk(BaggingRegressor(n_estimators=3).fit(*friedman), *friedman)
     with pytest.raises(ValueError, match="n_random_orders=-2 is not allowed"):
-        ensemble_walk(said, y=y, n_random_orders=-2)
+        ensemble_walk(answers, y=y, n_random_orders=-2)
     with pytest.raises(ValueError, match="rule='orientated' is not known"):
-        ensemble_walk(said, y=y, orders="orientated")
+        ensemble_walk(answers, y=y, orders="orientated")
 
 
 # -- the picture -----------------------------------------------------------------------------------
@@ -282,9 +284,9 @@ def test_the_plane_shows_the_first_two_coordinates(waveform, bag):
 
 
 def test_space_shows_all_three_and_begins_with_the_plane(votes):
-    said, y = votes
-    flat = EnsembleWalkDisplay.from_votes(said, y)
-    space = EnsembleWalkDisplay.from_votes(said, y, dimensions=3)
+    answers, y = votes
+    flat = EnsembleWalkDisplay.from_votes(answers, y)
+    space = EnsembleWalkDisplay.from_votes(answers, y, dimensions=3)
     assert space.ax_.name == "3d"
     assert len(space.figure_.axes) == 1
     for name, line in space.lines_.items():
@@ -295,9 +297,9 @@ def test_space_shows_all_three_and_begins_with_the_plane(votes):
 
 
 def test_random_walks_are_grey_and_named_once(votes):
-    said, y = votes
+    answers, y = votes
     figure, ax = pyplot.subplots()
-    display = EnsembleWalkDisplay.from_votes(said, y, n_random_orders=3, random_state=0, ax=ax)
+    display = EnsembleWalkDisplay.from_votes(answers, y, n_random_orders=3, random_state=0, ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is figure
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
@@ -306,15 +308,15 @@ def test_random_walks_are_grey_and_named_once(votes):
     greys = {line.get_color() for name, line in display.lines_.items() if "random" in name}
     assert len(greys) == 1
     assert display.lines_["orientation"].get_color() not in greys
-    alone = EnsembleWalkDisplay.from_votes(said, y, orders=None)
+    alone = EnsembleWalkDisplay.from_votes(answers, y, orders=None)
     assert alone.ax_.get_title() == "Walk of 15 members to the vector of the ensemble"
 
 
 def test_axes_of_the_wrong_kind_are_refused(votes):
-    said, y = votes
+    answers, y = votes
     with pytest.raises(ValueError, match="dimensions=4 is not allowed; use 2 or 3"):
-        EnsembleWalkDisplay.from_votes(said, y, dimensions=4)
+        EnsembleWalkDisplay.from_votes(answers, y, dimensions=4)
     with pytest.raises(ValueError, match='dimensions=3 needs axes with projection="3d"'):
-        EnsembleWalkDisplay.from_votes(said, y, dimensions=3, ax=pyplot.subplots()[1])
+        EnsembleWalkDisplay.from_votes(answers, y, dimensions=3, ax=pyplot.subplots()[1])
     _, ax = pyplot.subplots(subplot_kw={"projection": "3d"})
-    assert EnsembleWalkDisplay.from_votes(said, y, dimensions=3, ax=ax).ax_ is ax
+    assert EnsembleWalkDisplay.from_votes(answers, y, dimensions=3, ax=ax).ax_ is ax

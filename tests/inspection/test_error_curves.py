@@ -25,10 +25,10 @@ from orfeon import (
     order,
     prune,
 )
-from orfeon.adapters import adapt
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.inspection.error_curve_display import ErrorCurveDisplay
 from orfeon.inspection.errors_by_size import ErrorCurve, ErrorCurves, curves_of_orders, error_curves
+from orfeon.members import adapt
 from orfeon.ordering import BoostingBased, MarginDistance, ReduceError
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -53,27 +53,27 @@ def of_numbers(friedman):
     return BaggingRegressor(tree, n_estimators=20, oob_score=True, random_state=0).fit(*friedman)
 
 
-def vote_errors(said, y, order=None, no_vote=-1):
-    """Error of the first members, member by member and example by example."""
-    said = said if order is None else said[order]
+def vote_errors(answers, y, order=None, no_vote=-1):
+    """Error of the first members, member by member and sample by sample."""
+    answers = answers if order is None else answers[order]
     errors = []
-    for u in range(1, len(said) + 1):
-        wrong = heard = 0
+    for u in range(1, len(answers) + 1):
+        wrong = answered = 0
         for i, label in enumerate(y):
-            votes = said[:u, i][said[:u, i] != no_vote]
+            votes = answers[:u, i][answers[:u, i] != no_vote]
             if len(votes):
-                heard += 1
+                answered += 1
                 wrong += np.bincount(votes).argmax() != label
-        errors.append(wrong / heard)
+        errors.append(wrong / answered)
     return np.array(errors)
 
 
-def mean_errors(said, y, order=None):
-    said = said if order is None else said[order]
+def mean_errors(answers, y, order=None):
+    answers = answers if order is None else answers[order]
     errors = []
-    for u in range(1, len(said) + 1):
-        known = ~np.isnan(said[:u]).all(axis=0)
-        errors.append(np.mean((np.nanmean(said[:u, known], axis=0) - y[known]) ** 2))
+    for u in range(1, len(answers) + 1):
+        known = ~np.isnan(answers[:u]).all(axis=0)
+        errors.append(np.mean((np.nanmean(answers[:u, known], axis=0) - y[known]) ** 2))
     return np.array(errors)
 
 
@@ -91,13 +91,13 @@ def test_curves_are_those_of_the_stages(waveform, test_set, bag):
         assert found["own order", on].whole == pytest.approx(1 - bag.score(X, y), abs=1e-12)
 
 
-def test_out_of_bag_errors_are_of_members_that_did_not_see_the_example(waveform, bag):
+def test_out_of_bag_errors_are_of_members_that_did_not_see_the_sample(waveform, bag):
     X, y = waveform
     found = error_curves(bag, X, y)["own order", "out-of-bag"]
     assert found.whole == pytest.approx(1 - bag.oob_score_, abs=1e-12)
-    heard = np.where(adapt(bag).out_of_bag(X, y), adapt(bag).answers(X), -1)
-    np.testing.assert_allclose(found.errors, vote_errors(heard, y), atol=1e-12)
-    # Examples that nobody has left out yet are no errors: the first member errs as single trees do.
+    answered = np.where(adapt(bag).out_of_bag(X, y), adapt(bag).answers(X), -1)
+    np.testing.assert_allclose(found.errors, vote_errors(answered, y), atol=1e-12)
+    # Samples that nobody has left out yet are no errors: the first member errs as single trees do.
     assert found.errors[0] < 0.5
 
 
@@ -113,17 +113,17 @@ def test_ensembles_of_scikit_learn_have_curves(make, waveform, test_set):
         expected = vote_errors(adapt(ensemble).answers(X), y)
         np.testing.assert_allclose(found["own order", on].errors, expected, atol=1e-12)
     mask = adapt(ensemble).out_of_bag(*waveform)
-    heard = np.where(mask, adapt(ensemble).answers(waveform[0]), -1)
-    expected = vote_errors(heard, waveform[1])
+    answered = np.where(mask, adapt(ensemble).answers(waveform[0]), -1)
+    expected = vote_errors(answered, waveform[1])
     np.testing.assert_allclose(found["own order", "out-of-bag"].errors, expected, atol=1e-12)
 
 
 def test_a_matrix_of_votes_has_the_same_curves(waveform, test_set, bag):
     from_ensemble = error_curves(bag, *waveform, *test_set, orders="reduce_error", out_of_bag=False)
     names = np.array(["x", "y", "z"])
-    said, said_test = (names[bag.votes(X)] for X in (waveform[0], test_set[0]))
+    answers, said_test = (names[bag.votes(X)] for X in (waveform[0], test_set[0]))
     from_votes = error_curves(
-        said, y=names[waveform[1]], votes_test=said_test, y_test=names[test_set[1]],
+        answers, y=names[waveform[1]], votes_test=said_test, y_test=names[test_set[1]],
         orders="reduce_error",
     )  # fmt: skip
     assert len(from_votes) == len(from_ensemble) == 4
@@ -136,22 +136,22 @@ def test_lists_of_estimators_have_curves(waveform):
     X, y = waveform
     trees = [DecisionTreeClassifier(max_depth=d, random_state=0).fit(X, y) for d in (1, 2, 3)]
     found = error_curves(trees, X, y)
-    assert [curve.on for curve in found] == ["these examples"]  # nobody knows what they left out
+    assert [curve.on for curve in found] == ["these samples"]  # nobody knows what they left out
     expected = vote_errors(np.array([tree.predict(X) for tree in trees]), y)
-    np.testing.assert_allclose(found["own order", "these examples"].errors, expected, atol=1e-12)
+    np.testing.assert_allclose(found["own order", "these samples"].errors, expected, atol=1e-12)
 
 
-def test_only_examples_that_members_were_trained_on_are_called_training(waveform, test_set, bag):
+def test_only_samples_that_members_were_trained_on_are_called_training(waveform, test_set, bag):
     assert {curve.on for curve in error_curves(bag, *waveform, out_of_bag=False)} == {"training"}
-    assert {curve.on for curve in error_curves(bag, *test_set)} == {"these examples"}
+    assert {curve.on for curve in error_curves(bag, *test_set)} == {"these samples"}
     assert {curve.on for curve in error_curves(bag, *test_set, name="test")} == {"test"}
     few = prune(bag, *test_set, keep=[0, 1, 2])
-    assert {curve.on for curve in error_curves(few, *test_set)} == {"these examples"}
+    assert {curve.on for curve in error_curves(few, *test_set)} == {"these samples"}
     drawn_ = ErrorCurveDisplay.from_estimator(bag, *test_set).ax_
-    assert drawn_.get_title().startswith("Least error on these examples: ")
+    assert drawn_.get_title().startswith("Least error on these samples: ")
     assert drawn_.get_ylabel() == "error, %"
-    said = np.array([[0, 1, 1], [0, 1, 0]])
-    drawn_ = ErrorCurveDisplay.from_votes(said, [0, 1, 1], name="test").ax_
+    answers = np.array([[0, 1, 1], [0, 1, 0]])
+    drawn_ = ErrorCurveDisplay.from_votes(answers, [0, 1, 1], name="test").ax_
     assert drawn_.get_title().startswith("Least test error: ")
 
 
@@ -214,12 +214,12 @@ def test_subsets_and_weights_of_a_rule_are_used(rule, waveform, test_set, bag):
 
 def test_out_of_bag_curves_of_orders_are_counted_the_same_way(waveform, bag):
     X, y = waveform
-    heard = np.where(adapt(bag).out_of_bag(X, y), adapt(bag).answers(X), -1)
+    answered = np.where(adapt(bag).out_of_bag(X, y), adapt(bag).answers(X), -1)
     for rule in (MarginDistance(), ReduceError(backfitting=True)):
         made = order(bag, X, y, rule=rule)
         found = error_curves(bag, X, y, orders={"it": made})["it", "out-of-bag"].errors
         subsets = made.subsets or [made.order[:u] for u in range(1, 41)]
-        expected = [vote_errors(heard[some], y)[-1] for some in subsets]
+        expected = [vote_errors(answered[some], y)[-1] for some in subsets]
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -267,13 +267,13 @@ def test_errors_of_numbers_are_mean_squares(friedman, of_numbers):
     assert found.is_regression
     made = order(of_numbers, X, y, rule="reduce_error")
     for on, rows, targets in (("training", X, y), ("test", X_new, y_new)):
-        said = of_numbers.predictions(rows)
-        np.testing.assert_allclose(found["own order", on].errors, mean_errors(said, targets))
-        ordered = mean_errors(said, targets, made.order)
+        answers = of_numbers.predictions(rows)
+        np.testing.assert_allclose(found["own order", on].errors, mean_errors(answers, targets))
+        ordered = mean_errors(answers, targets, made.order)
         np.testing.assert_allclose(found["reduce error", on].errors, ordered)
-    heard = np.where(adapt(of_numbers).out_of_bag(X, y), of_numbers.predictions(X), np.nan)
+    answered = np.where(adapt(of_numbers).out_of_bag(X, y), of_numbers.predictions(X), np.nan)
     for name, places in (("own order", np.arange(20)), ("reduce error", made.order)):
-        expected = mean_errors(heard, y, places)
+        expected = mean_errors(answered, y, places)
         np.testing.assert_allclose(found[name, "out-of-bag"].errors, expected, rtol=1e-9)
 
 
@@ -290,7 +290,7 @@ def test_classifiers_without_a_vote_have_the_curves_of_their_stages(make, wavefo
     found = error_curves(model, *waveform, *test_set)
     assert [curve.on for curve in found] == ["training", "test"]
     for curve, (X, y) in zip(found, (waveform, test_set), strict=True):
-        expected = [np.mean(said != y) for said in model.staged_predict(X)]
+        expected = [np.mean(answers != y) for answers in model.staged_predict(X)]
         np.testing.assert_allclose(curve.errors, expected, atol=1e-12)
         assert curve.whole == pytest.approx(1 - model.score(X, y), abs=1e-12)
 
@@ -306,8 +306,10 @@ def test_regressors_without_a_mean_have_the_curves_of_their_stages(make, friedma
     weights = np.arange(200) % 3
     found = error_curves(model, X, y, sample_weight=weights)
     assert found.is_regression
-    expected = [np.average((said - y) ** 2, weights=weights) for said in model.staged_predict(X)]
-    np.testing.assert_allclose(found["own order", "these examples"].errors, expected)
+    expected = [
+        np.average((answers - y) ** 2, weights=weights) for answers in model.staged_predict(X)
+    ]
+    np.testing.assert_allclose(found["own order", "these samples"].errors, expected)
 
 
 def test_an_ensemble_that_votes_can_be_asked_for_its_stages(waveform, test_set):
@@ -333,15 +335,15 @@ def test_stages_have_no_other_order(waveform):
 
 
 def test_weights_are_copies(waveform, test_set, bag):
-    said, said_test = bag.votes(waveform[0]), bag.votes(test_set[0])
+    answers, said_test = bag.votes(waveform[0]), bag.votes(test_set[0])
     weights, weights_test = np.arange(300) % 3, np.arange(400) % 4
     options = {"orders": ["reduce_error", "margin_distance"]}
     weighted = error_curves(
-        said, y=waveform[1], votes_test=said_test, y_test=test_set[1], sample_weight=weights,
+        answers, y=waveform[1], votes_test=said_test, y_test=test_set[1], sample_weight=weights,
         sample_weight_test=weights_test, **options,
     )  # fmt: skip
     copied = error_curves(
-        np.repeat(said, weights, axis=1), y=np.repeat(waveform[1], weights),
+        np.repeat(answers, weights, axis=1), y=np.repeat(waveform[1], weights),
         votes_test=np.repeat(said_test, weights_test, axis=1),
         y_test=np.repeat(test_set[1], weights_test), **options,
     )  # fmt: skip
@@ -350,12 +352,12 @@ def test_weights_are_copies(waveform, test_set, bag):
         assert (one.errors == other.errors).all()
 
 
-def test_examples_without_a_vote_are_left_out():
-    said = [[0, 9, 9], [9, 1, 9], [0, 0, 9], [1, 1, 1]]
-    found = error_curves(said, y=[0, 0, 0], no_vote=9)
-    errors = found["own order", "these examples"].errors
+def test_samples_without_a_vote_are_left_out():
+    answers = [[0, 9, 9], [9, 1, 9], [0, 0, 9], [1, 1, 1]]
+    found = error_curves(answers, y=[0, 0, 0], no_vote=9)
+    errors = found["own order", "these samples"].errors
     np.testing.assert_allclose(errors, [0, 1 / 2, 0, 2 / 3])
-    late = error_curves([[9, 9], [0, 1]], y=[0, 0], no_vote=9)["own order", "these examples"]
+    late = error_curves([[9, 9], [0, 1]], y=[0, 0], no_vote=9)["own order", "these samples"]
     np.testing.assert_array_equal(late.errors, [np.nan, 0.5])
     assert (late.best_size, late.least) == (2, 0.5)
 
@@ -384,7 +386,7 @@ def test_orders_made_before_keep_their_curves(waveform, test_set, bag):
 # -- bad input -------------------------------------------------------------------------------------
 
 
-def test_examples_set_aside_for_orders_have_labels_and_votes():
+def test_samples_set_aside_for_orders_have_labels_and_votes():
     votes, y = [[0, 1, 1], [1, 1, 0]], [0, 1, 1]
     made = order(votes, y=y)
     with pytest.raises(ValueError, match=r"y is missing: .* with y=labels"):
@@ -418,7 +420,7 @@ def test_what_cannot_be_counted_is_refused(waveform, test_set, bag):
     with pytest.raises(ValueError, match="out_of_bag=True needs an ensemble"):
         error_curves(bag.votes(X), y=y, out_of_bag=True)
     boosted = AdaBoostClassifier(n_estimators=3).fit(X, y)
-    with pytest.raises(ValueError, match="AdaBoostClassifier has no out-of-bag examples"):
+    with pytest.raises(ValueError, match="AdaBoostClassifier has no out-of-bag samples"):
         error_curves(boosted, X, y, out_of_bag=True)
     with pytest.raises(KeyError, match="is not among the curves"):
         error_curves(bag, X, y)["kappa", "test"]
@@ -520,16 +522,16 @@ def test_numbers_are_drawn_as_they_are(friedman, of_numbers):
 
 
 def test_votes_and_orders_are_drawn(waveform, test_set, bag):
-    said = bag.votes(waveform[0])
+    answers = bag.votes(waveform[0])
     figure, ax = pyplot.subplots()
-    display = ErrorCurveDisplay.from_votes(said, waveform[1], orders="reduce_error", ax=ax)
+    display = ErrorCurveDisplay.from_votes(answers, waveform[1], orders="reduce_error", ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is figure
     assert list(display.lines_) == [
-        ("own order", "these examples"),
-        ("reduce error", "these examples"),
+        ("own order", "these samples"),
+        ("reduce error", "these samples"),
     ]
-    made = order(said, y=waveform[1], rule="kappa")
+    made = order(answers, y=waveform[1], rule="kappa")
     display = ErrorCurveDisplay.from_orders({"agree least": made}, bag, *test_set)
     expected = 100 * made.test_curve(bag, test_set[0], test_set[1])
     np.testing.assert_allclose(drawn(display.lines_["agree least", "test"]), expected)
@@ -557,7 +559,7 @@ def test_hundreds_of_members_that_nobody_ordered_have_a_logarithmic_axis():
     assert many.ax_.get_xscale() == "log"
     assert many.ax_.get_xlim() == (1, 300)
     # All is seen but the error of the first member.
-    errors = 100 * many.curves["own order", "these examples"].errors
+    errors = 100 * many.curves["own order", "these samples"].errors
     assert many.ax_.get_ylim()[1] > errors[1:].max()
     assert ErrorCurveDisplay.from_votes(votes[:299], y).ax_.get_xscale() == "linear"
     assert ErrorCurveDisplay.from_votes(votes, y, scale="linear").ax_.get_xscale() == "linear"

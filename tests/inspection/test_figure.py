@@ -46,8 +46,8 @@ def test_displays_are_made_and_drawn_in_the_same_way(name):
         assert where & set(inspect.signature(getattr(display, its)).parameters), its
     # A mosaic has many axes, and is drawn in a figure.
     axes, where = ("axes_", "figure") if name == "MapMosaicDisplay" else ("ax_", "ax")
-    for attribute in (axes, "figure_"):
-        assert f"\n{attribute} : " in inspect.cleandoc(display.__doc__)
+    for feature in (axes, "figure_"):
+        assert f"\n{feature} : " in inspect.cleandoc(display.__doc__)
     parameters = inspect.signature(display.plot).parameters
     assert list(parameters)[1] == where
     assert parameters[where].default is None
@@ -129,8 +129,8 @@ def test_the_second_ensemble_looks_the_same_in_all_pictures():
         for name, right in (("a", 0.8), ("b", 0.7), ("c", 0.6))
     }
     curves = inspection.ErrorCurves(tuple(
-        inspection.ErrorCurve(name, "test", next(iter(inspection.error_curves(said, y=y))).errors)
-        for name, said in votes.items()
+        inspection.ErrorCurve(name, "test", next(iter(inspection.error_curves(v, y=y))).errors)
+        for name, v in votes.items()
     ))  # fmt: skip
     errors = inspection.ErrorCurveDisplay(curves).plot().lines_
     margins = inspection.MarginDistributionDisplay.from_votes(votes, y)

@@ -1,4 +1,4 @@
-"""Importances of attributes: means and standard errors, and their picture."""
+"""Importances of features: means and standard errors, and their picture."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from orfeon import (
     RandomForestRegressor,
     StumpClassifier,
 )
-from orfeon.importance import impurity_importances
-from orfeon.inspection.attribute_importances import ImportanceDisplay, Importances, importances
-from orfeon.permutation import oob_permutation_importances
+from orfeon.forest.importance import impurity_importances
+from orfeon.forest.permutation import oob_permutation_importances
+from orfeon.inspection.feature_importance import ImportanceDisplay, Importances, importances
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -44,7 +44,7 @@ def forest():
 
 
 def one_of_three(n):
-    """Three attributes, of which the second decides."""
+    """Three features, of which the second decides."""
     X = np.random.default_rng(0).random((n, 3))
     return X, np.array(["low", "high"])[(X[:, 1] > 0.5).astype(int)]
 
@@ -182,13 +182,13 @@ def test_weights_are_those_of_the_fit():
         model, X2, y2.astype(str), kind="permutation", sample_weight=w, random_state=0
     )
     assert (found.mean == again.mean).all()
-    # Without them it is another training set, and all trees are asked about all examples.
-    assert importances(model, X, y, kind="permutation").on == "examples"
+    # Without them it is another training set, and all trees are asked about all samples.
+    assert importances(model, X, y, kind="permutation").on == "train"
     with pytest.raises(ValueError, match="not the training set"):
         importances(model, X, y, kind="permutation", on="out_of_bag")
 
 
-def test_what_was_measured_in_the_fit_needs_no_examples():
+def test_what_was_measured_in_the_fit_needs_no_samples():
     X, y = one_of_three(150)
     model = RandomForestClassifier(20, importance="permutation", random_state=0).fit(X, y)
     found = importances(model, kind="permutation")
@@ -210,13 +210,13 @@ def test_regression_counts_squared_errors(friedman):
     ExtraTreesClassifier(n_estimators=15, random_state=0),
     AdaBoostClassifier(StumpClassifier(), n_estimators=5, random_state=0),
 ])  # fmt: skip
-def test_other_models_are_asked_about_the_examples_given(model):
+def test_other_models_are_asked_about_the_samples_given(model):
     X, y = one_of_three(150)
     y = np.where(X[:, 0] > 0.9, "low", y)
     model.fit(X[:100], y[:100])
     test = X[100:], y[100:]
     found = importances(model, *test, kind="permutation", random_state=0)
-    assert found.on == "examples"
+    assert found.on == "train"
     assert found.each.shape == (10, 3)
     np.testing.assert_allclose(found.mean, found.each.mean(axis=0))
     expected = found.each.std(axis=0, ddof=1) / np.sqrt(10)
@@ -231,14 +231,14 @@ def test_other_models_are_asked_about_the_examples_given(model):
     assert drawn.each.shape == (3, 3)
 
 
-def test_a_forest_may_be_asked_about_other_examples_too(forest):
+def test_a_forest_may_be_asked_about_other_samples_too(forest):
     X, y = np.random.default_rng(9).random((80, 3)), np.array(["low", "high"] * 40)
-    found = importances(forest, X, y, kind="permutation", on="examples", random_state=0)
-    assert found.on == "examples"
+    found = importances(forest, X, y, kind="permutation", on="train", random_state=0)
+    assert found.on == "train"
     assert np.abs(found.mean).max() < 0.1  # labels without meaning
     linear = LinearRegression().fit(X, X @ [1.0, 2.0, 0.0])
     found = importances(linear, X, X @ [1.0, 2.0, 0.0], kind="permutation", random_state=0)
-    # Shuffling an independent attribute costs twice its part of the variance.
+    # Shuffling an independent feature costs twice its part of the variance.
     assert found.mean == pytest.approx(2 * X.var(axis=0) * [1, 4, 0], rel=0.2, abs=1e-12)
 
 
@@ -256,8 +256,8 @@ def test_names_are_those_of_the_columns():
         assert importances(model.fit(table, y)).names == ("a", "b", "c")
     pruned = PrunedClassifier(BaggingClassifier(n_estimators=9), random_state=0).fit(table, y)
     assert importances(pruned).names == ("a", "b", "c")
-    with pytest.warns(UserWarning, match="was trained on these examples"):
-        found = importances(pruned, table, y, kind="permutation", on="examples", random_state=0)
+    with pytest.warns(UserWarning, match="was trained on these samples"):
+        found = importances(pruned, table, y, kind="permutation", on="train", random_state=0)
     assert found.mean.argmax() == 1
 
 
@@ -277,7 +277,7 @@ def test_what_cannot_be_measured_is_refused(forest):
     ):
         importances(SVC().fit(X, y), X, y, kind="permutation", on="out_of_bag")
     extra = ExtraTreesClassifier(n_estimators=3, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="has no out-of-bag examples"):
+    with pytest.raises(ValueError, match="has no out-of-bag samples"):
         importances(extra, X, y, kind="permutation", on="out_of_bag")
     for settings, message in (
         ({"kind": "gain"}, "kind='gain' is not allowed"),
@@ -325,8 +325,8 @@ def test_unknown_errors_are_not_drawn_and_few_may_be_shown():
 
 @pytest.mark.parametrize(("changes", "label", "first"), [
     ({"on": "out_of_bag"}, "out-of-bag error added by shuffling, %", 60.0),
-    ({"on": "examples"}, "error added by shuffling, %", 60.0),
-    ({"on": "examples", "is_regression": True}, "squared error added by shuffling", 0.6),
+    ({"on": "train"}, "error added by shuffling, %", 60.0),
+    ({"on": "train", "is_regression": True}, "squared error added by shuffling", 0.6),
 ])  # fmt: skip
 def test_permutations_say_which_error_they_add_to(changes, label, first):
     display = ImportanceDisplay(by_hand(kind="permutation", **changes)).plot()
@@ -368,9 +368,9 @@ def test_scikit_learns_forests_and_pruned_ones_are_asked_out_of_bag():
 
 
 def test_each_member_is_asked_about_what_it_did_not_see():
-    from orfeon.adapters import adapt
     from orfeon.datasets import TwoNorm
     from orfeon.inspection._member_permutations import permuted_members
+    from orfeon.members import adapt
 
     X, y = TwoNorm().sample(60, random_state=0)
     forest = TheirForest(7, random_state=0).fit(X, y)
@@ -394,6 +394,6 @@ def test_the_training_set_of_an_ensemble_that_leaves_nothing_out_has_a_warning()
 
     X, y = TwoNorm().sample(100, random_state=0)
     boosted = AdaBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
-    with pytest.warns(UserWarning, match="AdaBoostClassifier was trained on these examples"):
-        assert importances(boosted, X, y, kind="permutation", random_state=0).on == "examples"
-    assert importances(boosted, X[:50], y[:50], kind="permutation", n_repeats=2).on == "examples"
+    with pytest.warns(UserWarning, match="AdaBoostClassifier was trained on these samples"):
+        assert importances(boosted, X, y, kind="permutation", random_state=0).on == "train"
+    assert importances(boosted, X[:50], y[:50], kind="permutation", n_repeats=2).on == "train"

@@ -11,14 +11,14 @@ from sklearn.metrics import cohen_kappa_score
 from orfeon import AdaBoostClassifier, BaggingClassifier, BaggingRegressor
 from orfeon.datasets import make_twonorm
 from orfeon.inspection.kappa_error_diagram import kappa_error
+from orfeon.members.vote_matrix import read_selection
 from orfeon.ordering.kappa import pairwise_kappa
-from orfeon.votes.selection import read_selection
 
 
-def random_votes(seed, n_members=9, n_examples=60, n_classes=3):
+def random_votes(seed, n_members=9, n_samples=60, n_classes=3):
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n_examples)
-    guess = rng.integers(0, n_classes, (n_members, n_examples))
+    y = rng.integers(0, n_classes, n_samples)
+    guess = rng.integers(0, n_classes, (n_members, n_samples))
     return np.where(rng.random(guess.shape) < 0.6, y, guess), y
 
 
@@ -74,14 +74,14 @@ def test_extremes_of_agreement():
     assert found[3, 4] == 1  # nothing over nothing, and they always agree
 
 
-def test_pairs_are_on_the_examples_on_which_both_vote():
+def test_pairs_are_on_the_samples_on_which_both_vote():
     votes = np.array([[0, 0, 1, 1, 0, -1], [0, 1, 1, 0, -1, 0], [-1, -1, -1, -1, 1, -1]])
     cloud = kappa_error(votes, y=[0, 0, 1, 1, 1, 1], no_vote=-1)
     assert cloud.pairs.tolist() == [[0, 1], [0, 2]]  # 1 and 2 never meet
-    # 0 and 1 agree on 2 of 4; 0 and 2 meet on one example, on which they disagree for good.
+    # 0 and 1 agree on 2 of 4; 0 and 2 meet on one sample, on which they disagree for good.
     assert cloud.kappa.tolist() == [0.0, 0.0]
     assert cloud.error.tolist() == [0.25, 0.5]
-    with pytest.raises(ValueError, match="no two members vote on a common example"):
+    with pytest.raises(ValueError, match="no two members vote on a common sample"):
         kappa_error([[0, -1], [-1, 1]], y=[0, 1], no_vote=-1)
 
 
@@ -134,14 +134,14 @@ def test_sampled_pairs_are_drawn_evenly():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_cloud_of_boosting_is_wider_and_higher_than_that_of_bagging(seed):
-    """Twonorm, on the training set and on other examples: mean error, and spreads of both."""
+    """Twonorm, on the training set and on other samples: mean error, and spreads of both."""
     X, y = make_twonorm(300, random_state=seed)
     bag, boosted = (
         method(n_estimators=40, random_state=seed).fit(X, y)
         for method in (BaggingClassifier, AdaBoostClassifier)
     )
-    for examples in ((X, y), make_twonorm(1000, random_state=100 + seed)):
-        one, other = kappa_error(bag, *examples), kappa_error(boosted, *examples)
+    for samples in ((X, y), make_twonorm(1000, random_state=100 + seed)):
+        one, other = kappa_error(bag, *samples), kappa_error(boosted, *samples)
         assert len(one) == len(other) == 780
         assert other.centroid[1] > one.centroid[1] + 0.08  # higher
         assert other.centroid[0] < one.centroid[0] - 0.15  # more diverse
@@ -149,7 +149,7 @@ def test_the_cloud_of_boosting_is_wider_and_higher_than_that_of_bagging(seed):
         assert other.spread[1] > 1.2 * one.spread[1]  # and in error
 
 
-def test_out_of_bag_pairs_err_as_on_other_examples(waveform):
+def test_out_of_bag_pairs_err_as_on_other_samples(waveform):
     X, y = waveform
     bag = BaggingClassifier(n_estimators=20, random_state=0).fit(X, y)
     inside, outside = kappa_error(bag, X, y), kappa_error(bag, X, y, on="out_of_bag")

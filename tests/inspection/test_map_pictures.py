@@ -96,7 +96,7 @@ def test_borders_run_between_pixels_of_different_classes():
     assert draw_border(ax, by_hand([[0, 0], [0, 0]])).get_segments() == []
 
 
-def test_examples_are_where_they_are_with_a_marker_for_each_class(bag, circle):
+def test_samples_are_where_they_are_with_a_marker_for_each_class(bag, circle):
     X, y = circle
     display = ClassificationMapDisplay.from_estimator(bag, X, y, grid_resolution=20)
     assert len(display.points_) == 2
@@ -123,7 +123,7 @@ def test_parts_can_be_left_out(bag, circle):
 def test_the_truth_is_drawn_and_what_is_wrong_is_said(bag, circle):
     X, y = circle
     display = ClassificationMapDisplay.from_estimator(
-        bag, X, y, truth=Circle(), box=SQUARE, grid_resolution=50
+        bag, X, y, y_true=Circle(), box=SQUARE, grid_resolution=50
     )
     wrong = display.data.disagreement(classification_map(Circle(), box=SQUARE, grid_resolution=50))
     assert display.ax_.get_title().endswith(f"\n{100 * wrong:.1f}% of the area is wrong")
@@ -191,17 +191,17 @@ def test_a_mosaic_of_models_has_a_column_for_each_and_a_row_for_each_data_set():
         "few": Circle().sample(50, random_state=0),
         "many": Circle().sample(500, random_state=0),
     }
-    mosaic = map_mosaic(models, data, truth=Circle(), grid_resolution=40)
+    mosaic = map_mosaic(models, data, y_true=Circle(), grid_resolution=40)
     assert (mosaic.row_names, mosaic.column_names) == (("few", "many"), ("tree", "theirs"))
     # All maps cover all data, so that they can be compared.
-    assert all((one.x == mosaic.truth.x).all() for row in mosaic.maps for one in row)
-    assert mosaic.truth.x[0] < min(X[:, 0].min() for X, _ in data.values())
+    assert all((one.x == mosaic.y_true.x).all() for row in mosaic.maps for one in row)
+    assert mosaic.y_true.x[0] < min(X[:, 0].min() for X, _ in data.values())
     X, y = data["many"]
     tree = CARTClassifier(random_state=0).fit(X, y)
-    box = tuple((at[0], at[-1]) for at in (mosaic.truth.x, mosaic.truth.y))
+    box = tuple((at[0], at[-1]) for at in (mosaic.y_true.x, mosaic.y_true.y))
     again = classification_map(tree, box=box, grid_resolution=40)
     assert (mosaic.maps[1][0].codes == again.codes).all()
-    assert mosaic.errors[1, 0] == again.disagreement(mosaic.truth)
+    assert mosaic.errors[1, 0] == again.disagreement(mosaic.y_true)
     assert not hasattr(models["tree"], "forest_")  # clones were fitted
 
 
@@ -209,7 +209,7 @@ def test_sizes_are_the_first_members_of_one_fit():
     data = [Diagonal().sample(n, random_state=0) for n in (60, 300)]
     model = ClassSwitchingClassifier(random_state=0)
     mosaic = map_mosaic(model, data, n_members=[1, 11, 51], kind="margins", grid_resolution=30)
-    assert mosaic.row_names == ("60 examples", "300 examples")
+    assert mosaic.row_names == ("60 samples", "300 samples")
     assert mosaic.column_names == ("1 member", "11 members", "51 members")
     assert np.isnan(mosaic.errors).all()
     alone = ClassSwitchingClassifier(n_estimators=11, random_state=0).fit(*data[1])
@@ -229,18 +229,18 @@ def test_committees_are_counted_by_their_own_parameter():
 def test_the_picture_of_a_mosaic_says_what_is_what():
     data = [Diagonal().sample(n, random_state=0) for n in (30, 100)]
     model = ClassSwitchingClassifier(random_state=0)
-    mosaic = map_mosaic(model, data, n_members=[1, 11, 51], truth=Diagonal(), grid_resolution=30)
+    mosaic = map_mosaic(model, data, n_members=[1, 11, 51], y_true=Diagonal(), grid_resolution=30)
     display = MapMosaicDisplay(mosaic).plot()
     assert display.axes_.shape == (2, 3)
     assert [ax.get_title() for ax in display.axes_[0]] == ["1 member", "11 members", "51 members"]
-    assert [ax.get_ylabel() for ax in display.axes_[:, 0]] == ["30 examples", "100 examples"]
+    assert [ax.get_ylabel() for ax in display.axes_[:, 0]] == ["30 samples", "100 samples"]
     written = [[ax.texts[0].get_text() for ax in row] for row in display.axes_]
     assert written == [[f"{100 * e:.1f}%" for e in row] for row in mosaic.errors]
     for row, axes in zip(mosaic.maps, display.axes_, strict=True):
         for one, ax in zip(row, axes, strict=True):
             assert (ax.images[0].get_array() == one.codes).all()
-    said = "Class decided at each point by ClassSwitchingClassifier"
-    assert display.figure_.get_suptitle() == said
+    answers = "Class decided at each point by ClassSwitchingClassifier"
+    assert display.figure_.get_suptitle() == answers
     (legend,) = display.figure_.legends
     texts = [text.get_text() for text in legend.get_texts()]
     assert texts == ["class 0", "class 1", "true border", "%: area that is wrong"]
@@ -279,11 +279,11 @@ def test_a_mosaic_is_fitted_and_drawn_at_once():
     model = BaggingClassifier(random_state=0)
     figure = pyplot.figure(layout="constrained")
     display = MapMosaicDisplay.from_estimator(
-        model, data, n_members=[1, 3], kind="margins", truth=Circle(), grid_resolution=10,
+        model, data, n_members=[1, 3], kind="margins", y_true=Circle(), grid_resolution=10,
         figure=figure,
     )  # fmt: skip
     expected = map_mosaic(
-        model, data, n_members=[1, 3], kind="margins", truth=Circle(), grid_resolution=10
+        model, data, n_members=[1, 3], kind="margins", y_true=Circle(), grid_resolution=10
     )
     assert display.figure_ is figure
     assert (display.mosaic.errors == expected.errors).all()
@@ -317,7 +317,7 @@ def test_the_same_model_twice_gives_the_same_mosaic():
 
 @pytest.mark.parametrize(("change", "message"), [
     ({"data": []}, "data is empty"),
-    ({"data": [make_circle(30), make_circle(30)]}, "two sets of 30 examples"),
+    ({"data": [make_circle(30), make_circle(30)]}, "two sets of 30 samples"),
     ({"kind": "votes"}, "kind='votes' is not allowed"),
     ({"n_members": []}, r"n_members=\[\] is not allowed"),
     ({"n_members": [0, 3]}, "n_members="),
@@ -361,7 +361,7 @@ def test_a_map_of_one_column_has_a_width():
     assert extent_of(by_hand([[0], [1]])) == (-0.5, 0.5, -0.5, 1.5)
 
 
-def test_examples_without_classes_are_refused(bag, circle):
+def test_samples_without_classes_are_refused(bag, circle):
     X, y = circle
     data = classification_map(bag, X, grid_resolution=5)
     with pytest.raises(ValueError, match="y is missing"):

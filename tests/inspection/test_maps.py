@@ -187,7 +187,7 @@ def test_painted_and_routed_maps_are_equal(monkeypatch, circle, four):
 def test_trees_that_are_no_rectangles_are_routed(circle):
     X, y = circle
     model = ObliqueForestClassifier(n_estimators=9, random_state=0).fit(X, y)
-    with pytest.raises(ValueError, match="two ordered attributes are expected"):
+    with pytest.raises(ValueError, match="two ordered features are expected"):
         painted_votes(model.forest_, np.zeros(2), np.zeros(2))
     found = margin_map(model, X, grid_resolution=20)
     shares = model.vote_shares(points(found))
@@ -203,9 +203,9 @@ def test_margins_are_those_of_the_votes_counted_by_hand(n_estimators, circle, fo
         model = BaggingClassifier(n_estimators=n_estimators, random_state=0).fit(X, y)
         found = margin_map(model, X, grid_resolution=8)
         trees = [nested(model.forest_, t) for t in range(n_estimators)]
-        said = vote_map(trees, found.x, found.y)
+        answers = vote_map(trees, found.x, found.y)
         for at in np.ndindex(8, 8):
-            code, lead = decision_and_lead(said[at[0]][at[1]], len(found.classes))
+            code, lead = decision_and_lead(answers[at[0]][at[1]], len(found.classes))
             signed = -lead if len(found.classes) == 2 and code == 1 else lead
             assert found.codes[at] == code
             assert found.margins[at] == pytest.approx(float(signed), abs=1e-15)
@@ -257,8 +257,8 @@ def test_what_is_compared_is_what_decides(circle):
     shares = forest.predict_proba(points(found))
     np.testing.assert_allclose(found.margins.ravel(), shares[:, 0] - shares[:, 1], atol=1e-12)
     votes = margin_map(forest, X, grid_resolution=20, of="votes")
-    said = np.array([tree.predict(points(found)) for tree in forest.estimators_])
-    expected = ((said == 0).sum(axis=0) - (said == 1).sum(axis=0)) / 15
+    answers = np.array([tree.predict(points(found)) for tree in forest.estimators_])
+    expected = ((answers == 0).sum(axis=0) - (answers == 1).sum(axis=0)) / 15
     np.testing.assert_allclose(votes.margins.ravel(), expected, atol=1e-15)
     boosted = TheirAdaBoost(n_estimators=15, random_state=0).fit(X, y)
     assert margin_map(boosted, X, grid_resolution=20).of == "votes"
@@ -277,9 +277,9 @@ def test_all_ways_to_combine_are_mapped(combine, four):
     X, y = four
     model = BaggingClassifier(n_estimators=9, combine=combine, random_state=0).fit(X, y)
     found = margin_map(model, X, grid_resolution=15)
-    said = model.predict(points(found))
-    assert (found.labels.ravel() == said).all()
-    assert (classification_map(model, X, grid_resolution=15).labels.ravel() == said).all()
+    answers = model.predict(points(found))
+    assert (found.labels.ravel() == answers).all()
+    assert (classification_map(model, X, grid_resolution=15).labels.ravel() == answers).all()
 
 
 # -- the first members only ------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def test_the_first_members_decide_as_if_they_were_alone(model, circle):
 # -- the grid --------------------------------------------------------------------------------------
 
 
-def test_the_grid_covers_the_examples_with_room(circle):
+def test_the_grid_covers_the_samples_with_room(circle):
     X, y = circle
     model = CARTClassifier().fit(X, y)
     found = classification_map(model, X, grid_resolution=(11, 7), room=0.5)
@@ -319,7 +319,7 @@ def test_the_grid_covers_the_examples_with_room(circle):
     assert found.y[0] == X[:, 1].min()
 
 
-def test_a_constant_attribute_has_room_too():
+def test_a_constant_feature_has_room_too():
     X = np.column_stack([np.arange(10.0), np.full(10, 3.0)])
     found = classification_map(CARTClassifier().fit(X, np.arange(10) % 2), X, grid_resolution=3)
     assert found.y.tolist() == [2.5, 3.0, 3.5]
@@ -356,7 +356,7 @@ def test_data_frames_give_names_and_models_get_frames(frame, model, circle):
     assert same.names == ("width", "height")
 
 
-def test_a_categorical_attribute_has_a_column_for_each_category():
+def test_a_categorical_feature_has_a_column_for_each_category():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"kind": rng.choice(["red", "blue", "green"], 120), "x": rng.random(120)})
     y = (table["kind"] == "red") ^ (table["x"] > 0.5)
@@ -371,7 +371,7 @@ def test_a_categorical_attribute_has_a_column_for_each_category():
         for j, kind in enumerate(found.categories[0]):
             rows = pd.DataFrame({"kind": [kind] * 20, "x": found.y})
             assert (found.labels[:, j] == model.predict(rows)).all()
-        # The grid of a categorical attribute needs no examples.
+        # The grid of a categorical feature needs no samples.
         again = margin_map(model, box=(None, (found.y[0], found.y[-1])), grid_resolution=20)
         assert (again.margins == found.margins).all()
 
@@ -417,9 +417,9 @@ def test_disagreement_is_the_share_of_points_with_another_class():
 def test_many_members_draw_the_border_better_than_one():
     X, y = Circle().sample(1000, random_state=0)
     model = ClassSwitchingClassifier(n_estimators=301, random_state=0).fit(X, y)
-    truth = classification_map(Circle(), box=SQUARE)
+    y_true = classification_map(Circle(), box=SQUARE)
     maps_of = [classification_map(model, box=SQUARE, n_members=n) for n in (1, 31, 301)]
-    errors = [found.disagreement(truth) for found in maps_of]
+    errors = [found.disagreement(y_true) for found in maps_of]
     assert errors[0] == pytest.approx(0.3, abs=0.06)  # little better than its labels
     assert errors[0] > 3 * errors[1] > 4 * errors[2]
     assert errors[2] < 0.03
@@ -431,9 +431,9 @@ def test_many_members_draw_the_border_better_than_one():
 def test_what_is_no_classifier_of_a_plane_is_refused(circle):
     X, y = circle
     wide = BaggingClassifier(n_estimators=2).fit(np.column_stack([X, X]), y)
-    with pytest.raises(ValueError, match="model is of 4 attributes; a map needs one of two"):
+    with pytest.raises(ValueError, match="model is of 4 features; a map needs one of two"):
         classification_map(wide, box=SQUARE)
-    with pytest.raises(ValueError, match="model is of 4 attributes"):
+    with pytest.raises(ValueError, match="model is of 4 features"):
         classification_map(wide.forest_, box=SQUARE)
     regressor = BaggingRegressor(n_estimators=2).fit(X, X[:, 0])
     with pytest.raises(ValueError, match="model is a regressor, BaggingRegressor"):
@@ -483,7 +483,7 @@ def test_settings_that_make_no_grid_are_refused(settings, message, circle):
         classification_map(model, **settings)
 
 
-def test_an_attribute_without_values_is_refused(circle):
+def test_an_feature_without_values_is_refused(circle):
     X, y = circle
     model = BaggingClassifier(n_estimators=3).fit(X, y)
     with pytest.raises(ValueError, match="X has no value of x1"):

@@ -32,7 +32,7 @@ from matplotlib import pyplot  # noqa: E402
 
 
 def by_hand(votes, y, weights=None, no_vote=None):
-    """Margins and edges, example by example and vote by vote."""
+    """Margins and edges, sample by sample and vote by vote."""
     weights = np.ones(len(votes)) if weights is None else weights
     found = []
     for i, label in enumerate(y):
@@ -71,9 +71,9 @@ def bag(waveform):
 
 
 def test_margins_and_edges_are_those_counted_by_hand(votes):
-    said, y = votes
-    found = margins(said, y=y)
-    expected = by_hand(said, y)
+    answers, y = votes
+    found = margins(answers, y=y)
+    expected = by_hand(answers, y)
     assert (found.margins == expected[0]).all()
     assert (found.edges == expected[1]).all()
     assert found.n_members == 12
@@ -83,18 +83,18 @@ def test_margins_and_edges_are_those_counted_by_hand(votes):
 
 
 def test_members_vote_with_their_weights(votes):
-    said, y = votes
+    answers, y = votes
     weights = np.arange(1.0, 13.0)
-    found = margins(said, y=y, member_weights=weights)
-    expected = by_hand(said, y, weights)
+    found = margins(answers, y=y, member_weights=weights)
+    expected = by_hand(answers, y, weights)
     np.testing.assert_allclose([found.margins, found.edges], expected, atol=1e-15)
-    assert (found.margins != margins(said, y=y).margins).any()
+    assert (found.margins != margins(answers, y=y).margins).any()
 
 
 def test_votes_that_are_missing_do_not_count(votes):
-    said, y = votes
+    answers, y = votes
     rng = np.random.default_rng(1)
-    holes = np.where(rng.random(said.shape) < 0.5, -9, said)
+    holes = np.where(rng.random(answers.shape) < 0.5, -9, answers)
     holes[:, [3, 40]] = -9
     found = margins(holes, y=y, no_vote=-9)
     expected = by_hand(holes, y, no_vote=-9)
@@ -137,10 +137,10 @@ def test_the_vote_is_wrong_where_the_margin_is_negative(two_classes):
 
 
 def test_weights_are_copies(votes):
-    said, y = votes
+    answers, y = votes
     weights = np.arange(50) % 3
-    weighted = margins(said, y=y, sample_weight=weights)
-    copied = margins(np.repeat(said, weights, axis=1), y=np.repeat(y, weights))
+    weighted = margins(answers, y=y, sample_weight=weights)
+    copied = margins(np.repeat(answers, weights, axis=1), y=np.repeat(y, weights))
     at = np.linspace(-1, 1, 41)
     np.testing.assert_allclose(weighted.share_at_most(at), copied.share_at_most(at), atol=1e-12)
     assert weighted.minimum == copied.minimum
@@ -148,14 +148,14 @@ def test_weights_are_copies(votes):
     # Rows without weight are absent, and the others keep their places.
     assert (np.isnan(weighted.margins) == (weights == 0)).all()
     assert (weighted.weights == weights).all()
-    full = margins(said, y=y)
+    full = margins(answers, y=y)
     assert (weighted.margins[weights > 0] == full.margins[weights > 0]).all()
 
 
 def test_weights_with_fractions_give_their_shares(votes):
-    said, y = votes
+    answers, y = votes
     weights = np.random.default_rng(2).random(50)
-    found = margins(said, y=y, sample_weight=weights)
+    found = margins(answers, y=y, sample_weight=weights)
     expected = weights[found.margins <= 0.25].sum() / weights.sum()
     assert found.share_at_most(0.25) == pytest.approx(expected, abs=1e-5)
 
@@ -163,7 +163,7 @@ def test_weights_with_fractions_give_their_shares(votes):
 # -- the distribution ------------------------------------------------------------------------------
 
 
-def test_the_distribution_counts_examples_up_to_a_margin(votes):
+def test_the_distribution_counts_samples_up_to_a_margin(votes):
     found = margins(votes[0], y=votes[1])
     at = np.append(found.margins, [-1.1, 0.0, 0.2, 1.0])
     expected = [(found.margins <= a + 1e-9).mean() for a in at]
@@ -176,9 +176,9 @@ def test_the_distribution_counts_examples_up_to_a_margin(votes):
 
 
 def test_steps_of_tenths_are_met_in_spite_of_rounding():
-    said = np.zeros((10, 1), int)
-    said[:3] = 1
-    found = margins(said, y=[0])
+    answers = np.zeros((10, 1), int)
+    answers[:3] = 1
+    found = margins(answers, y=[0])
     assert found.margins[0] == pytest.approx(0.4)
     assert found.share_at_most([0.1 + 0.3 - 1e-15, 0.39]).tolist() == [1.0, 0.0]
 
@@ -192,11 +192,11 @@ def test_sizes_are_tens_hundreds_and_all(n_members, sizes):
 
 
 def test_each_size_has_the_margins_of_the_first_members(votes):
-    said, y = votes
-    found = margin_distribution(said, y=y, sizes=[9, 1, 4])
+    answers, y = votes
+    found = margin_distribution(answers, y=y, sizes=[9, 1, 4])
     assert found.sizes.tolist() == [1, 4, 9]
     for size, stage in zip(found.sizes, found.stages, strict=True):
-        assert (stage.margins == by_hand(said[:size], y)[0]).all()
+        assert (stage.margins == by_hand(answers[:size], y)[0]).all()
     assert found.minimum.tolist() == [stage.minimum for stage in found.stages]
     assert found.share_at_most([0.0, 1.0])[:, 1].tolist() == [1.0, 1.0, 1.0]
 
@@ -220,14 +220,14 @@ def test_a_size_at_which_nobody_votes_has_no_margins():
     lambda: make_pipeline(StandardScaler(), BaggingOfScikitLearn(n_estimators=9, random_state=0)),
 ])  # fmt: skip
 def test_ensembles_of_any_make_have_margins(make, waveform):
-    from orfeon.adapters import adapt
+    from orfeon.members import adapt
 
     X, y = waveform
     names = np.array(["low", "mid", "top"])[y]
     ensemble = make().fit(X, names)
     adapted = adapt(ensemble)
-    said = adapted.classes[adapted.answers(X)]
-    assert (margins(ensemble, X, names).margins == by_hand(said, names)[0]).all()
+    answers = adapted.classes[adapted.answers(X)]
+    assert (margins(ensemble, X, names).margins == by_hand(answers, names)[0]).all()
 
 
 @pytest.mark.parametrize("make", [
@@ -236,14 +236,14 @@ def test_ensembles_of_any_make_have_margins(make, waveform):
                                   random_state=0),
 ])  # fmt: skip
 def test_boosted_members_vote_with_their_weights(make, waveform):
-    from orfeon.adapters import adapt
+    from orfeon.members import adapt
 
     X, y = waveform
     boosted = make().fit(X, y)
-    said, weights = adapt(boosted).answers(X), adapt(boosted).member_weights
-    expected = by_hand(said, y, weights)
+    answers, weights = adapt(boosted).answers(X), adapt(boosted).member_weights
+    expected = by_hand(answers, y, weights)
     np.testing.assert_allclose(margins(boosted, X, y).margins, expected[0], atol=1e-8)
-    bare = margins(said, y=y, member_weights=weights)
+    bare = margins(answers, y=y, member_weights=weights)
     np.testing.assert_allclose(bare.margins, expected[0], atol=1e-8)
 
 
@@ -257,16 +257,16 @@ def test_lists_and_pruned_ensembles_have_margins(waveform, bag):
 
 
 @pytest.mark.parametrize("kind", ["ours", "scikit-learn"])
-def test_out_of_bag_margins_hear_only_members_that_did_not_see_the_example(kind, waveform):
-    from orfeon.adapters import adapt
+def test_out_of_bag_margins_hear_only_members_that_did_not_see_the_sample(kind, waveform):
+    from orfeon.members import adapt
 
     X, y = waveform
     few = BaggingClassifier if kind == "ours" else BaggingOfScikitLearn
     bag = few(n_estimators=4, random_state=0).fit(X, y)
     found = margins(bag, X, y, on="out_of_bag")
     mask = adapt(bag).out_of_bag(X, y)
-    heard = np.where(mask, adapt(bag).answers(X), -1)
-    np.testing.assert_array_equal(found.margins, by_hand(heard, y, no_vote=-1)[0])
+    answered = np.where(mask, adapt(bag).answers(X), -1)
+    np.testing.assert_array_equal(found.margins, by_hand(answered, y, no_vote=-1)[0])
     # Rows that no member left out have no margin, in their place.
     never = ~mask.any(axis=0)
     assert (np.isnan(found.margins) == never).all()
@@ -298,7 +298,7 @@ def test_class_switching_follows_its_theory(switch_rate):
         assert stage.mean == pytest.approx(1 - 2 * switch_rate, abs=1e-12)
         at = np.linspace(-1, 1, 2 * size + 1)
         expected = switching_margin_distribution(switch_rate, int(size), at)
-        # The 99.9% bound of Kolmogorov and Smirnov for 1000 examples.
+        # The 99.9% bound of Kolmogorov and Smirnov for 1000 samples.
         assert np.abs(stage.share_at_most(at) - expected).max() < 1.95 / np.sqrt(1000)
 
 
@@ -333,21 +333,21 @@ def test_boosting_raises_the_least_margin_with_pruned_trees_too():
 
 
 def test_what_has_no_margins_is_refused(votes, friedman, waveform, bag):
-    said, y = votes
+    answers, y = votes
     with pytest.raises(ValueError, match="y is missing"):
-        margins(said)
+        margins(answers)
     with pytest.raises(ValueError, match="members that predict numbers have no margins"):
         margins(BaggingRegressor(n_estimators=3, random_state=0).fit(*friedman), *friedman)
     with pytest.raises(ValueError, match="member_weights is for a matrix of votes"):
         margins(bag, *waveform, member_weights=np.ones(25))
     with pytest.raises(ValueError, match="member_weights must hold a finite number"):
-        margins(said, y=y, member_weights=np.ones(3))
+        margins(answers, y=y, member_weights=np.ones(3))
     with pytest.raises(ValueError, match='on="out_of_bag" needs an ensemble'):
-        margins(said, y=y, on="out_of_bag")
+        margins(answers, y=y, on="out_of_bag")
     with pytest.raises(ValueError, match="on='bag' is not allowed"):
         margins(bag, *waveform, on="bag")
     boosted = AdaBoostClassifier(n_estimators=3).fit(*waveform)
-    with pytest.raises(ValueError, match="AdaBoostClassifier has no out-of-bag examples"):
+    with pytest.raises(ValueError, match="AdaBoostClassifier has no out-of-bag samples"):
         margins(boosted, *waveform, on="out_of_bag")
 
 
@@ -388,7 +388,7 @@ def test_words_say_whose_margins_they_are(waveform, bag):
         "bags", "again", "25 members", "10 members",
     ]  # fmt: skip
     assert display.ax_.get_xlabel() == "margin, at most"
-    assert display.ax_.get_ylabel() == "share of examples, %"
+    assert display.ax_.get_ylabel() == "share of samples, %"
     colours = {name: display.lines_[name, 25].get_color() for name in ("bags", "again")}
     assert colours["bags"] != colours["again"]
     styles = {display.lines_["bags", size].get_linestyle() for size in (10, 25)}
@@ -405,14 +405,16 @@ def test_one_ensemble_has_the_name_of_its_class(waveform, bag):
 
 
 def test_ensembles_that_stopped_early_share_a_line_style(votes):
-    said, y = votes
-    display = MarginDistributionDisplay.from_votes({"all": said, "some": said[:11]}, y)
+    answers, y = votes
+    display = MarginDistributionDisplay.from_votes({"all": answers, "some": answers[:11]}, y)
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
         "all", "some", "12 or 11 members", "10 members",
     ]  # fmt: skip
-    one = MarginDistributionDisplay.from_votes(said, y, member_weights=np.arange(12.0), sizes=[12])
+    one = MarginDistributionDisplay.from_votes(
+        answers, y, member_weights=np.arange(12.0), sizes=[12]
+    )
     assert list(one.lines_) == [("votes", 12)]
-    expected = margins(said, y=y, member_weights=np.arange(12.0))
+    expected = margins(answers, y=y, member_weights=np.arange(12.0))
     assert one.distributions["votes"].stages[0].minimum == expected.minimum
 
 

@@ -25,22 +25,22 @@ def case(request):
 
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_measures_are_those_of_scikit_learn(case, is_weighted):
-    y, said, scores, weights, labels = case
+    y, answers, scores, weights, labels = case
     given = {"sample_weight": weights} if is_weighted else {}
-    found = classification_summary(y, said, scores, beta=2.0, **given)
+    found = classification_summary(y, answers, scores, beta=2.0, **given)
     assert found.classes.tolist() == labels.tolist()
-    assert (found.confusion == metrics.confusion_matrix(y, said, **given)).all()
-    assert found.accuracy == pytest.approx(metrics.accuracy_score(y, said, **given))
+    assert (found.confusion == metrics.confusion_matrix(y, answers, **given)).all()
+    assert found.accuracy == pytest.approx(metrics.accuracy_score(y, answers, **given))
     assert found.error == pytest.approx(1 - found.accuracy)
-    assert found.matthews == pytest.approx(metrics.matthews_corrcoef(y, said, **given))
-    assert found.geometric_mean == pytest.approx(geometric_mean(y, said, **given))
+    assert found.matthews == pytest.approx(metrics.matthews_corrcoef(y, answers, **given))
+    assert found.geometric_mean == pytest.approx(geometric_mean(y, answers, **given))
     for measure, score in (
         ("precision", metrics.precision_score), ("recall", metrics.recall_score),
         ("f1", metrics.f1_score),
         ("f_beta", lambda *of, **how: metrics.fbeta_score(*of, beta=2.0, **how)),
     ):  # fmt: skip
         for average in (None, "macro", "weighted"):
-            theirs = score(y, said, average=average, **given)
+            theirs = score(y, answers, average=average, **given)
             ours = getattr(found, average)(measure) if average else getattr(found, measure)
             assert ours == pytest.approx(theirs)
     how = {"multi_class": "ovr", "labels": labels} if len(labels) > 2 else {}
@@ -51,10 +51,10 @@ def test_measures_are_those_of_scikit_learn(case, is_weighted):
 
 
 def test_weight_zero_is_absent_and_two_is_twice(case):
-    y, said, scores, weights, _ = case
+    y, answers, scores, weights, _ = case
     rows = np.repeat(np.arange(200), weights)
-    weighted = classification_summary(y, said, scores, sample_weight=weights).as_dict()
-    copied = classification_summary(y[rows], said[rows], scores[rows]).as_dict()
+    weighted = classification_summary(y, answers, scores, sample_weight=weights).as_dict()
+    copied = classification_summary(y[rows], answers[rows], scores[rows]).as_dict()
     assert weighted == pytest.approx(copied, abs=1e-12)
 
 
@@ -94,36 +94,36 @@ def test_classes_that_are_not_there_have_their_place():
 
 
 def test_the_table_has_a_row_for_each_class_and_the_means(case):
-    y, said, scores, _, labels = case
-    lines = str(classification_summary(y, said, scores, beta=0.5)).splitlines()
+    y, answers, scores, _, labels = case
+    lines = str(classification_summary(y, answers, scores, beta=0.5)).splitlines()
     assert lines[0].split() == ["precision", "recall", "F1", "F0.5", "AUC", "weight"]
     assert [line.split()[0] for line in lines[1:-2]] == [*labels.tolist(), "macro"]
     assert lines[-2].startswith("weighted")
     assert "Matthews" in lines[-1]
-    plain = str(classification_summary(y, said)).splitlines()[0]
+    plain = str(classification_summary(y, answers)).splitlines()[0]
     assert plain.split() == ["precision", "recall", "F1", "weight"]
 
 
 def test_measures_of_numbers_are_those_of_scikit_learn():
     rng = np.random.default_rng(0)
-    y, said, weights = rng.normal(size=50), rng.normal(size=50), rng.integers(0, 3, 50)
+    y, answers, weights = rng.normal(size=50), rng.normal(size=50), rng.integers(0, 3, 50)
     for given in ({}, {"sample_weight": weights}):
-        found = regression_summary(y, said, **given)
+        found = regression_summary(y, answers, **given)
         assert found.mean_squared_error == pytest.approx(
-            metrics.mean_squared_error(y, said, **given)
+            metrics.mean_squared_error(y, answers, **given)
         )
         assert found.root_mean_squared_error == pytest.approx(found.mean_squared_error**0.5)
         assert found.mean_absolute_error == pytest.approx(
-            metrics.mean_absolute_error(y, said, **given)
+            metrics.mean_absolute_error(y, answers, **given)
         )
-        assert found.r2 == pytest.approx(metrics.r2_score(y, said, **given))
+        assert found.r2 == pytest.approx(metrics.r2_score(y, answers, **given))
         assert list(found.as_dict().values()) == [
             found.mean_squared_error, found.root_mean_squared_error, found.mean_absolute_error,
             found.r2,
         ]  # fmt: skip
     rows = np.repeat(np.arange(50), weights)
-    copied = regression_summary(y[rows], said[rows]).as_dict()
-    assert regression_summary(y, said, sample_weight=weights).as_dict() == pytest.approx(copied)
+    copied = regression_summary(y[rows], answers[rows]).as_dict()
+    assert regression_summary(y, answers, sample_weight=weights).as_dict() == pytest.approx(copied)
     assert np.isnan(regression_summary([1.0], [2.0]).r2)
 
 
@@ -145,5 +145,5 @@ def test_unknown_measures_classes_and_empty_weights_are_refused():
     with pytest.raises(ValueError, match=r"classes=\[0, 1\] lacks 2"):
         classification_summary([0, 2], [0, 1], classes=[0, 1])
     for summary in (classification_summary, regression_summary):
-        with pytest.raises(ValueError, match=r"sample_weight is zero for every example"):
+        with pytest.raises(ValueError, match=r"sample_weight is zero for every sample"):
             summary([0, 1], [0, 1], sample_weight=[0, 0])

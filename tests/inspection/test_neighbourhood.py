@@ -7,10 +7,10 @@ import pytest
 from scipy import sparse
 from tests.oracles.routing import KINDS, leaves_of, random_forest, random_rows
 
+from orfeon.data.presorted import Table
 from orfeon.forest import neighbourhood
 from orfeon.growth import Growth, grow_forest
 from orfeon.inspection import forest_weights, outlier_scores, proximities
-from orfeon.table import Table
 
 
 def slow_leaves(forest, X):

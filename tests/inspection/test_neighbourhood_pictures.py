@@ -1,4 +1,4 @@
-"""Pictures of a forest as a neighbourhood: proximities, outliers, and the weights of examples."""
+"""Pictures of a forest as a neighbourhood: proximities, outliers, and the weights of samples."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_proximities_of_ours_are_those_of_the_forest(forest, waves):
         proximities(LogisticRegression().fit(X[:, :2], waves[1]), X[:, :2])
 
 
-def test_weights_of_examples_are_those_of_the_forest_whoever_made_it(forest, waves):
+def test_weights_of_samples_are_those_of_the_forest_whoever_made_it(forest, waves):
     X, y = waves
     expected = forest_weights(forest.forest_, X, X[:5])
     assert (forest_weights(forest, pd.DataFrame(X), X[:5].tolist()) == expected).all()
@@ -249,7 +249,7 @@ def test_scores_that_are_none_are_refused():
         OutlierDisplay([1.0, np.nan])
 
 
-# -- the weights of examples -----------------------------------------------------------------------
+# -- the weights of samples -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", [
@@ -268,14 +268,14 @@ def test_the_weights_of_the_classes_are_the_supports(model, weighted):
         if weighted:
             assert (found.weights[w == 0] == 0).all()
         supports = model.forest_.mean_supports(np.array([row]))[0]
-        np.testing.assert_allclose(list(found.said().values()), supports, atol=1e-12)
+        np.testing.assert_allclose(list(found.answers().values()), supports, atol=1e-12)
 
 
 def test_the_weights_of_the_targets_are_the_prediction():
     X, y = make_friedman1(150, random_state=0)
     for model in (RandomForestRegressor(20, random_state=0), CARTRegressor(max_depth=3)):
         found = row_weights(model.fit(X, y), X, y, X[3])
-        assert found.said() == pytest.approx(model.predict(X[3:4])[0], rel=1e-12)
+        assert found.answers() == pytest.approx(model.predict(X[3:4])[0], rel=1e-12)
         assert found.points is None
         assert found.is_regression
 
@@ -295,7 +295,7 @@ def test_a_row_may_be_a_row_of_a_data_frame():
     whole = row_weights(forest, table, y, table.iloc[[5]])
     assert (row_weights(forest, table, y, table.iloc[5]).weights == whole.weights).all()
     assert whole.names == ("kind", "x")
-    assert whole.points is None  # one of the attributes has no order
+    assert whole.points is None  # one of the features has no order
     display = ForestWeightsDisplay(whole).plot()
     assert display.ax_.get_yticklabels()[0].get_text().startswith("row ")
     plain = RandomForestClassifier(n_estimators=10, random_state=0).fit(table.to_numpy(), y)
@@ -303,7 +303,7 @@ def test_a_row_may_be_a_row_of_a_data_frame():
     assert (listed.weights == whole.weights).all()
 
 
-def test_heavy_examples_are_large_in_the_plane_and_the_row_is_marked():
+def test_heavy_samples_are_large_in_the_plane_and_the_row_is_marked():
     X, y = make_circle(150, random_state=0)
     forest = RandomForestClassifier(n_estimators=30, random_state=0).fit(X, y)
     display = ForestWeightsDisplay.from_estimator(forest, X, y, [0.5, 0.9])
@@ -315,15 +315,15 @@ def test_heavy_examples_are_large_in_the_plane_and_the_row_is_marked():
         assert np.corrcoef(drawn.get_sizes(), data.weights[mine])[0, 1] == pytest.approx(1)
     star = display.ax_.lines[0]
     assert (star.get_xdata()[0], star.get_ydata()[0]) == (0.5, 0.9)
-    shares = data.said()
+    shares = data.answers()
     assert legend_of(display.ax_) == [
         f"class 0: {100 * shares[0]:.0f}%", f"class 1: {100 * shares[1]:.0f}%", "the row",
     ]  # fmt: skip
     counted = (data.weights > 0).sum()
-    assert display.ax_.get_title().startswith(f"{counted} of 150 examples have a say")
+    assert display.ax_.get_title().startswith(f"{counted} of 150 samples have a say")
 
 
-def test_bars_are_the_heaviest_examples(forest, waves):
+def test_bars_are_the_heaviest_samples(forest, waves):
     X, y = waves
     display = ForestWeightsDisplay.from_estimator(forest, X, y, X[4], n_shown=6)
     widths = [bar.get_width() for bar in display.ax_.patches]
@@ -333,7 +333,7 @@ def test_bars_are_the_heaviest_examples(forest, waves):
     row = int(np.argmax(display.data.weights))
     assert first == f"row {row} ({y[row]})"
     assert display.ax_.get_xlabel() == f"weight (all shown: {100 * heaviest.sum():.0f}%)"
-    shares = display.data.said()
+    shares = display.data.answers()
     expected = [f"class {name}: {100 * share:.0f}%" for name, share in shares.items()]
     assert legend_of(display.ax_) == expected
 
@@ -343,16 +343,16 @@ def test_regression_shows_targets():
     target = np.hypot(*(X.T - 0.5))
     forest = RandomForestRegressor(n_estimators=20, random_state=0).fit(X, target)
     display = ForestWeightsDisplay.from_estimator(forest, X, target, [0.5, 0.5])
-    said = forest.predict([[0.5, 0.5]])[0]
-    assert display.figure_.axes[1].get_ylabel() == f"target (weighted mean {said:.4g})"
+    answers = forest.predict([[0.5, 0.5]])[0]
+    assert display.figure_.axes[1].get_ylabel() == f"target (weighted mean {answers:.4g})"
     bars = ForestWeightsDisplay(display.data).plot(kind="bars", n_shown=3)
     assert len(bars.ax_.patches) == 3
-    assert bars.ax_.texts[0].get_text() == f"weighted mean of all targets: {said:.4g}"
+    assert bars.ax_.texts[0].get_text() == f"weighted mean of all targets: {answers:.4g}"
 
 
 def test_weights_that_cannot_be_drawn_are_refused(forest, waves):
     X, y = waves
-    with pytest.raises(TypeError, match="of type LogisticRegression; the weights of examples"):
+    with pytest.raises(TypeError, match="of type LogisticRegression; the weights of samples"):
         row_weights(LogisticRegression().fit(X[:, :2], y), X[:, :2], y, X[0, :2])
     with pytest.raises(ValueError, match=r"row has shape \(2, 21\)"):
         row_weights(forest, X, y, X[:2])
@@ -361,7 +361,7 @@ def test_weights_that_cannot_be_drawn_are_refused(forest, waves):
     with pytest.raises(ValueError, match="not the training set"):
         row_weights(forest, X[1:], y[1:], X[0])
     data = row_weights(forest, X, y, X[0])
-    with pytest.raises(ValueError, match='kind="plane" needs two ordered attributes; there are 21'):
+    with pytest.raises(ValueError, match='kind="plane" needs two ordered features; there are 21'):
         ForestWeightsDisplay(data).plot(kind="plane")
     with pytest.raises(ValueError, match="kind='pie' is not allowed"):
         ForestWeightsDisplay(data).plot(kind="pie")

@@ -58,10 +58,10 @@ def points_of(predictions, true, weights):
     """
     for i, (distribution, weight) in enumerate(zip(true, weights, strict=True)):
         if weight:
-            said = oracle.shares_of_trainings([row[i] for row in predictions], len(distribution))
-            main = oracle.first_largest(said)
+            answers = oracle.shares_of_trainings([row[i] for row in predictions], len(distribution))
+            main = oracle.first_largest(answers)
             best = oracle.first_largest(distribution)
-            yield said, distribution, main if distribution[main] == max(distribution) else best
+            yield answers, distribution, main if distribution[main] == max(distribution) else best
 
 
 def agrees(found, points, weights, names):
@@ -84,7 +84,7 @@ def test_kohavi_wolpert(case):
     predictions, true, weights, told = case
     found = kohavi_wolpert_decomposition(predictions, **told)
     points = [
-        oracle.kohavi_wolpert(said, p) for said, p, _ in points_of(predictions, true, weights)
+        oracle.kohavi_wolpert(answers, p) for answers, p, _ in points_of(predictions, true, weights)
     ]
     agrees(found, points, weights, SAME_NAMES)
 
@@ -96,8 +96,8 @@ def test_kohavi_wolpert_corrected(case):
     assume(len(predictions) > 1)
     found = kohavi_wolpert_decomposition(predictions, **told, unbiased=True)
     points = [
-        oracle.kohavi_wolpert_corrected(said, p, len(predictions))
-        for said, p, _ in points_of(predictions, true, weights)
+        oracle.kohavi_wolpert_corrected(answers, p, len(predictions))
+        for answers, p, _ in points_of(predictions, true, weights)
     ]
     agrees(found, points, weights, SAME_NAMES)
 
@@ -108,7 +108,8 @@ def test_kong_dietterich_as_published(case):
     predictions, true, weights, told = case
     found = kong_dietterich_decomposition(predictions, **told)
     points = [
-        oracle.kong_dietterich(said, p) for said, p, _ in points_of(predictions, true, weights)
+        oracle.kong_dietterich(answers, p)
+        for answers, p, _ in points_of(predictions, true, weights)
     ]
     agrees(found, points, weights, {name: name for name in ("error", "bias", "variance")})
     assert found.noise == 0
@@ -132,8 +133,8 @@ def test_breiman(case):
     points = [oracle.breiman(*point) for point in points_of(predictions, true, weights)]
     agrees(found, points, weights, SAME_NAMES)
     biased = [
-        oracle.first_largest(said) != best
-        for said, _, best in points_of(predictions, true, weights)
+        oracle.first_largest(answers) != best
+        for answers, _, best in points_of(predictions, true, weights)
     ]
     assert found.is_biased.tolist() == biased
 
@@ -172,23 +173,23 @@ def test_friedman(case, data):
     points, columns = [], []
     for i, (p, weight) in enumerate(zip(true, weights, strict=True)):
         if weight:
-            said = oracle.shares_of_trainings([row[i] for row in decided], 2)
-            points.append(oracle.friedman(said, p))
+            answers = oracle.shares_of_trainings([row[i] for row in decided], 2)
+            points.append(oracle.friedman(answers, p))
             columns.append((i, p[1], [row[i] for row in estimates]))
     agrees(found, points, weights, {"error": "error", "noise": "noise"})
-    for at, (point, (_, truth, column)) in enumerate(zip(points, columns, strict=True)):
+    for at, (point, (_, y_true, column)) in enumerate(zip(points, columns, strict=True)):
         mean = sum(column) / len(column)
         variance = sum((value - mean) ** 2 for value in column) / len(column)
-        assert found.estimate_bias[at] == pytest.approx(float(mean - truth), abs=1e-14)
+        assert found.estimate_bias[at] == pytest.approx(float(mean - y_true), abs=1e-14)
         assert found.estimate_variance[at] == pytest.approx(float(variance), abs=1e-14)
-        side = (truth < Fraction(1, 2)) - (truth > Fraction(1, 2))
+        side = (y_true < Fraction(1, 2)) - (y_true > Fraction(1, 2))
         boundary = float(side * (mean - Fraction(1, 2)))
         assert found.boundary_bias[at] == pytest.approx(boundary, abs=1e-14)
         assert found.stakes[at] == float(point["factor"])
-        if truth != Fraction(1, 2):
+        if y_true != Fraction(1, 2):
             assert found.boundary_error[at] == pytest.approx(float(point["boundary"]), abs=1e-14)
             if variance:
-                chance = oracle.boundary_error(float(mean), float(variance), float(truth))
+                chance = oracle.boundary_error(float(mean), float(variance), float(y_true))
                 assert found.normal_boundary_error[at] == pytest.approx(chance, abs=1e-9)
     means = oracle.over_points(
         [{"lost": point["factor"] * point["boundary"]} for point in points],
@@ -217,9 +218,9 @@ def test_squared_error(data):
         float(sum((v - f) ** 2 for v in values) / len(values))
         for values, f in zip(labels, true, strict=True)
     ]
-    said = [[float(v) for v in training] for training in predictions]
+    answers = [[float(v) for v in training] for training in predictions]
     told = {"noise": noise, "sample_weight": weights}
-    found = squared_error_decomposition(said, [float(f) for f in true], **told)
+    found = squared_error_decomposition(answers, [float(f) for f in true], **told)
     for ours in SAME_NAMES:
         expected = [float(point[ours]) for point in points]
         np.testing.assert_allclose(
@@ -228,7 +229,9 @@ def test_squared_error(data):
         mean = oracle.over_points(points, [w for w in weights if w])[ours]
         assert getattr(found, ours) == pytest.approx(float(mean), rel=1e-12, abs=1e-13)
     if n_trainings > 1:
-        found = squared_error_decomposition(said, [float(f) for f in true], **told, unbiased=True)
+        found = squared_error_decomposition(
+            answers, [float(f) for f in true], **told, unbiased=True
+        )
         for at, point in enumerate(points):
             excess = point["variance"] / (n_trainings - 1)
             bias, variance = point["bias"] - excess, point["variance"] + excess
@@ -268,9 +271,9 @@ def shared_and_own(groups):
 def test_correlation_of_members_by_analysis_of_variance(data):
     n_trainings, n_members = data.draw(st.integers(2, 5)), data.draw(st.integers(2, 5))
     n_classes, n_points = data.draw(st.sampled_from([0, 2, 3])), 2
-    said = st.integers(0, n_classes - 1) if n_classes else st.integers(-9, 9)
+    outputs = st.integers(0, n_classes - 1) if n_classes else st.integers(-9, 9)
     answers = [
-        [[data.draw(said) for _ in range(n_points)] for _ in range(n_members)]
+        [[data.draw(outputs) for _ in range(n_points)] for _ in range(n_members)]
         for _ in range(n_trainings)
     ]
     found = member_correlation(np.array(answers), n_classes=n_classes)

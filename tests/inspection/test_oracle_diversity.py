@@ -1,4 +1,4 @@
-"""Diversity, kappa and margins of random small ensembles, against counting example by example."""
+"""Diversity, kappa and margins of random small ensembles, against counting sample by sample."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.oracles import combining
 from tests.oracles import diversity as oracle
 
 from orfeon import BaggingClassifier
-from orfeon.adapters import adapt
 from orfeon.datasets import make_waveform
 from orfeon.inspection import (
     diversity,
@@ -23,6 +22,7 @@ from orfeon.inspection import (
     margins,
     pairwise_diversity,
 )
+from orfeon.members import adapt
 
 usual = settings(deadline=None, max_examples=80)
 PAIRWISE = ("q_statistic", "correlation", "disagreement", "double_fault")
@@ -39,21 +39,21 @@ NO_VOTE = "?"
 
 @st.composite
 def cases(draw, missing=None):
-    """What members vote (None: nothing), the labels, and weights of the examples."""
+    """What members vote (None: nothing), the labels, and weights of the samples."""
     n_classes = draw(st.integers(2, 5))
-    n_members, n_examples = draw(st.integers(2, 7)), draw(st.integers(1, 12))
+    n_members, n_samples = draw(st.integers(2, 7)), draw(st.integers(1, 12))
     labels = st.sampled_from("abcde"[:n_classes])
     absent = draw(st.booleans()) if missing is None else missing
     vote = st.one_of(labels, labels, st.none()) if absent else labels
-    y = draw(st.lists(labels, min_size=n_examples, max_size=n_examples))
+    y = draw(st.lists(labels, min_size=n_samples, max_size=n_samples))
     skill = draw(st.sampled_from([0, 1, 4]))  # how many of five votes follow the label
     votes = [
-        [y[i] if draw(st.integers(0, 4)) < skill else draw(vote) for i in range(n_examples)]
+        [y[i] if draw(st.integers(0, 4)) < skill else draw(vote) for i in range(n_samples)]
         for _ in range(n_members)
     ]
     kind = draw(st.sampled_from([None, 1, 3, 8]))
-    steps = draw(st.lists(st.integers(0, 5), min_size=n_examples, max_size=n_examples))
-    weights = [Fraction(1)] * n_examples if kind is None else [Fraction(n, kind) for n in steps]
+    steps = draw(st.lists(st.integers(0, 5), min_size=n_samples, max_size=n_samples))
+    weights = [Fraction(1)] * n_samples if kind is None else [Fraction(n, kind) for n in steps]
     if not any(w > 0 and any(row[i] for row in votes) for i, w in enumerate(weights)):
         weights[0], votes[0][0] = Fraction(1), y[0]
     return votes, y, weights
@@ -61,9 +61,9 @@ def cases(draw, missing=None):
 
 def given_to_library(votes, y, weights):
     """The same case as matrices."""
-    said = np.array([[NO_VOTE if v is None else v for v in row] for row in votes])
+    answers = np.array([[NO_VOTE if v is None else v for v in row] for row in votes])
     return {
-        "members_or_votes": said, "y": np.array(y), "no_vote": NO_VOTE,
+        "members_or_votes": answers, "y": np.array(y), "no_vote": NO_VOTE,
         "sample_weight": np.array([float(w) for w in weights]),
     }  # fmt: skip
 
@@ -76,7 +76,7 @@ def right_of(votes, y):
 
 
 def heard_of_two(right):
-    """The same without the examples on which less than two members vote."""
+    """The same without the samples on which less than two members vote."""
     counts = [sum(row[i] is not None for row in right) > 1 for i in range(len(right[0]))]
     return [
         [ok if enough else None for ok, enough in zip(row, counts, strict=True)] for row in right
@@ -118,7 +118,7 @@ def test_all_ten_measures(case):
         expected = oracle.mean_of_pairs(getattr(oracle, name), right, weights)
         assert same(getattr(found, name), expected), name
     enough = heard_of_two(right)
-    counts = oracle.counts_of_examples(enough, weights)
+    counts = oracle.counts_of_samples(enough, weights)
     for name in WHOLE:
         expected = getattr(oracle, name)(enough, weights) if counts else None
         assert same(getattr(found, name), expected), name
@@ -143,7 +143,7 @@ def test_kappa_and_error_of_each_pair(case):
             )
             points[i, k] = (Fraction(1) if kappa is None else kappa, wrong / total / 2)
     if not points:
-        with pytest.raises(ValueError, match="no two members vote on a common example"):
+        with pytest.raises(ValueError, match="no two members vote on a common sample"):
             kappa_error(**arguments)
         return
     found = kappa_error(**arguments)
@@ -204,18 +204,18 @@ def test_margins_of_the_first_members(case):
 @usual
 @given(cases(), st.data())
 def test_error_curves_by_counting_votes(case, data):
-    """Examples on which none of the first members votes are left out."""
+    """Samples on which none of the first members votes are left out."""
     votes, y, weights = case
     mine = data.draw(st.permutations(range(len(votes))))
     found = error_curves(**given_to_library(*case), orders={"mine": list(mine)}, out_of_bag=False)
     classes = "abcde"
     for name, places in ("own order", range(len(votes))), ("mine", mine):
-        errors = found[name, "these examples"].errors
+        errors = found[name, "these samples"].errors
         for size in range(1, len(votes) + 1):
             wrong, total = Fraction(0), Fraction(0)
             for i, weight in enumerate(weights):
-                said = [votes[t][i] for t in list(places)[:size]]
-                codes = [None if v is None else classes.index(v) for v in said]
+                answers = [votes[t][i] for t in list(places)[:size]]
+                codes = [None if v is None else classes.index(v) for v in answers]
                 if any(code is not None for code in codes):
                     total += weight
                     wrong += weight * (classes[combining.plurality(codes, 5)] != y[i])
@@ -223,7 +223,7 @@ def test_error_curves_by_counting_votes(case, data):
 
 
 def test_members_of_a_bag_out_of_bag_and_in():
-    """The whole path from an ensemble, with the examples that members were trained on masked."""
+    """The whole path from an ensemble, with the samples that members were trained on masked."""
     X, y = make_waveform(40, random_state=1)
     weights = np.random.default_rng(0).integers(0, 3, 40)
     bag = BaggingClassifier(n_estimators=9, random_state=0).fit(X, y)
@@ -233,12 +233,12 @@ def test_members_of_a_bag_out_of_bag_and_in():
         expected = getattr(oracle, name)(right_of(votes, y.tolist()), weights.tolist())
         assert same(getattr(everywhere, name), expected)
     mask = adapt(bag).out_of_bag(X, y)
-    heard = [
+    answered = [
         [vote if out else None for vote, out in zip(row, known, strict=True)]
         for row, known in zip(votes, mask.tolist(), strict=True)
     ]
     found = diversity(bag, X, y, on="out_of_bag")
-    right, ones = right_of(heard, y.tolist()), [1] * 40
+    right, ones = right_of(answered, y.tolist()), [1] * 40
     assert sum(ok is None for row in right for ok in row) > 150
     for name in PAIRWISE:
         assert same(getattr(found, name), oracle.mean_of_pairs(getattr(oracle, name), right, ones))

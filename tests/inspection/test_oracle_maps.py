@@ -37,7 +37,7 @@ ACROSS, UP = np.linspace(*BOX[0], SIZES[0]), np.linspace(*BOX[1], SIZES[1])
 
 
 def lattice(seed, n_classes, n=30):
-    """Examples on a small lattice, many of them alike, with classes that say little."""
+    """Samples on a small lattice, many of them alike, with classes that say little."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 5, (n, 2)).astype(float)
     y = (X[:, 0] + X[:, 1] + rng.integers(0, 3, n)).astype(int) % n_classes
@@ -141,13 +141,13 @@ def test_painted_sums_are_counts_of_votes(seed):
 @st.composite
 def votes_and_orders(draw):
     n_classes, n_members = draw(st.integers(2, 4)), draw(st.integers(1, 6))
-    n_examples = draw(st.integers(2, 9))
+    n_samples = draw(st.integers(2, 9))
     labels = st.sampled_from("abcd"[:n_classes])
     vote = draw(st.sampled_from([labels, st.one_of(labels, labels, st.none())]))
-    y = draw(st.lists(labels, min_size=n_examples, max_size=n_examples))
-    row = st.lists(vote, min_size=n_examples, max_size=n_examples)
+    y = draw(st.lists(labels, min_size=n_samples, max_size=n_samples))
+    row = st.lists(vote, min_size=n_samples, max_size=n_samples)
     votes = draw(st.lists(row, min_size=n_members, max_size=n_members))
-    weights = draw(st.lists(st.integers(0, 3), min_size=n_examples, max_size=n_examples))
+    weights = draw(st.lists(st.integers(0, 3), min_size=n_samples, max_size=n_samples))
     order = draw(st.permutations(range(n_members)))
     return votes, y, weights, order
 
@@ -157,7 +157,7 @@ def votes_and_orders(draw):
 def test_walks_are_sums_of_vectors_seen_from_two_directions(case):
     votes, y, weights, order = case
     c = [oracle.correctness(row, y) for row in votes]
-    # Examples of no weight, or that nobody votes on, are not there.
+    # Samples of no weight, or that nobody votes on, are not there.
     kept = [i for i, w in enumerate(weights) if w and any(row[i] is not None for row in votes)]
     c, weights = [[row[i] for i in kept] for row in c], [weights[i] for i in kept]
     assume(kept and any(any(row) for row in c))
@@ -165,8 +165,8 @@ def test_walks_are_sums_of_vectors_seen_from_two_directions(case):
     assume(oracle.dot(ensemble, ensemble, weights))
     lacking = oracle.reference(ensemble, weights)
     has_reference = oracle.dot(lacking, lacking, weights) != 0
-    said = np.array([["?" if v is None else v for v in row] for row in votes])
-    found = ensemble_walk(said, y=np.array(y), sample_weight=case[2], no_vote="?",
+    answers = np.array([["?" if v is None else v for v in row] for row in votes])
+    found = ensemble_walk(answers, y=np.array(y), sample_weight=case[2], no_vote="?",
                           orders={"mine": list(order)})  # fmt: skip
     root = np.sqrt(np.array(weights, dtype=float))
     np.testing.assert_allclose(found.ensemble, root * np.array(ensemble, dtype=float), atol=1e-12)

@@ -15,23 +15,23 @@ F = Fraction
 
 
 def members_of(patterns):
-    """Members' being right on examples, from how often each pattern of rights occurs."""
+    """Members' being right on samples, from how often each pattern of rights occurs."""
     columns = [[c == "1" for c in pattern] for pattern, n in patterns.items() for _ in range(n)]
     return [list(row) for row in zip(*columns, strict=True)], [1] * len(columns)
 
 
-#: Kuncheva's patterns of success and failure: three members of accuracy 0.6 on ten examples.
+#: Kuncheva's patterns of success and failure: three members of accuracy 0.6 on ten samples.
 SUCCESS = members_of({"110": 3, "101": 3, "011": 3, "000": 1})
 FAILURE = members_of({"111": 4, "100": 2, "010": 2, "001": 2})
 
 
 def random_case(seed):
-    """Members right and wrong at random, with weights of examples, some of them nothing."""
+    """Members right and wrong at random, with weights of samples, some of them nothing."""
     rng = np.random.default_rng(seed)
-    n_members, n_examples = int(rng.integers(2, 8)), int(rng.integers(3, 15))
-    right = (rng.random((n_members, n_examples)) < rng.choice([0.3, 0.6, 0.9])).tolist()
+    n_members, n_samples = int(rng.integers(2, 8)), int(rng.integers(3, 15))
+    right = (rng.random((n_members, n_samples)) < rng.choice([0.3, 0.6, 0.9])).tolist()
     right[0][0], right[0][1] = True, False
-    weights = [F(int(n), 3) for n in rng.integers(0, 5, n_examples)]
+    weights = [F(int(n), 3) for n in rng.integers(0, 5, n_samples)]
     weights[0] = weights[1] = F(1)
     return right, weights
 
@@ -170,22 +170,22 @@ def random_shares(rng, n_classes, sure=False):
 def test_decompositions_add_up_exactly(n_classes, sure):
     rng = np.random.default_rng(n_classes)
     for _ in range(60):
-        said, true = random_shares(rng, n_classes), random_shares(rng, n_classes, sure)
-        error = 1 - sum(q * p for q, p in zip(said, true, strict=True))
+        answers, true = random_shares(rng, n_classes), random_shares(rng, n_classes, sure)
+        error = 1 - sum(q * p for q, p in zip(answers, true, strict=True))
         for rule in (bv.kohavi_wolpert, bv.breiman):
-            parts = rule(said, true)
+            parts = rule(answers, true)
             assert parts["bias"] + parts["variance"] + parts["noise"] == parts["error"] == error
-        parts = bv.kohavi_wolpert_corrected(said, true, 4)
+        parts = bv.kohavi_wolpert_corrected(answers, true, 4)
         assert parts["bias"] + parts["variance"] + parts["noise"] == error
-        parts = bv.kong_dietterich(said, true)
+        parts = bv.kong_dietterich(answers, true)
         assert parts["bias"] + parts["variance"] == error
-        parts = bv.domingos(said, true)
+        parts = bv.domingos(answers, true)
         whole = parts["c1"] * parts["noise"] + parts["bias"] + parts["c2"] * parts["variance"]
         assert whole == error
-        parts = bv.james(said, true)
+        parts = bv.james(answers, true)
         assert parts["noise"] + parts["systematic"] + parts["effect"] == error
         if n_classes == 2:
-            parts = bv.friedman(said, true)
+            parts = bv.friedman(answers, true)
             assert parts["noise"] + parts["factor"] * parts["boundary"] == error
 
 
@@ -194,44 +194,44 @@ def test_definitions_agree_where_they_must():
     rng = np.random.default_rng(9)
     for _ in range(60):
         n_classes = int(rng.integers(2, 5))
-        said, true = random_shares(rng, n_classes), random_shares(rng, n_classes, sure=True)
-        kong, pedro = bv.kong_dietterich(said, true), bv.domingos(said, true)
+        answers, true = random_shares(rng, n_classes), random_shares(rng, n_classes, sure=True)
+        kong, pedro = bv.kong_dietterich(answers, true), bv.domingos(answers, true)
         assert kong["bias"] == pedro["bias"]
         assert kong["variance"] == pedro["c2"] * pedro["variance"]
-        gareth = bv.james(said, true)
+        gareth = bv.james(answers, true)
         assert (gareth["systematic"], gareth["effect"]) == (kong["bias"], kong["variance"])
-        leo = bv.breiman(said, true)
+        leo = bv.breiman(answers, true)
         assert leo["noise"] == 0
         assert (leo["bias"] == 0) or (pedro["bias"] == 1)
 
 
 def test_one_point_by_hand():
     """Seven of ten trainings say a, three b; the truth is a with 0.2, b with 0.5, c with 0.3."""
-    said, true = [F(7, 10), F(3, 10), F(0)], [F(2, 10), F(5, 10), F(3, 10)]
+    answers, true = [F(7, 10), F(3, 10), F(0)], [F(2, 10), F(5, 10), F(3, 10)]
     error = F(71, 100)  # 1 - 0.14 - 0.15
-    assert bv.kohavi_wolpert(said, true) == {
+    assert bv.kohavi_wolpert(answers, true) == {
         "bias": F(19, 100), "variance": F(21, 100), "noise": F(31, 100), "error": error,
     }  # fmt: skip
-    assert bv.kong_dietterich(said, true)["bias"] == F(8, 10)
-    assert bv.breiman(said, true) == {
+    assert bv.kong_dietterich(answers, true)["bias"] == F(8, 10)
+    assert bv.breiman(answers, true) == {
         "bias": F(21, 100), "variance": 0, "noise": F(1, 2), "error": error,
     }  # fmt: skip
-    parts = bv.domingos(said, true)
+    parts = bv.domingos(answers, true)
     assert (parts["c1"], parts["c2"]) == (F(2, 100), -1)  # 0.3 - 0.14 / 0.5, and -0.3 / 0.3
-    assert bv.james(said, true)["systematic"] == F(3, 10)
+    assert bv.james(answers, true)["systematic"] == F(3, 10)
 
 
 @pytest.mark.parametrize("n_trainings", [2, 3, 5])
 def test_corrected_squared_bias_is_unbiased_by_enumeration(n_trainings):
     """Over all that R trainings may predict, its mean is the squared bias of infinitely many."""
-    said, true = [F(1, 2), F(1, 3), F(1, 6)], [F(1, 5), F(3, 5), F(1, 5)]
+    answers, true = [F(1, 2), F(1, 3), F(1, 6)], [F(1, 5), F(3, 5), F(1, 5)]
     plain, corrected = F(0), F(0)
     for predictions in itertools.product(range(3), repeat=n_trainings):
-        chance = math.prod(said[k] for k in predictions)
+        chance = math.prod(answers[k] for k in predictions)
         shares = bv.shares_of_trainings(predictions, 3)
         plain += chance * bv.kohavi_wolpert(shares, true)["bias"]
         corrected += chance * bv.kohavi_wolpert_corrected(shares, true, n_trainings)["bias"]
-    exact = bv.kohavi_wolpert(said, true)
+    exact = bv.kohavi_wolpert(answers, true)
     assert corrected == exact["bias"] == F(73, 900)  # (81 + 64 + 1) / 900 / 2
     assert plain == exact["bias"] + exact["variance"] / n_trainings
 

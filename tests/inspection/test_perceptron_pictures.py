@@ -44,7 +44,7 @@ def selective(clouds):
 
 @pytest.fixture
 def by_hand():
-    """One perceptron, x0 + x1 = 0, with a margin of 1, and an example of each category."""
+    """One perceptron, x0 + x1 = 0, with a margin of 1, and a sample of each category."""
     return PerceptronCategories(
         points=np.array([[4.0, 4.0], [-4.0, -4.0], [0.4, 0.4], [-4.0, 4.0], [4.0, 3.0]]),
         is_positive=np.array([True, False, True, False, False]),
@@ -75,7 +75,7 @@ def picture_of(figure):
     {}, {"standardize": False}, {"divide_inputs": False}, {"n_perceptrons": 5},
     {"standardize": False, "divide_inputs": False},
 ])  # fmt: skip
-def test_lines_are_in_the_units_of_the_attributes(settings, clouds):
+def test_lines_are_in_the_units_of_the_features(settings, clouds):
     X, y = clouds
     X = X * [50.0, 0.01] + [1000.0, -3.0]
     model = ParallelPerceptronClassifier(random_state=1, max_iter=50, **settings).fit(X, y)
@@ -131,7 +131,7 @@ def test_what_is_missing_is_drawn_at_the_mean(clouds):
     assert found.points[3].tolist() == [X[3, 0], pytest.approx(np.nanmean(X[:, 1]), abs=1e-12)]
 
 
-def test_a_constant_attribute_has_no_say_and_a_picture(clouds):
+def test_a_constant_feature_has_no_say_and_a_picture(clouds):
     X, y = clouds
     X = np.column_stack([X[:, 0], np.full(len(X), 7.0)])
     model = ParallelPerceptronClassifier(random_state=0).fit(X, y)
@@ -144,19 +144,19 @@ def test_a_constant_attribute_has_no_say_and_a_picture(clouds):
 # -- what is refused -------------------------------------------------------------------------------
 
 
-def test_more_or_fewer_than_two_attributes_are_refused(clouds):
+def test_more_or_fewer_than_two_features_are_refused(clouds):
     X, y = clouds
     for columns, count in (([0], 1), ([0, 1, 0], 3)):
         model = ParallelPerceptronClassifier(max_iter=2, random_state=0).fit(X[:, columns], y)
-        with pytest.raises(ValueError, match=rf"two ordered attributes, got {count} attributes"):
+        with pytest.raises(ValueError, match=rf"two ordered features, got {count} features"):
             PerceptronCategoriesDisplay.from_estimator(model, X[:, columns], y)
 
 
-def test_categorical_attributes_are_refused(clouds):
+def test_categorical_features_are_refused(clouds):
     X, y = clouds
     frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 1] > 0, "a", "b")})
     model = ParallelPerceptronClassifier(max_iter=2, random_state=0).fit(frame, y)
-    with pytest.raises(ValueError, match=r"got 2 attributes \(1 of them categorical\)"):
+    with pytest.raises(ValueError, match=r"got 2 features \(1 of them categorical\)"):
         perceptron_categories(model, frame, y)
 
 
@@ -197,7 +197,7 @@ def test_another_sample_than_that_of_the_selection_is_refused(clouds, selective)
 # -- the picture of the categories -----------------------------------------------------------------
 
 
-def test_every_example_is_drawn_once_by_class_and_category(clouds, plain):
+def test_every_sample_is_drawn_once_by_class_and_category(clouds, plain):
     X, y = clouds
     display = PerceptronCategoriesDisplay.from_estimator(plain, X, y)
     categories = plain.categories(X, y)
@@ -279,7 +279,7 @@ def test_a_perceptron_that_says_the_same_everywhere_has_no_line(by_hand):
 
 def test_the_picture_of_categories_says_what_is_seen(by_hand):
     ax = PerceptronCategoriesDisplay(by_hand).plot().ax_
-    assert ax.get_title() == f"PPTSS trains on 2 of 5 examples ({GAMMA} = 1)"
+    assert ax.get_title() == f"PPTSS trains on 2 of 5 samples ({GAMMA} = 1)"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0", "x1")
     assert legend_of(ax) == [
         "redundant (2)", "borderline (1)", "quasi-noisy (1)", "noisy (1)", "class well",
@@ -290,18 +290,18 @@ def test_the_picture_of_categories_says_what_is_seen(by_hand):
 
 def test_where_nothing_was_selected_the_picture_says_what_is_redundant(by_hand):
     ax = PerceptronCategoriesDisplay(replace(by_hand, selected=None, gamma=0.04567)).plot().ax_
-    title = f"Parallel perceptron: 2 of 5 examples are redundant ({GAMMA} = 0.0457)"
+    title = f"Parallel perceptron: 2 of 5 samples are redundant ({GAMMA} = 0.0457)"
     assert ax.get_title() == title
     assert not {"selected", "left out"} & set(legend_of(ax))
 
 
-def test_attributes_and_classes_have_the_estimator_s_names(clouds, plain):
+def test_features_and_classes_have_the_estimator_s_names(clouds, plain):
     ax = PerceptronCategoriesDisplay.from_estimator(plain, *clouds).ax_
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x0", "x1")
     assert legend_of(ax)[4:7] == ["class 0", "class 1, of interest", "3 perceptrons"]
 
 
-def test_names_of_attributes_and_classes_are_written_as_they_are(clouds):
+def test_names_of_features_and_classes_are_written_as_they_are(clouds):
     X, y = clouds
     frame = pd.DataFrame(X, columns=["price in $", "$ a day"])
     model = ParallelPerceptronClassifier(random_state=0).fit(frame, np.where(y, "_ill", "well"))
@@ -349,14 +349,14 @@ def test_rounds_are_drawn_as_the_history_has_them(selective):
     assert drawn == {
         "g": (100 * history["geometric_mean"]).tolist(),
         "acc+": (100 * history["positive_accuracy"]).tolist(),
-        "examples": history["n_selected"].tolist(),
+        "samples": history["n_selected"].tolist(),
     }
     rounds = list(range(len(history["geometric_mean"])))
     assert len(rounds) > 2
     assert all(line.get_xdata().tolist() == rounds for line in display.lines_.values())
     assert display.size_ax_.get_yscale() == "log"
     assert display.ax_.get_yscale() == "linear"
-    assert display.lines_["examples"].axes is display.size_ax_
+    assert display.lines_["samples"].axes is display.size_ax_
 
 
 def test_the_round_that_is_kept_is_marked(selective):
@@ -373,12 +373,12 @@ def test_the_picture_of_the_rounds_says_what_is_seen():
     ).plot()  # fmt: skip
     ax = display.ax_
     assert ax.get_title() == (
-        "Round 2 of PPTSS is kept: 75 of 1000 examples, g from 80.2 to 87.1%\n"
+        "Round 2 of PPTSS is kept: 75 of 1000 samples, g from 80.2 to 87.1%\n"
         "It ended because g or acc+ fell"
     )
-    assert legend_of(ax) == ["g", "acc+", "training examples", "kept"]
-    assert ax.get_xlabel() == "round (0: all training examples)"
-    assert ax.get_ylabel() == "on all training examples, %"
+    assert legend_of(ax) == ["g", "acc+", "training samples", "kept"]
+    assert ax.get_xlabel() == "round (0: all training samples)"
+    assert ax.get_ylabel() == "on all training samples, %"
     assert display.size_ax_.get_ylabel() == "trained on (log scale)"
     assert [text.get_text() for text in display.size_ax_.texts] == ["1000", "271", "75", "20"]
     assert display.ax_.get_yticks().tolist() == [60, 70, 80, 90, 100]
@@ -386,10 +386,10 @@ def test_the_picture_of_the_rounds_says_what_is_seen():
 
 
 @pytest.mark.parametrize("worst", [0.0, 0.62, 1.0])
-@pytest.mark.parametrize("n_examples", [2, 64, 6480, 10**6])
-def test_accuracies_are_above_sizes_whatever_they_are(worst, n_examples):
+@pytest.mark.parametrize("n_samples", [2, 64, 6480, 10**6])
+def test_accuracies_are_above_sizes_whatever_they_are(worst, n_samples):
     display = SelectionHistoryDisplay(
-        [n_examples, 2], [worst, 1.0], [worst, 1.0], 1, "no example would be left"
+        [n_samples, 2], [worst, 1.0], [worst, 1.0], 1, "no sample would be left"
     ).plot()
     display.figure_.canvas.draw()
     heights = {
@@ -397,9 +397,9 @@ def test_accuracies_are_above_sizes_whatever_they_are(worst, n_examples):
         for name, line in display.lines_.items()
     }
     lowest = min(heights["g"].min(), heights["acc+"].min())
-    assert heights["examples"].max() < lowest
+    assert heights["samples"].max() < lowest
     inside = display.ax_.get_window_extent()
-    assert inside.y0 < heights["examples"].min()
+    assert inside.y0 < heights["samples"].min()
     assert max(heights["g"].max(), heights["acc+"].max()) < inside.y1
     assert all(0 <= tick <= 100 for tick in display.ax_.get_yticks())
 
@@ -433,10 +433,10 @@ def test_few_rounds_have_a_tick_each(n_rounds):
     assert len(display.size_ax_.texts) == n_rounds
 
 
-@pytest.mark.parametrize("n_examples", [64, 6480, 123456, 1234567])
+@pytest.mark.parametrize("n_samples", [64, 6480, 123456, 1234567])
 @pytest.mark.parametrize("n_rounds", [1, 2, 4, 8, 12, 30])
-def test_numbers_cross_neither_the_axes_nor_each_other(n_rounds, n_examples):
-    sizes = n_examples - np.arange(n_rounds)
+def test_numbers_cross_neither_the_axes_nor_each_other(n_rounds, n_samples):
+    sizes = n_samples - np.arange(n_rounds)
     display = SelectionHistoryDisplay(
         sizes, np.full(n_rounds, 0.9), np.full(n_rounds, 0.8), n_rounds - 1, "it was so"
     ).plot()

@@ -17,11 +17,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 import orfeon
 from orfeon import AdaBoostClassifier, BaggingClassifier, GradientBoostingClassifier, inspection
-from orfeon.adapters import adapt
-from orfeon.adapters.base import NoOutOfBagError, NoSayError
 from orfeon.inspection._reading import named_ensembles, read_weights
+from orfeon.members import adapt
+from orfeon.members.adapter import MembersNotVotingError, NoOutOfBagError
 
-#: Functions of an ensemble with examples, or of a matrix of votes without; and what they are for.
+#: Functions of an ensemble with samples, or of a matrix of votes without; and what they are for.
 FUNCTIONS = {
     inspection.margins: "margins",
     inspection.margin_distribution: "margins",
@@ -58,7 +58,7 @@ def named(function):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=named)
-def test_labels_in_the_place_of_examples_are_told_where_to_go(function):
+def test_labels_in_the_place_of_samples_are_told_where_to_go(function):
     votes, y = [[0, 1, 1], [1, 1, 0]], [0, 1, 1]
     what = FUNCTIONS[function]
     with pytest.raises(ValueError, match=(
@@ -69,7 +69,7 @@ def test_labels_in_the_place_of_examples_are_told_where_to_go(function):
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=named)
-def test_an_ensemble_without_examples_or_labels_is_told_what_is_missing(function, data):
+def test_an_ensemble_without_samples_or_labels_is_told_what_is_missing(function, data):
     X, y = data
     trees = [DecisionTreeClassifier(max_depth=d).fit(X, y) for d in (1, 2)]
     bag = BaggingClassifier(n_estimators=3, random_state=0).fit(X, y)
@@ -77,7 +77,7 @@ def test_an_ensemble_without_examples_or_labels_is_told_what_is_missing(function
         with pytest.raises(ValueError, match="X is missing") as told:
             function(ensemble, y=y)
         assert str(told.value) == (
-            f"X is missing: {FUNCTIONS[function]} need examples that the members vote on."
+            f"X is missing: {FUNCTIONS[function]} need samples that the members vote on."
         )
         with pytest.raises(ValueError, match="y is missing") as told:
             function(ensemble, X)
@@ -95,7 +95,7 @@ def test_gradient_boosting_is_sent_to_its_error_curves(function, gradients, data
         assert words.startswith(start)
         assert words.endswith("error_curves() follows it stage by stage.")
         assert not re.search("chosen|selection|order|left out|iterations", words)
-        assert len(inspection.error_curves(model, *data)["own order", "these examples"]) == 3
+        assert len(inspection.error_curves(model, *data)["own order", "these samples"]) == 3
 
 
 def test_other_ensembles_whose_members_do_not_vote_are_told_why(data, gradients):
@@ -129,19 +129,19 @@ def test_members_that_predict_numbers_are_refused(function):
         function([[0.5, 1.0], [0.2, 0.1]], y=[0.1, 0.2])
 
 
-def test_without_out_of_bag_examples_there_is_no_such_curve(data):
+def test_without_out_of_bag_samples_there_is_no_such_curve(data):
     boosted = AdaBoostClassifier(n_estimators=3, random_state=0).fit(*data)
     with pytest.raises(ValueError, match="out_of_bag=True is not allowed: AdaBoostClassifier has"):
         inspection.error_curves(boosted, *data, out_of_bag=True)
-    # It has no on= that could be "examples".
+    # It has no on= that could be "train".
     with pytest.raises(ValueError, match=r"weighted\.$"):
         inspection.error_curves(boosted, *data, out_of_bag=True)
-    with pytest.raises(ValueError, match="is missing: error curves need examples"):
+    with pytest.raises(ValueError, match="is missing: error curves need samples"):
         inspection.error_curves(boosted, data[0], staged=True)
 
 
 def test_errors_of_members_pass_from_one_process_to_another(gradients, data):
-    with pytest.raises(NoSayError) as told:
+    with pytest.raises(MembersNotVotingError) as told:
         adapt(gradients[1])
     copied = pickle.loads(pickle.dumps(told.value))
     assert (str(copied), copied.name, copied.reason) == (
@@ -165,7 +165,7 @@ def test_ensembles_have_names():
 
 
 @pytest.mark.parametrize(("weights", "words"), [
-    ([0.0, 0.0], "sample_weight is zero for every example"),
+    ([0.0, 0.0], "sample_weight is zero for every sample"),
     ([-1.0, 2.0], "Negative values"),
     ([1.0], "sample_weight.shape"),
     ([1.0, np.nan], "NaN"),

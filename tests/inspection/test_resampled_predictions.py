@@ -73,13 +73,13 @@ def test_predictions_are_those_of_training_by_hand():
     samples = read_training_samples(TwoNorm(), None, None, 60, 40, seeds)
     X_test, y_test = samples.test_set()
     assert (found.y == y_test).all()
-    for repetition, said in enumerate(found.predictions):
+    for repetition, answers in enumerate(found.predictions):
         of_sample, of_estimator = seeds.of_repetition(repetition)
         X, y = TwoNorm().sample(60, random_state=of_sample)
         tree = StumpClassifier()
         words = np.random.SeedSequence(of_estimator).generate_state(1)
         tree.set_params(random_state=int(words[0]) % 2**31).fit(X, y)
-        assert (said == tree.predict(X_test)).all()
+        assert (answers == tree.predict(X_test)).all()
 
 
 def test_the_truth_of_a_problem_is_known():
@@ -136,7 +136,7 @@ def test_halves_of_a_pool_by_kohavi_and_wolpert(seen):
     assert len(pools) > 190  # 6 halves have nearly all
 
 
-def test_bootstrap_samples_have_as_many_examples_as_the_pool(seen):
+def test_bootstrap_samples_have_as_many_samples_as_the_pool(seen):
     X, y = make_twonorm(300, random_state=0)
     resample_predictions(
         Witness(), X, y, sampling="bootstrap", n_test=50, n_repetitions=20, random_state=0

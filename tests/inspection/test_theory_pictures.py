@@ -119,7 +119,7 @@ def test_hundreds_of_members_have_a_logarithmic_axis():
         few.plot(scale="root")
 
 
-def test_votes_of_examples_with_weights():
+def test_votes_of_samples_with_weights():
     votes, y = np.array([[0, 1, 1], [1, 1, 0], [0, 1, 0]]), np.array([0, 1, 1])
     weighted = CondorcetDisplay.from_votes(votes, y, sample_weight=[2, 0, 1])
     copied = CondorcetDisplay.from_votes(votes[:, [0, 0, 2]], y[[0, 0, 2]])
@@ -170,7 +170,7 @@ def test_a_class_switching_ensemble_follows_its_theory(twonorm):
     theory = display.errors[model.switch_rate_]
     measured = display.measured_errors
     assert measured.y[0] == pytest.approx(model.switch_rate_, abs=0.01)
-    # 150 examples that err independently: four standard errors.
+    # 150 samples that err independently: four standard errors.
     room = 4 * np.sqrt(theory.y * (1 - theory.y) / 150) + 0.007
     assert (np.abs(measured.y - theory.y) <= room).all()
     assert list(display.measured_margins) == [11, 101]
@@ -212,7 +212,7 @@ def test_the_training_error_is_below_its_bounds(twonorm, ax):
     tight, loose = list(display.lines_.values())[:2]
     np.testing.assert_allclose(tight.get_ydata(), 100 * model.error_bounds_)
     np.testing.assert_allclose(loose.get_ydata(), 100 * model.edge_bounds_)
-    staged = [100 * np.mean(said != y) for said in model.staged_predict(X)]
+    staged = [100 * np.mean(answers != y) for answers in model.staged_predict(X)]
     np.testing.assert_allclose(display.lines_["measured"].get_ydata(), staged)
     assert (np.array(staged) <= tight.get_ydata() + 1e-9).all()
     assert (tight.get_ydata() <= loose.get_ydata() + 1e-9).all()
@@ -220,13 +220,13 @@ def test_the_training_error_is_below_its_bounds(twonorm, ax):
     assert_all_inside(display.figure_)
 
 
-def test_weights_of_examples_are_those_of_the_training(twonorm):
+def test_weights_of_samples_are_those_of_the_training(twonorm):
     X, y = twonorm
     weights = np.random.default_rng(0).integers(0, 3, len(y))
     model = AdaBoostClassifier(n_estimators=10, random_state=0).fit(X, y, weights)
     display = BoostingBoundsDisplay.from_estimator(model, X, y, sample_weight=weights)
     rows = np.repeat(np.arange(len(y)), weights)
-    copied = [np.mean(said[rows] != y[rows]) for said in model.staged_predict(X)]
+    copied = [np.mean(answers[rows] != y[rows]) for answers in model.staged_predict(X)]
     np.testing.assert_allclose(display.measured, copied, atol=1e-12)
     assert (display.measured <= model.error_bounds_ + 1e-12).all()
 
@@ -360,7 +360,7 @@ def test_measured_means_lie_on_the_curve_of_their_correlation():
         CorrelatedMeanDisplay.from_correlations(max_members=0)
 
 
-def test_boxes_of_correlations_against_attributes(ax):
+def test_boxes_of_correlations_against_features(ax):
     curve = member_correlation_curve(
         RandomForestRegressor(10), Friedman1(), values=(1, 3, 10), n_train=80, n_test=40,
         n_repetitions=20, random_state=0,
@@ -423,11 +423,11 @@ def test_whiskers_are_the_intervals_at_the_ends_of_the_bars():
 
 def test_bars_of_given_predictions_and_of_regressors():
     rng = np.random.default_rng(0)
-    said, y = rng.integers(0, 3, (20, 30)), rng.integers(0, 3, 30)
+    answers, y = rng.integers(0, 3, (20, 30)), rng.integers(0, 3, 30)
     display = BiasVarianceDisplay.from_predictions(
-        {"chance": said, "none": np.zeros_like(said)}, y, definition="kong_dietterich"
+        {"chance": answers, "none": np.zeros_like(answers)}, y, definition="kong_dietterich"
     )
-    parts = bias_variance_decomposition(said, y, definition="kong_dietterich")
+    parts = bias_variance_decomposition(answers, y, definition="kong_dietterich")
     assert display.intervals["chance"].estimates["bias"] == parts.bias
     assert display.ax_.get_xlabel() == "error, %"
     numbers = BiasVarianceDisplay.from_estimator(

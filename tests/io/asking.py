@@ -21,8 +21,8 @@ def answers(model: Any, X: Any) -> dict[str, Any]:
     found = {}
     for name in ANSWERS:
         if hasattr(model, name) and (name != "apply" or hasattr(model, "forest_")):
-            said = np.asarray(getattr(model, name)(X))
-            found[name] = said.tolist() if said.dtype == object else said.tobytes().hex()
+            answers = np.asarray(getattr(model, name)(X))
+            found[name] = answers.tolist() if answers.dtype == object else answers.tobytes().hex()
     return found
 
 

@@ -11,7 +11,7 @@ from tests.io.forged_parts import NotThereError, objects, pick, read_array, repl
 from tests.io.mutations import Opened
 
 from orfeon.forest import NODE
-from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.kernels.routing.route import ALL_BRANCHES
 
 Fields = dict[str, Any]
 
@@ -38,7 +38,7 @@ def overlap(forged: Opened, rng: Random) -> None:
     tests = np.flatnonzero(_is_categorical(nodes, forest["n_children"], many))
     if not len(tests):
         raise NotThereError
-    room = len(forest["branches"]) - many[nodes["attribute"][tests]]
+    room = len(forest["branches"]) - many[nodes["feature"][tests]]
     how = rng.randrange(3)
     if how == 0:
         nodes["threshold"][tests] = 0
@@ -50,7 +50,7 @@ def overlap(forged: Opened, rng: Random) -> None:
 
 
 def _is_categorical(nodes: Any, n_children: Any, many: Any) -> Any:
-    attribute = nodes["attribute"]
+    attribute = nodes["feature"]
     return (n_children > 0) & (attribute >= 0) & (many[np.maximum(attribute, 0)] > 0)
 
 
@@ -59,12 +59,12 @@ def widen(forged: Opened, rng: Random) -> None:
     forest = _Forest(forged, rng)
     nodes, many = forest["nodes"], forest["n_categories"]
     inner = forest["n_children"] > 0
-    tested = nodes["attribute"][inner]
+    tested = nodes["feature"][inner]
     j = pick(sorted({int(one) for one in tested if one >= 0}), rng)
     n = rng.choice((2, 10, 10, 100, 100, 300, 300, 1000, 3000, 20_000, 65_000))
     if n > 300 and rng.random() < 0.7:  # these take long to write
         n = 300
-    tests = np.flatnonzero(inner & (nodes["attribute"] == j))
+    tests = np.flatnonzero(inner & (nodes["feature"] == j))
     before = forest["branches"]
     extra = rng.choice((0, 0, len(tests)))
     nodes["threshold"][tests] = len(before) + np.minimum(np.arange(len(tests)), extra)
@@ -115,12 +115,12 @@ def chain(forged: Opened, rng: Random) -> None:
     nodes["threshold"] = np.inf
     nodes["first_child"][inner] = inner + 1
     nodes["threshold"][inner] = -1e300  # whatever a row holds, it goes on to the next
-    nodes["attribute"][inner] = -1
+    nodes["feature"][inner] = -1
     n_children = np.zeros(n_nodes, np.uint16)
     n_children[inner] = 2
     value, label = forest["value"], forest["label"]
     is_regression = forest.fields["n_classes"] == 0
-    n_attributes = len(forest["n_categories"])
+    n_features = len(forest["n_categories"])
     forest["nodes"], forest["n_children"] = nodes, n_children
     forest["tree_start"] = np.array([0, n_nodes], np.int64)
     forest["missing"] = np.where(n_children > 0, 1, 0).astype(np.uint16)
@@ -132,7 +132,7 @@ def chain(forged: Opened, rng: Random) -> None:
             forest[name] = np.resize(forest[name], depth + 1)
     start, attributes, weights = forest.fields["projections"]["tuple"]
     replace_array(forged, start, np.array([0, terms], np.int64))
-    replace_array(forged, attributes, (np.arange(terms) % n_attributes).astype(np.int32))
+    replace_array(forged, attributes, (np.arange(terms) % n_features).astype(np.int32))
     replace_array(forged, weights, np.full(terms, rng.choice((1.0, 1e-300, 1e300))))
 
 

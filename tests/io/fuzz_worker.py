@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import joblib
 from tests.io.damage import DAMAGE
 from tests.io.forgeries import Forger
-from tests.io.judging import Cost, Guard, SlowError, ask, command_fate, fate, limited
+from tests.io.judging import Cost, Guard, SlowError, command_fate, fate, limited, query
 from tests.io.mutations import FORGERY, NOTHING_THERE, a_spoiler, signed
 from tests.io.specimens import Specimen, made_specimens, specimens
 
@@ -144,9 +144,9 @@ class Judge:
     def _limited(self, one: Mutant, number: int) -> str:
         with limited(len(one.data), self.guard, self.cost):
             if one.kind == "texts":
-                said = command_fate(self.path, self.rows, number, foreign=bool(one.of.foreign))
-                if number % 16 or said != "inspected":
-                    return said
+                answers = command_fate(self.path, self.rows, number, foreign=bool(one.of.foreign))
+                if number % 16 or answers != "inspected":
+                    return answers
             return fate(self.path, one.of, is_damage=one.is_damage, number=number)
 
 
@@ -193,8 +193,8 @@ def _warm_up(known: list[Specimen], folder: Path) -> None:
     for one in known:
         path.write_bytes(one.data)
         for memory_map in (False, True):
-            said = ask(read_model(path, memory_map=memory_map), one.rows)
-            assert said == "asked", (one.name, said)
+            answers = query(read_model(path, memory_map=memory_map), one.rows)
+            assert answers == "asked", (one.name, answers)
 
 
 def _limit_memory() -> None:

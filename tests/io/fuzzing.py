@@ -116,14 +116,14 @@ class Run:
         at = self._progress()
         if process.returncode == 0:
             return
-        said = (self.folder / "errors.txt").read_text(errors="replace")[-3000:]
+        answers = (self.folder / "errors.txt").read_text(errors="replace")[-3000:]
         if at < begun:
-            raise RuntimeError(f"the process that loads files ended before the first:\n{said}")
+            raise RuntimeError(f"the process that loads files ended before the first:\n{answers}")
         if hung and self._slow != at:
             self._slow = self.next = at
             return
         what = f"took more than {PATIENCE:.0f} s" if hung else f"ended by {-process.returncode}"
-        self._found({"finding": at, "what": what, "trace": said})
+        self._found({"finding": at, "what": what, "trace": answers})
         self.outcome.fates[f"WRONG: {what}"] += 1
         self.next = at + 1
 

@@ -18,9 +18,9 @@ import numpy as np
 from tests.io.corpus.releases import METHODS, prepared
 from tests.io.specimens import Specimen
 
-from orfeon.cli import main
 from orfeon.io import ModelFileError, describe, read_model
 from orfeon.io.model_file import written
+from orfeon.workbench.cli import main
 
 #: What loading and asking may take: seconds of the processor, and memory by the size of the file.
 MOST_SECONDS = 5.0
@@ -55,7 +55,7 @@ class Guard:
         self.seen: list[str] = []
         self.n_threads = 0
         self._is_on = False
-        sys.addaudithook(self._hear)
+        sys.addaudithook(self._predict_train)
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -67,7 +67,7 @@ class Guard:
         finally:
             self._is_on = False
 
-    def _hear(self, event: str, given: Any) -> None:
+    def _predict_train(self, event: str, given: Any) -> None:
         if not self._is_on:
             return
         if event == "_thread.start_new_thread":
@@ -153,7 +153,7 @@ def fate(path: Path, of: Specimen, *, is_damage: bool, number: int = 0) -> str:
             describe(path)
         except ModelFileError:
             return "described: refused"
-    return ask(content, of.rows)
+    return query(content, of.rows)
 
 
 def _refuse_if_it_was_too_large(error: BaseException | None) -> None:
@@ -164,13 +164,13 @@ def _refuse_if_it_was_too_large(error: BaseException | None) -> None:
         error = error.__cause__ or error.__context__
 
 
-def ask(content: Any, rows: Any) -> str:
+def query(content: Any, rows: Any) -> str:
     """Ask a model about its own rows, and about some that nobody trained with."""
-    said = _ask(content, rows)
-    if said == "asked":
-        _ask(content, far_rows(rows))
+    answers = _query(content, rows)
+    if answers == "asked":
+        _query(content, far_rows(rows))
     _draw(content.model)
-    return said
+    return answers
 
 
 def far_rows(rows: Any) -> Any:
@@ -182,7 +182,7 @@ def far_rows(rows: Any) -> Any:
     return far
 
 
-def _ask(content: Any, rows: Any) -> str:
+def _query(content: Any, rows: Any) -> str:
     """Ask a model whatever it has an answer for: it may refuse, but not read beyond an array."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -224,10 +224,10 @@ def command_fate(path: Path, rows: Path, number: int, *, foreign: bool = False) 
     """What commands make of a file: they print it, or reject it with one sentence."""
     more = ["--debug", *(["--foreign"] if foreign else [])]
     arguments = ["inspect", str(path), *more, *(["--json"] if number % 2 else [])]
-    said = _run(arguments)
+    answers = _run(arguments)
     if number % 8 == 0:
         _run(["predict", str(path), str(rows), *more])
-    return said
+    return answers
 
 
 def _run(arguments: list[str]) -> str:

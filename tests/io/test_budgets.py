@@ -20,7 +20,7 @@ from orfeon.datasets import make_waveform
 from orfeon.forest import NODE, Forest
 from orfeon.io import ModelFileError, describe, limits
 from orfeon.io.decoding import Decoder
-from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.kernels.routing.route import ALL_BRANCHES
 
 X = np.array([[0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [3.0, 0.0], [4.0, 5.0], [5.0, 4.0]])
 WORDS = np.array([["a", "x"], ["b", "x"], ["c", "y"], ["a", "y"]] * 5, dtype=object)
@@ -100,7 +100,7 @@ def test_tables_that_overlap_are_refused(tmp_path):
 
 def test_tables_of_different_widths_at_one_place_are_refused(tmp_path):
     forest = chain(2, n_categories=np.array([10, 20]), branches=np.zeros(30, np.uint16))
-    forest = with_inner(forest, threshold=[0, 0], attribute=[0, 1])
+    forest = with_inner(forest, threshold=[0, 0], feature=[0, 1])
     with pytest.raises(ModelFileError, match="branch tables overlap"):
         orfeon.save(forest, tmp_path / "forest.orfeon")
 
@@ -147,7 +147,7 @@ def test_a_long_projection_along_a_deep_path_is_refused(forged_forest):
     """Each row would pass all of its terms at each node."""
     n_terms, depth = 30_000, 30_000
     projections = (np.array([0, n_terms]), np.zeros(n_terms, np.int32), np.ones(n_terms))
-    forest = with_inner(chain(depth, projections=projections), attribute=-1)
+    forest = with_inner(chain(depth, projections=projections), feature=-1)
     path = forged_forest(forest)
     with pytest.raises(ModelFileError, match="a row may pass projections of 900000000 terms"):
         orfeon.load(path)
@@ -156,7 +156,7 @@ def test_a_long_projection_along_a_deep_path_is_refused(forged_forest):
 def test_a_long_projection_in_many_trees_is_refused(forged_forest):
     n_terms, n_trees = 30_000, 10_000
     projections = (np.array([0, n_terms]), np.zeros(n_terms, np.int32), np.ones(n_terms))
-    forest = with_inner(chain(1, projections=projections), attribute=-1)
+    forest = with_inner(chain(1, projections=projections), feature=-1)
     path = forged_forest(forest.subset([0] * n_trees))
     with pytest.raises(ModelFileError, match="a row may pass projections of 300000000 terms"):
         orfeon.load(path)
@@ -166,7 +166,7 @@ def test_trees_that_test_one_projection_many_times_come_back(tmp_path):
     X, y = make_waveform(300, random_state=0)
     model = orfeon.DoubleBaggingClassifier(n_estimators=20, random_state=0).fit(X, y)
     forest = model.members_
-    tested = forest.attribute[forest.attribute < 0]
+    tested = forest.feature[forest.feature < 0]
     assert len(tested) > len(np.unique(tested))
     orfeon.save(model, tmp_path / "model.orfeon")
     assert (orfeon.load(tmp_path / "model.orfeon").predict(X) == model.predict(X)).all()

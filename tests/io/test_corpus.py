@@ -61,8 +61,12 @@ def test_a_difference_of_one_bit_is_seen():
 
 
 def test_answers_come_back_from_json_to_the_bit():
-    for said in (np.array([0.1, -0.0, np.pi]), np.array(["a", "é"]), np.arange(3, dtype=np.int32)):
-        back = array(json.loads(json.dumps(plain(said))))
-        assert (back.dtype, back.tobytes()) == (said.dtype, said.tobytes())
+    for answers in (
+        np.array([0.1, -0.0, np.pi]),
+        np.array(["a", "é"]),
+        np.arange(3, dtype=np.int32),
+    ):
+        back = array(json.loads(json.dumps(plain(answers))))
+        assert (back.dtype, back.tobytes()) == (answers.dtype, answers.tobytes())
     assert table([[1.0, None]]).dtype == object
     assert table([[1.0, 2.0]]).dtype == np.float64

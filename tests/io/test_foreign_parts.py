@@ -37,7 +37,7 @@ def parts(model: Any) -> tuple[Any, dict[str, bytes]]:
     return json.loads(held.pop("schema.json")), held
 
 
-def put_together(schema: Any, held: dict[str, bytes]) -> bytes:
+def from_state(schema: Any, held: dict[str, bytes]) -> bytes:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as archive:
         for name, data in {**held, "schema.json": json.dumps(schema).encode()}.items():
@@ -48,7 +48,7 @@ def put_together(schema: Any, held: dict[str, bytes]) -> bytes:
 def forged(model: Any, change: Callable[[dict[str, Any]], Any]) -> bytes:
     """A fitted model some attributes of which were changed."""
     change(vars(model))
-    return put_together(*parts(model))
+    return from_state(*parts(model))
 
 
 NEIGHBOURS = KNeighborsClassifier(n_neighbors=3, algorithm="brute").fit(X, LABELS)
@@ -77,7 +77,7 @@ def test_generators_that_skops_loads_are_checked():
     place = _state_of(schema, "pos")
     place["content"] = "1000000"
     with pytest.raises(ModelFileError, match="pos=1000000 must be a whole number from 0 to 624"):
-        read_by_skops(put_together(schema, held))
+        read_by_skops(from_state(schema, held))
 
 
 def _state_of(value: Any, name: str) -> Any:
@@ -98,18 +98,18 @@ def test_estimators_that_model_files_know_are_checked_within_others_too():
     assert encoder._n_features_outs == [3]
     encoder._n_features_outs = [1]
     with pytest.raises(ModelFileError, match="_n_features_outs must be that of categories_"):
-        read_by_skops(put_together(*parts(model)))
+        read_by_skops(from_state(*parts(model)))
 
 
 def test_threads_are_not_those_of_the_file():
     model = OneVsRestClassifier(SGDClassifier()).fit(X, LABELS).set_params(n_jobs=64, verbose=9)
     model.estimators_[0].set_params(n_jobs=64, verbose=9)
-    loaded = read_by_skops(put_together(*parts(model)))
+    loaded = read_by_skops(from_state(*parts(model)))
     for one in (loaded, loaded.estimators_[0]):
         assert (one.n_jobs, one.verbose) == (None, 0)
     means = KMeans(2, n_init=1).fit(X)
     means._n_threads = 10**6
-    assert read_by_skops(put_together(*parts(means)))._n_threads == 1
+    assert read_by_skops(from_state(*parts(means)))._n_threads == 1
 
 
 def nested(n_levels: int) -> tuple[Any, dict[str, bytes]]:
@@ -143,7 +143,7 @@ def test_parts_that_hold_the_same_part_twice_on_every_level_are_refused():
     schema, held = nested(25)
     double_the_steps(schema)
     with pytest.raises(ModelFileError, match="too many of its parts hold the same parts"):
-        read_by_skops(put_together(schema, held))
+        read_by_skops(from_state(schema, held))
 
 
 def test_parts_that_hold_themselves_are_refused():
@@ -152,17 +152,17 @@ def test_parts_that_hold_themselves_are_refused():
     own = {key: schema[key] for key in ("__class__", "__module__", "__id__")}
     step["content"].append({**own, "__loader__": "CachedNode"})
     with pytest.raises(ModelFileError, match="too deep, or holds itself"):
-        read_by_skops(put_together(schema, held))
+        read_by_skops(from_state(schema, held))
 
 
 def test_parts_that_are_very_deep_are_refused(monkeypatch):
-    data = put_together(*nested(4))
+    data = from_state(*nested(4))
     assert read_by_skops(data).steps
     monkeypatch.setattr(limits, "MAX_PART_DEPTH", 10)
     with pytest.raises(ModelFileError, match="its parts are too deep within each other"):
         read_by_skops(data)
     with pytest.raises(ModelFileError, match="too deep within each other"):
-        read_by_skops(put_together(*nested(20)))
+        read_by_skops(from_state(*nested(20)))
 
 
 def test_an_array_that_is_shorter_than_it_says_takes_no_memory():
@@ -171,7 +171,7 @@ def test_an_array_that_is_shorter_than_it_says_takes_no_memory():
     held[name] = held[name].replace(b"(2,), }      ", b"(2000000,), }")
     assert b"2000000" in held[name]
     with pytest.raises(ModelFileError, match="not as long as its header says"):
-        read_by_skops(put_together(schema, held))
+        read_by_skops(from_state(schema, held))
 
 
 def test_an_array_of_entries_without_bytes_is_refused():

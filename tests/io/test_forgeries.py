@@ -17,12 +17,12 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.io.mutations import Opened, opened, signed
 
 import orfeon
-from orfeon.cli import main
 from orfeon.forest import Forest
 from orfeon.io import ModelFileError
 from orfeon.io.arrays import read_small_array, small_array
 from orfeon.io.decoding import Decoder
-from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.kernels.routing.route import ALL_BRANCHES
+from orfeon.workbench.cli import main
 
 X = np.array([[0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [3.0, 0.0], [4.0, 5.0], [5.0, 4.0]])
 LABELS = np.array([0, 0, 1, 1, 2, 2])
@@ -116,14 +116,14 @@ def test_a_pool_of_other_classes_is_refused(tmp_path):
 
 def test_trees_that_say_numbers_do_not_vote():
     forest = orfeon.CARTRegressor().fit(X, LABELS).forest_
-    asked: list[Callable[[], Any]] = [
+    queried: list[Callable[[], Any]] = [
         lambda: forest.votes(X),
         lambda: forest.count_votes(X),
         lambda: forest.weigh_votes(X, np.ones(1)),
     ]
-    for ask in asked:
+    for query in queried:
         with pytest.raises(ValueError, match="the trees of this forest say numbers"):
-            ask()
+            query()
 
 
 # -- tests that lead beyond a table ----------------------------------------------------------------
@@ -134,18 +134,18 @@ def test_finite_values_whose_sum_is_none_go_where_missing_ones_go(tmp_path, bran
     """Infinity less infinity is NaN: where that goes down all branches, there is no one branch."""
     model = orfeon.ObliqueTreeClassifier(random_state=0).fit(X, LABELS)
     forest = model.forest_
-    start, attributes, weights = forest.projections
+    start, features, weights = forest.projections
     assert (np.diff(start) == 2).all()
-    assert (forest.attribute[forest.n_children > 0] < 0).all()
+    assert (forest.feature[forest.n_children > 0] < 0).all()
     forged = forge(model, tmp_path)
     fields = fields_of(forged, "Forest")
     weights = np.where(np.arange(len(weights)) % 2, -1e308, 1e308)
-    fields["projections"] = {"tuple": [inline(one) for one in (start, attributes, weights)]}
+    fields["projections"] = {"tuple": [inline(one) for one in (start, features, weights)]}
     fields["missing"] = inline(np.where(forest.n_children > 0, branch, 0).astype("u2"))
     loaded = orfeon.load(written(forged, tmp_path))
-    for ask in (loaded.apply, loaded.predict, loaded.predict_proba):
-        missing = ask(np.full((1, 2), np.nan)).tolist()
-        assert ask([[100.0, 100.0]]).tolist() == ask([[1e308, 1e308]]).tolist() == missing
+    for query in (loaded.apply, loaded.predict, loaded.predict_proba):
+        missing = query(np.full((1, 2), np.nan)).tolist()
+        assert query([[100.0, 100.0]]).tolist() == query([[1e308, 1e308]]).tolist() == missing
 
 
 @pytest.mark.parametrize("code", [2.0, 1e12, -1.0, -1e308])
@@ -156,16 +156,16 @@ def test_a_forest_refuses_codes_that_are_none(tmp_path, code):
     orfeon.save(forest, tmp_path / "forest.orfeon")
     loaded = orfeon.load(tmp_path / "forest.orfeon")
     rows = np.array([[0.0, 0.5], [code, 0.5]])
-    for ask in (loaded.predict, loaded.apply, loaded.supports, loaded.mean_supports):
-        with pytest.raises(ValueError, match=r"X\[1, 0\] is .*this attribute has 2 categories"):
-            ask(rows)
+    for query in (loaded.predict, loaded.apply, loaded.supports, loaded.mean_supports):
+        with pytest.raises(ValueError, match=r"X\[1, 0\] is .*this feature has 2 categories"):
+            query(rows)
     assert loaded.predict(np.array([[1.0, 0.5], [np.nan, 0.5]])).tolist()[0] == 1
 
 
 def test_codes_of_rows_that_may_part_are_looked_at_too():
     forest = orfeon.C45Classifier().fit(np.tile(WORDS, (5, 1)), [0, 1, 0, 1] * 5).forest_
     assert len(forest.branches)
-    with pytest.raises(ValueError, match="this attribute has 2 categories"):
+    with pytest.raises(ValueError, match="this feature has 2 categories"):
         forest.votes(np.array([[1e12, np.nan]]))
 
 
@@ -174,7 +174,7 @@ def test_the_command_tells_that_codes_are_none(tmp_path, capsys):
     orfeon.save(forest, tmp_path / "forest.orfeon")
     pd.DataFrame({"u": [1e12], "v": [0.5]}).to_csv(tmp_path / "rows.csv", index=False)
     assert main(["predict", str(tmp_path / "forest.orfeon"), str(tmp_path / "rows.csv")]) == 2
-    assert "this attribute has 2 categories" in capsys.readouterr().err
+    assert "this feature has 2 categories" in capsys.readouterr().err
 
 
 def test_trees_whose_rows_would_not_be_encoded_are_refused(tmp_path):
@@ -189,7 +189,7 @@ def test_trees_whose_rows_would_not_be_encoded_are_refused(tmp_path):
 def test_members_are_estimators(tmp_path):
     model = orfeon.BaggingClassifier(n_estimators=2, random_state=0).fit(WORDS, [0, 1, 0, 1])
     forged = forge(model, tmp_path)
-    members = {"estimators": [place_of(forged, "Forest")], "n_classes": 2, "attributes": None}
+    members = {"estimators": [place_of(forged, "Forest")], "n_classes": 2, "features": None}
     fields = fields_of(forged, "BaggingClassifier")
     fields["members_"] = add_before_the_model(forged, "EstimatorMembers", members)
     refuse(forged, tmp_path, "EstimatorMembers.estimators must be a list .* an estimator")
@@ -207,7 +207,7 @@ def test_a_pruned_ensemble_is_an_estimator(tmp_path):
 
 @pytest.mark.parametrize("field", ["estimators_", "steps"])
 def test_a_tree_of_scikit_learn_is_in_its_estimator_only(tmp_path, field):
-    """By itself it does not look how many attributes a row has."""
+    """By itself it does not look how many features a row has."""
     forged = forge(DecisionTreeClassifier().fit(X, LABELS), tmp_path)
     tree = place_of(forged, "sklearn.Tree")
     forged.content["model"] = tree
@@ -283,8 +283,8 @@ def objects(*items: Any) -> dict[str, Any]:
         ("plain", "_n_features_outs", [1, 1], "_n_features_outs must be that of categories_"),
         ("plain", "_n_features_outs", [3, 3], "_n_features_outs must be that of categories_"),
         ("plain", "_n_features_outs", {"tuple": [3, 4]}, "_n_features_outs must be that of"),
-        ("plain", "n_features_in_", 1, "those of n_features_in_ attributes"),
-        ("plain", "categories_", [inline(np.arange(3))], "those of n_features_in_ attributes"),
+        ("plain", "n_features_in_", 1, "those of n_features_in_ features"),
+        ("plain", "categories_", [inline(np.arange(3))], "those of n_features_in_ features"),
         ("plain", "categories_", [{"range": [0, 3, 1]}, {"range": [0, 4, 1]}], "must be arrays"),
         ("plain", "_infrequent_enabled", True, "_infrequent_indices"),
         ("of numbers", "categories_",
@@ -294,7 +294,7 @@ def objects(*items: Any) -> dict[str, Any]:
         ("dropped", "_drop_idx_after_grouping", objects(9, 0), "dropped that is not"),
         ("dropped", "_drop_idx_after_grouping", objects(-1, 0), "dropped that is not"),
         ("dropped", "_drop_idx_after_grouping", objects(0.5, 0), "dropped that is not"),
-        ("dropped", "_drop_idx_after_grouping", objects(0), "one category of each attribute"),
+        ("dropped", "_drop_idx_after_grouping", objects(0), "one category of each feature"),
         ("rare", "_default_to_infrequent_mappings",
          [inline(np.array([9, 9, 0])), inline(np.zeros(4, "i8"))], "must come last"),
         ("rare", "_default_to_infrequent_mappings", [None, None], "arrays of indices"),

@@ -23,7 +23,7 @@ from tests.io import fuzzing, judging
 from tests.io.corpus.releases import models, releases
 from tests.io.forgeries import FORGERIES, Forger
 from tests.io.fuzz_worker import Judge, Mutant, mutation
-from tests.io.judging import Cost, Guard, SlowError, WrongLoadError, ask, fate, limited
+from tests.io.judging import Cost, Guard, SlowError, WrongLoadError, fate, limited, query
 from tests.io.mutations import Opened, opened, signed
 from tests.io.specimens import made_specimens, specimen
 from tests.io.zips import Part, zipped
@@ -77,7 +77,7 @@ def test_a_read_beyond_an_array_is_a_finding():
             raise IndexError("index is out of bounds")  # as compiled kernels say it
 
     with pytest.raises(WrongLoadError, match="a kernel read beyond an array"):
-        ask(ModelContent(Model(), None, None), np.zeros((1, 1)))
+        query(ModelContent(Model(), None, None), np.zeros((1, 1)))
 
 
 # -- consistent forgeries --------------------------------------------------------------------------
@@ -316,12 +316,12 @@ def backwards(nodes: Any) -> None:
     nodes["first_child"][inner[1]] = 0
 
 
-def unknown_attribute(nodes: Any) -> None:
-    nodes["attribute"][first_inner(nodes)] = 4
+def unknown_feature(nodes: Any) -> None:
+    nodes["feature"][first_inner(nodes)] = 4
 
 
 def no_projection(nodes: Any) -> None:
-    nodes["attribute"][first_inner(nodes)] = -1
+    nodes["feature"][first_inner(nodes)] = -1
 
 
 def not_a_number(nodes: Any) -> None:
@@ -329,17 +329,17 @@ def not_a_number(nodes: Any) -> None:
 
 
 def table_beyond(nodes: Any) -> None:
-    nodes["threshold"][nodes["attribute"] == 2] = 1e6
+    nodes["threshold"][nodes["feature"] == 2] = 1e6
 
 
 def table_so_far_that_sums_wrap(nodes: Any) -> None:
-    nodes["threshold"][nodes["attribute"] == 2] = 2.0**63 - 1024
+    nodes["threshold"][nodes["feature"] == 2] = 2.0**63 - 1024
 
 
 @pytest.mark.parametrize(
     "how",
     [
-        beyond, backwards, unknown_attribute, no_projection, not_a_number, table_beyond,
+        beyond, backwards, unknown_feature, no_projection, not_a_number, table_beyond,
         table_so_far_that_sums_wrap,
     ],
 )  # fmt: skip
@@ -377,7 +377,7 @@ def test_a_schema_with_more_categories_than_its_trees_is_refused(forest, tmp_pat
     forged = opened(forest)
     categories = fields_of(forged, "Schema")["categories"]["tuple"]
     categories[2]["tuple"] += [f"more {at}" for at in range(1000)]
-    refuse(forged, tmp_path, "its trees must be those of the attributes of schema_")
+    refuse(forged, tmp_path, "its trees must be those of the features of schema_")
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_a_schema_with_more_categories_than_its_trees_is_refused(forest, tmp_pat
         ("Forest", "n_classes", 0, "value must have one column"),
         ("Forest", "n_classes", True, "Forest.n_classes must be a whole number"),
         ("Forest", "label", None, "Forest.label must be an array of int32"),
-        ("RandomForestClassifier", "n_features_in_", 5, "as many attributes as n_features_in_"),
+        ("RandomForestClassifier", "n_features_in_", 5, "as many features as n_features_in_"),
         ("RandomForestClassifier", "n_classes_", 2, "n_classes_ must be that of classes_"),
         ("RandomForestClassifier", "members_", {"object": 0}, "members_ must be a Forest"),
         ("RandomForestClassifier", "predict", 1, "has the attribute 'predict'"),
@@ -484,7 +484,7 @@ def test_trees_of_an_additive_model_that_part_rows_are_refused(tmp_path, name):
     orfeon.save(model, path)
     forest = model.members_
     inner = np.flatnonzero(forest.n_children > 0)
-    categorical = inner[forest.attribute[inner] == 1][0]
+    categorical = inner[forest.feature[inner] == 1][0]
     at = {"missing": inner[0], "branches": int(forest.threshold[categorical])}[name]
     forged = opened(path.read_bytes())
     change(forged, name, lambda entries: entries.__setitem__(at, 65535))

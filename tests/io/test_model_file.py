@@ -299,9 +299,9 @@ def test_others_may_read_the_file_as_the_system_says(saved):
 def test_a_mapped_model_outlives_a_new_save(saved, bag, waveform):
     X, _ = waveform
     mapped = orfeon.load(saved, memory_map=True)
-    said = bag.predict_proba(X).tobytes()
+    answers = bag.predict_proba(X).tobytes()
     orfeon.save(orfeon.StumpClassifier().fit(*waveform), saved)
-    assert mapped.predict_proba(X).tobytes() == said
+    assert mapped.predict_proba(X).tobytes() == answers
     assert not mapped.members_.nodes.flags.owndata
 
 

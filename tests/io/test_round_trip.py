@@ -32,7 +32,7 @@ pytestmark = [
 ]
 
 
-def examples(estimator: Any, *, mixed: bool) -> tuple[Any, Any]:
+def samples(estimator: Any, *, mixed: bool) -> tuple[Any, Any]:
     """A small table, and a target: numbers, codes or names of classes."""
     X, signal = (mixed_frame if mixed else numbers)(np.random.default_rng(0), 80)
     if is_regressor(estimator):
@@ -46,7 +46,7 @@ def fitted(estimator: Any, *, mixed: bool) -> tuple[Any, Any]:
     estimator = clone(estimator)
     if "random_state" in estimator.get_params():
         estimator.set_params(random_state=0)
-    X, y = examples(estimator, mixed=mixed)
+    X, y = samples(estimator, mixed=mixed)
     return estimator.fit(X, y), X
 
 
@@ -71,9 +71,9 @@ def test_predictions_are_the_same_to_the_bit(estimator, mixed, tmp_path):
     path = tmp_path / "model.orfeon"
     orfeon.save(model, path)
     loaded = orfeon.load(path)
-    said = answers(model, X)
-    assert answers(loaded, X) == said
-    assert answers(orfeon.load(path, memory_map=True), X) == said
+    outputs = answers(model, X)
+    assert answers(loaded, X) == outputs
+    assert answers(orfeon.load(path, memory_map=True), X) == outputs
     assert type(loaded) is type(model)
     assert str(loaded) == str(model)
     again = tmp_path / "again.orfeon"
@@ -86,14 +86,14 @@ def test_predictions_are_the_same_to_the_bit(estimator, mixed, tmp_path):
 def saved(tmp_path_factory):
     """A file of every setting of every estimator, what it says of some rows, and the rows."""
     folder = tmp_path_factory.mktemp("saved")
-    said = {}
+    outputs = {}
     for number, estimator in enumerate(every_setting()):
         model, X = fitted(estimator, mixed=False)
         path = folder / f"{number}.orfeon"
         orfeon.save(model, path)
-        said[str(path)] = answers(model, X)
+        outputs[str(path)] = answers(model, X)
     np.save(folder / "rows.npy", X)
-    return said, folder / "rows.npy"
+    return outputs, folder / "rows.npy"
 
 
 @pytest.mark.parametrize("python", [sys.executable, *filter(None, OTHER_PYTHONS)])
@@ -103,9 +103,9 @@ def test_another_process_says_the_same(saved, python):
     Other Pythons are named in the environment, each with orfeon installed into it:
     ``ORFEON_OTHER_PYTHONS=/a/bin/python:/b/bin/python pytest tests/io/test_round_trip.py``.
     """
-    said, rows = saved
+    answers, rows = saved
     done = subprocess.run(
-        [python, "-m", "tests.io.asking", str(rows), *said],
+        [python, "-m", "tests.io.asking", str(rows), *answers],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     told = json.loads(done.stdout)
@@ -113,7 +113,7 @@ def test_another_process_says_the_same(saved, python):
         assert told["python"] != list(sys.version_info[:2])
     there = told["answers"]
     assert len(there) == len(every_setting()) > 150
-    assert {path for path in said if there[path] != said[path]} == set()
+    assert {path for path in answers if there[path] != answers[path]} == set()
 
 
 OTHER_OPTIONS = [
@@ -137,9 +137,9 @@ def test_what_else_a_fit_leaves_comes_back(name, options, tmp_path):
     assert answers(loaded, X) == answers(model, X)
     lost = set(vars(model)) - set(vars(loaded))
     assert lost <= {"_run"}
-    for attribute in ("oob_score_", "oob_decision_function_", "oob_error_curve_"):
-        if hasattr(model, attribute):
-            before, after = getattr(model, attribute), getattr(loaded, attribute)
+    for feature in ("oob_score_", "oob_decision_function_", "oob_error_curve_"):
+        if hasattr(model, feature):
+            before, after = getattr(model, feature), getattr(loaded, feature)
             np.testing.assert_array_equal(np.asarray(before), np.asarray(after))
     if hasattr(model, "permutation_importances_"):
         assert (

@@ -160,8 +160,8 @@ def change(forged: Opened, name: str, at: int, value: float) -> None:
         ("left_child", 0, "a child is not after its parent, or out of bounds"),
         ("right_child", 1, "a node has not one parent"),
         ("left_child", -1, "a leaf has a child"),
-        ("feature", 21, "a node tests an attribute that is not"),
-        ("feature", -2, "a node tests an attribute that is not"),
+        ("feature", 21, "a node tests a feature that is not"),
+        ("feature", -2, "a node tests a feature that is not"),
         ("threshold", np.nan, "a threshold, or a branch of missing values, is none"),
     ],
 )
@@ -173,11 +173,11 @@ def test_a_tree_that_leads_astray_is_refused(tree, tmp_path, name, value, messag
         orfeon.load(tmp_path / "forged.orfeon")
 
 
-def test_a_tree_of_more_attributes_than_its_estimator_is_refused(tree, tmp_path):
+def test_a_tree_of_more_features_than_its_estimator_is_refused(tree, tmp_path):
     forged = opened(tree)
     forged.content["objects"][-1]["fields"]["n_features_in_"] = 3
     (tmp_path / "forged.orfeon").write_bytes(signed(forged))
-    with pytest.raises(ModelFileError, match="tree_ must be of n_features_in_ attributes"):
+    with pytest.raises(ModelFileError, match="tree_ must be of n_features_in_ features"):
         orfeon.load(tmp_path / "forged.orfeon")
 
 
@@ -207,7 +207,7 @@ def forest(tmp_path_factory, waveform):
         ("left_child", 0, 10**6, "a child is not after its parent, or out of bounds"),
         ("left_child", 0, 0, "a child is not after its parent, or out of bounds"),
         ("right_child", 0, 1, "a node has not one parent"),
-        ("feature", 0, 21, "a node tests an attribute that is not"),
+        ("feature", 0, 21, "a node tests a feature that is not"),
         ("missing_go_to_left", 0, 2, "a threshold, or a branch of missing values, is none"),
         ("tree_start", 1, 0, "trees must begin at 0, one after the other"),
         ("tree_start", 1, 2, "a child is not after its parent|a node has not one parent"),
@@ -229,7 +229,7 @@ def test_trees_end_to_end_that_lead_astray_are_refused(forest, tmp_path, name, a
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_features": 3}, "trees must be of n_features_in_ attributes"),
+        ({"n_features": 3}, "trees must be of n_features_in_ features"),
         ({"max_depth": {"inline": ["<i8", [0], "C", ""]}}, "a largest depth for each tree"),
         ({"random_state": {"inline": ["<i8", [0], "C", ""]}}, "a seed for each tree"),
         ({"first": None}, "AlikeTrees.first must be a tree of scikit-learn without nodes"),

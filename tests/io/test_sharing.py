@@ -59,12 +59,12 @@ sys.stdin.read()
 
 @pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="there is no /proc/PID/smaps")
 def test_processes_share_one_copy(forest):
-    path, said = forest
+    path, answers = forest
     rows = path.parent / "rows.npy"
     processes = [in_a_process(ASKING, path, rows) for _ in range(2)]
     try:
         for process in processes:
-            assert process.stdout.readline().strip() == said.tobytes().hex()[:4000]
+            assert process.stdout.readline().strip() == answers.tobytes().hex()[:4000]
         size = path.stat().st_size / 1024
         assert size > 3000
         for process in processes:

@@ -11,10 +11,10 @@ from tests.oracles import Node, nested
 from tests.oracles.c45 import C45, Leaf
 from tests.shared import assert_same_forest
 
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.growth.c45 import C45Growth, grow_c45
-from orfeon.schema import Schema
-from orfeon.table import Table
 
 WEIGHTS = ("unit", "counts", "fractions")
 SWITCHES = (
@@ -66,7 +66,7 @@ class Problem:
 
 
 def random_problem(rng: np.random.Generator, weights: str, missing: float) -> Problem:
-    """Ordered attributes with duplicates, categories, missing values, classes that follow a bit."""
+    """Ordered features with duplicates, categories, missing values, classes that follow a bit."""
     n, d, n_classes = (int(rng.integers(*bounds)) for bounds in ((2, 60), (1, 5), (1, 5)))
     n_categories = [int(rng.choice([0, 0, 2, 3, 5, 8])) for _ in range(d)]
     X = np.empty((n, d))
@@ -92,7 +92,7 @@ def assert_same(engine: Node, expected: Leaf, oracle: C45) -> None:
         np.testing.assert_allclose(engine.value, np.array(expected.counts) * oracle.unit, atol=1e-9)
     if not expected.children:
         return
-    assert engine.attribute == expected.attribute
+    assert engine.feature == expected.feature
     if expected.branches is None:
         assert engine.threshold == oracle.threshold(expected)
     assert engine.branches == expected.branches
@@ -131,7 +131,7 @@ def test_labels_are_majorities_and_ties_take_the_parent_s():
     assert ties > 50
 
 
-def test_a_leaf_without_examples_speaks_for_its_parent():
+def test_a_leaf_without_samples_speaks_for_its_parent():
     X = np.array([0, 0, 0, 1, 1, 1, 1, 1], dtype=float)[:, None]
     y = np.array([0, 0, 0, 1, 1, 1, 1, 0])
     table = Table(X, Schema((("a", "b", "never"),)))
@@ -193,13 +193,13 @@ def test_one_row_of_labels_or_one_each():
         assert (both.subset([t]).value == alone.value).all()
 
 
-def test_candidates_are_the_only_attributes_used():
+def test_candidates_are_the_only_features_used():
     rng = np.random.default_rng(4)
     X = rng.normal(size=(80, 4))
     problem = Problem(X, [0] * 4, (X.sum(axis=1) > 0).astype(int), np.ones(80), 2)
     forest = problem.grow(C45Growth(), 2, candidates=np.array([[0, 2], [3, 1]]))
     inner = forest.n_children > 0
-    used = [set(forest.attribute[inner & (t == forest_of(forest))]) for t in range(2)]
+    used = [set(forest.feature[inner & (t == forest_of(forest))]) for t in range(2)]
     assert used == [{0, 2}, {1, 3}]
 
 
@@ -207,29 +207,29 @@ def forest_of(forest: Forest) -> Any:
     return np.repeat(np.arange(len(forest)), forest.n_nodes)
 
 
-def test_ties_go_to_the_first_attribute_or_to_all_of_them_alike():
+def test_ties_go_to_the_first_feature_or_to_all_of_them_alike():
     x = np.arange(8.0)
     problem = Problem(np.column_stack([x, x, x]), [0] * 3, (x > 3).astype(int), np.ones(8), 2)
-    roots = problem.grow(C45Growth(), 300).attribute[::3]
+    roots = problem.grow(C45Growth(), 300).feature[::3]
     assert set(roots) == {0}
-    roots = problem.grow(C45Growth(random_ties=True), 300).attribute[::3]
+    roots = problem.grow(C45Growth(random_ties=True), 300).feature[::3]
     counts = np.bincount(roots, minlength=3)
     assert counts.sum() == 300
     assert counts.min() > 70  # 100 are expected, with a standard deviation of 8
 
 
-def test_attributes_drawn_at_each_node_are_drawn_alike():
+def test_features_drawn_at_each_node_are_drawn_alike():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(60, 3))
     problem = Problem(X, [0] * 3, (X[:, 0] > 0).astype(int), np.ones(60), 2)
     growth = C45Growth(max_features=1, mdl_penalty=False, pruning=False, collapse=False)
     forest = problem.grow(growth, 300)
-    roots = forest.attribute[forest.tree_start[:-1]]
+    roots = forest.feature[forest.tree_start[:-1]]
     assert np.bincount(roots, minlength=3).min() > 70
 
 
-def test_examples_unknown_everywhere_are_copied_as_often_as_needed():
-    # Each of 8 categories gets a copy of the examples without a value: more than there are rows.
+def test_samples_unknown_everywhere_are_copied_as_often_as_needed():
+    # Each of 8 categories gets a copy of the samples without a value: more than there are rows.
     rng = np.random.default_rng(8)
     X = np.column_stack([rng.integers(0, 8, (80, 2)), rng.normal(size=80)]).astype(float)
     y = (X[:, 0] // 4 + X[:, 1] // 4).astype(int) % 2
@@ -257,7 +257,7 @@ def test_trees_of_many_branches_have_more_nodes_than_rows():
 
 
 def test_tables_of_many_rows_have_wide_records(monkeypatch):
-    monkeypatch.setattr("orfeon.table.MAX_NARROW_ROWS", 1)
+    monkeypatch.setattr("orfeon.data.presorted.MAX_NARROW_ROWS", 1)
     rng = np.random.default_rng(9)
     for missing in (0.0, 0.2):
         problem = random_problem(rng, "unit", missing)
@@ -279,12 +279,12 @@ def test_unpruned_trees_without_penalty_learn_any_labels_of_different_rows():
 
 
 def test_a_test_on_categories_may_come_before_its_gain():
-    # Neither attribute tells anything by itself: the first test gains nothing, the second one all.
+    # Neither feature tells anything by itself: the first test gains nothing, the second one all.
     X = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]] * 3)
     y = np.array([0, 1, 1, 0] * 3)
     forest = Problem(X, [2, 2], y, np.ones(12), 2).grow(C45Growth(pruning=False))
     assert (forest.votes(X)[0] == y).all()
-    # With a useless second attribute the test is undone.
+    # With a useless second feature the test is undone.
     X[:, 1] = np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)[:12]
     forest = Problem(X, [2, 2], y, np.ones(12), 2).grow(C45Growth(pruning=False))
     assert forest.n_nodes.tolist() == [1]

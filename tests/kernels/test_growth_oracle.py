@@ -18,11 +18,11 @@ from orfeon.growth import Growth
 
 #: Level of the statistical tests; their seeds are fixed, so they do not come and go.
 LEVEL = 1e-3
-#: No least size: fractional weights count relative to their mean, so that light examples could
+#: No least size: fractional weights count relative to their mean, so that light samples could
 #: otherwise not be set apart.
 FREE = {"min_samples_leaf": 0, "min_samples_split": 0}
 
-ATTRIBUTES = (
+FEATURES = (
     "ordered", "ordered duplicates", "ordered missing", "ordered duplicates missing",
     "categorical", "categorical missing", "mixed duplicates missing",
 )  # fmt: skip
@@ -39,19 +39,19 @@ def problems(*key: Any, n: int, **options: Any) -> Any:
 
 @pytest.fixture(params=[64, 2])
 def few_values(request, monkeypatch):
-    """Attributes of few values are sorted by counting: with a limit of 2 small tables have both."""
-    monkeypatch.setattr("orfeon.table.FEW_VALUES", request.param)
+    """Features of few values are sorted by counting: with a limit of 2 small tables have both."""
+    monkeypatch.setattr("orfeon.data.presorted.FEW_VALUES", request.param)
 
 
 @pytest.mark.usefixtures("few_values")
-@pytest.mark.parametrize("attributes", ATTRIBUTES)
+@pytest.mark.parametrize("features", FEATURES)
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
 @pytest.mark.parametrize("weights", WEIGHTS)
-def test_every_split_is_the_best_one(attributes, criterion, n_classes, weights):
+def test_every_split_is_the_best_one(features, criterion, n_classes, weights):
     growth = Growth(criterion=criterion, **FREE)
     drawn = problems(
-        attributes, criterion, weights, n=4,
-        attributes=attributes, weights=weights, n_classes=n_classes,
+        features, criterion, weights, n=4,
+        features=features, weights=weights, n_classes=n_classes,
     )  # fmt: skip
     for seed, (problem, _) in enumerate(drawn):
         Judge(problem, growth, problem.grow(growth, seed=seed)).check()
@@ -63,7 +63,7 @@ def test_every_split_is_the_best_one(attributes, criterion, n_classes, weights):
 def test_limits_are_kept_and_nothing_else_stops_growth(criterion, n_classes, weights):
     drawn = problems(
         "limits", criterion, weights, n=16,
-        attributes="mixed duplicates missing", weights=weights, n_classes=n_classes,
+        features="mixed duplicates missing", weights=weights, n_classes=n_classes,
     )  # fmt: skip
     for problem, rng in drawn:
         growth = Growth(
@@ -82,7 +82,7 @@ def test_min_impurity_decrease_weighs_the_decrease_by_the_share_of_the_node(
 ):
     drawn = problems(
         "decrease", criterion, weights, n=10,
-        attributes="ordered", weights=weights, n_classes=n_classes,
+        features="ordered", weights=weights, n_classes=n_classes,
     )  # fmt: skip
     for problem, rng in drawn:
         growth = Growth(criterion=criterion, min_impurity_decrease=float(rng.uniform(0.01, 0.2)))
@@ -95,7 +95,7 @@ def test_min_impurity_decrease_weighs_the_decrease_by_the_share_of_the_node(
 def test_limited_leaves_go_to_the_nodes_of_greatest_weighted_gain(criterion, n_classes, weights):
     drawn = problems(
         "leaves", criterion, weights, n=10,
-        attributes="mixed missing", weights=weights, n_classes=n_classes,
+        features="mixed missing", weights=weights, n_classes=n_classes,
     )  # fmt: skip
     for problem, rng in drawn:
         growth = Growth(criterion=criterion, max_leaf_nodes=int(rng.integers(1, 7)), **FREE)
@@ -105,11 +105,11 @@ def test_limited_leaves_go_to_the_nodes_of_greatest_weighted_gain(criterion, n_c
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
 def test_large_tables_are_searched_alike(criterion, n_classes, monkeypatch):
     """Beyond 65 535 rows records are wider; the switch is moved down to the size of the tables."""
-    monkeypatch.setattr("orfeon.table.MAX_NARROW_ROWS", 0)
-    monkeypatch.setattr("orfeon.table.FEW_VALUES", 2)
+    monkeypatch.setattr("orfeon.data.presorted.MAX_NARROW_ROWS", 0)
+    monkeypatch.setattr("orfeon.data.presorted.FEW_VALUES", 2)
     drawn = problems(
         "wide", criterion, n=10,
-        attributes="mixed duplicates missing", weights="integer", n_classes=n_classes,
+        features="mixed duplicates missing", weights="integer", n_classes=n_classes,
     )  # fmt: skip
     for problem, _ in drawn:
         growth = Growth(criterion=criterion)
@@ -167,20 +167,20 @@ def test_beyond_ten_categories_every_ordering_by_a_class_is_scanned(criterion):
 
 
 def ranked_gains(problem: Problem, judge: Judge) -> list[tuple[float, tuple[int, float]]]:
-    """Gain of every (attribute, boundary) of the root, missing values on their better side."""
+    """Gain of every (feature, boundary) of the root, missing values on their better side."""
     best: dict[tuple[int, float], float] = {}
-    for s in all_splits(problem.X, problem.is_categorical, problem.present, judge.examples):
-        key = (s.attribute, s.threshold)
+    for s in all_splits(problem.X, problem.is_categorical, problem.present, judge.samples):
+        key = (s.feature, s.threshold)
         best[key] = max(best.get(key, -1.0), float(s.gain))
     return sorted(((gain, key) for key, gain in best.items()), reverse=True)
 
 
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
-@pytest.mark.parametrize("attributes", ["ordered duplicates", "ordered missing"])
-def test_n_best_takes_one_of_the_best_splits(criterion, n_classes, attributes):
+@pytest.mark.parametrize("features", ["ordered duplicates", "ordered missing"])
+def test_n_best_takes_one_of_the_best_splits(criterion, n_classes, features):
     drawn = problems(
-        "n_best", criterion, attributes, n=5,
-        attributes=attributes, weights="float", n_classes=n_classes,
+        "n_best", criterion, features, n=5,
+        features=features, weights="float", n_classes=n_classes,
     )  # fmt: skip
     for problem, rng in drawn:
         n_best = int(rng.integers(2, 8))
@@ -193,7 +193,7 @@ def test_n_best_takes_one_of_the_best_splits(criterion, n_classes, attributes):
             ranked = ranked_gains(problem, judge)
             made = judge.matching(judge.root, judge.valid_splits(judge.rows[0]))
             assert float(made.gain) >= ranked[min(n_best, len(ranked)) - 1][0] - 1e-9
-            best_here = {key: gain for gain, key in ranked}[made.attribute, made.threshold]
+            best_here = {key: gain for gain, key in ranked}[made.feature, made.threshold]
             assert float(made.gain) >= best_here - 1e-9, "missing values on their worse side"
 
 
@@ -208,7 +208,7 @@ def test_n_best_takes_each_of_the_best_splits_equally_often(criterion, n_classes
     assert ranked[4][0] > ranked[5][0] + 1e-9
     roots = forest.tree_start[:-1]
     chosen = Counter(
-        zip(forest.attribute[roots].tolist(), forest.threshold[roots].tolist(), strict=True)
+        zip(forest.feature[roots].tolist(), forest.threshold[roots].tolist(), strict=True)
     )
     counts = [chosen.pop(key, 0) for _, key in ranked[:5]]
     assert not chosen
@@ -216,12 +216,12 @@ def test_n_best_takes_each_of_the_best_splits_equally_often(criterion, n_classes
 
 
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
-@pytest.mark.parametrize("attributes", ["ordered duplicates", "mixed missing"])
-def test_random_cuts_lie_between_the_extremes_of_their_node(criterion, n_classes, attributes):
+@pytest.mark.parametrize("features", ["ordered duplicates", "mixed missing"])
+def test_random_cuts_lie_between_the_extremes_of_their_node(criterion, n_classes, features):
     growth = Growth(criterion=criterion, splitter="random", max_features=1)
     drawn = problems(
-        "cuts", criterion, attributes, n=12,
-        attributes=attributes, weights="integer", n_classes=n_classes,
+        "cuts", criterion, features, n=12,
+        features=features, weights="integer", n_classes=n_classes,
     )  # fmt: skip
     for seed, (problem, _) in enumerate(drawn):
         judge = Judge(problem, growth, problem.grow(growth, seed=seed))
@@ -232,7 +232,7 @@ def test_random_cuts_lie_between_the_extremes_of_their_node(criterion, n_classes
                 assert not judge.is_open(node) or not judge.valid_splits(rows)
             else:
                 assert judge.is_open(node)
-                known = problem.X[rows, node.attribute]
+                known = problem.X[rows, node.feature]
                 known = known[~np.isnan(known)]
                 judge.check_unseen(node)
                 if node.branches is None and np.isfinite(node.threshold):
@@ -257,16 +257,16 @@ def test_an_oblique_split_is_the_best_cut_of_its_combination(criterion, n_classe
         X[rng.random(X.shape) < share_missing] = np.nan
         y = rng.integers(0, n_classes, 14) if n_classes else rng.normal(size=14)
         forest = Problem(X, [0] * 4, y, None, n_classes).grow(growth, seed=seed)
-        start, attribute, weight = forest.projections
+        start, feature, weight = forest.projections
         assert (np.diff(start) == 2).all()
         assert (np.abs(weight) < 1).all()
-        terms = X[:, attribute] * weight
+        terms = X[:, feature] * weight
         combined = terms[:, ::2] + terms[:, 1::2]
         nodes = forest.nodes.copy()
-        nodes["attribute"][forest.n_children > 0] = -1 - forest.attribute[forest.n_children > 0]
+        nodes["feature"][forest.n_children > 0] = -1 - forest.feature[forest.n_children > 0]
         problem = Problem(combined, [0] * combined.shape[1], y, None, n_classes)
         plain = replace(forest, nodes=nodes, n_categories=np.zeros(combined.shape[1], np.int64),
-                        projections=(np.zeros(1, np.int64), attribute[:0], weight[:0]))  # fmt: skip
+                        projections=(np.zeros(1, np.int64), feature[:0], weight[:0]))  # fmt: skip
         judge = Judge(problem, growth, plain)
         for node in judge.root.walk():
             judge.check_statistics(node)
@@ -274,42 +274,42 @@ def test_an_oblique_split_is_the_best_cut_of_its_combination(criterion, n_classe
                 assert share_missing or not judge.is_open(node)
             else:
                 splits = judge.valid_splits(judge.rows[node.index])
-                best = max(s.gain for s in splits if s.attribute == node.attribute)
+                best = max(s.gain for s in splits if s.feature == node.feature)
                 assert float(judge.matching(node, splits).gain) >= float(best) - 1e-9
                 judge.check_unseen(node)
 
 
 @pytest.mark.parametrize("splitter", ["best", "random"])
-def test_one_attribute_a_node_is_drawn_evenly_from_those_that_vary(splitter):
+def test_one_feature_a_node_is_drawn_evenly_from_those_that_vary(splitter):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30, 6))
     X[:, [1, 4]] = 7.0
     X[:, 5] = np.round(X[:, 5])
     problem = Problem(X, [0] * 6, rng.integers(0, 2, 30), None, 2)
     forest = problem.grow(Growth(splitter=splitter, max_features=1, max_depth=1), 2000)
-    drawn = Counter(forest.attribute[forest.tree_start[:-1]].tolist())
+    drawn = Counter(forest.feature[forest.tree_start[:-1]].tolist())
     assert sorted(drawn) == [0, 2, 3, 5]
     assert stats.chisquare(list(drawn.values())).pvalue > LEVEL
 
 
-def test_the_best_of_two_drawn_attributes_is_used():
+def test_the_best_of_two_drawn_features_is_used():
     rng = np.random.default_rng(4)
     problem = Problem(rng.normal(size=(30, 4)), [0] * 4, rng.normal(size=30), None, 0)
     growth = Growth(criterion="variance", max_features=2, max_depth=1)
     forest = problem.grow(growth, 2000)
     best: dict[int, float] = {}
-    for gain, (attribute, _) in ranked_gains(problem, Judge(problem, growth, forest)):
-        best[attribute] = max(best.get(attribute, 0.0), gain)
-    order = sorted(best, key=lambda attribute: -best[attribute])
-    drawn = Counter(forest.attribute[forest.tree_start[:-1]].tolist())
+    for gain, (feature, _) in ranked_gains(problem, Judge(problem, growth, forest)):
+        best[feature] = max(best.get(feature, 0.0), gain)
+    order = sorted(best, key=lambda feature: -best[feature])
+    drawn = Counter(forest.feature[forest.tree_start[:-1]].tolist())
     assert drawn[order[3]] == 0
-    counts = [drawn[attribute] for attribute in order[:3]]
+    counts = [drawn[feature] for feature in order[:3]]
     assert stats.chisquare(counts, [2000 / 2, 2000 / 3, 2000 / 6]).pvalue > LEVEL
 
 
 @pytest.mark.parametrize("kind", ["ordered", "few values", "categorical"])
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
-def test_equally_good_attributes_are_used_equally_often(kind, criterion, n_classes):
+def test_equally_good_features_are_used_equally_often(kind, criterion, n_classes):
     rng = np.random.default_rng(6)
     x = {
         "ordered": rng.normal(size=100),
@@ -320,7 +320,7 @@ def test_equally_good_attributes_are_used_equally_often(kind, criterion, n_class
     y = rng.integers(0, n_classes, 100) if n_classes else rng.normal(size=100)
     problem = Problem(X, [5 if kind == "categorical" else 0] * 3, y, None, n_classes)
     forest = problem.grow(Growth(criterion=criterion, max_depth=1), 1500)
-    drawn = Counter(forest.attribute[forest.tree_start[:-1]].tolist())
+    drawn = Counter(forest.feature[forest.tree_start[:-1]].tolist())
     assert stats.chisquare([drawn[j] for j in range(3)]).pvalue > LEVEL
 
 
@@ -345,7 +345,7 @@ def test_weight_k_is_k_copies_and_weight_zero_is_absence(criterion, n_classes, o
     growth = Growth(criterion=criterion, **options)
     drawn = problems(
         "copies", criterion, n=8,
-        attributes="mixed missing", weights="integer", n_classes=n_classes,
+        features="mixed missing", weights="integer", n_classes=n_classes,
     )  # fmt: skip
     for problem, _ in drawn:
         copies = problem.rows(np.repeat(np.arange(len(problem.y)), problem.all_weights.astype(int)))
@@ -357,12 +357,12 @@ def test_weight_k_is_k_copies_and_weight_zero_is_absence(criterion, n_classes, o
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("weights", ["none", "float"])
-@pytest.mark.parametrize("attributes", ["ordered missing", "categorical missing"])
-def test_the_order_of_the_rows_does_not_matter(criterion, n_classes, options, weights, attributes):
+@pytest.mark.parametrize("features", ["ordered missing", "categorical missing"])
+def test_the_order_of_the_rows_does_not_matter(criterion, n_classes, options, weights, features):
     growth = Growth(criterion=criterion, **options)
     drawn = problems(
         "order", criterion, weights, n=4,
-        attributes=attributes, weights=weights, n_classes=n_classes,
+        features=features, weights=weights, n_classes=n_classes,
     )  # fmt: skip
     for problem, rng in drawn:
         shuffled = problem.rows(rng.permutation(len(problem.y)))
@@ -371,9 +371,9 @@ def test_the_order_of_the_rows_does_not_matter(criterion, n_classes, options, we
 
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
 @pytest.mark.parametrize("factor", [0.1, 1e-9, 1 / 3, 1e12 + 0.5])
-def test_equal_fractional_weights_count_as_one_example_each(criterion, n_classes, factor):
+def test_equal_fractional_weights_count_as_one_sample_each(criterion, n_classes, factor):
     drawn = problems(
-        "equal", criterion, n=8, attributes="mixed missing", weights="none", n_classes=n_classes
+        "equal", criterion, n=8, features="mixed missing", weights="none", n_classes=n_classes
     )
     for problem, rng in drawn:
         growth = Growth(
@@ -389,7 +389,7 @@ def test_equal_fractional_weights_count_as_one_example_each(criterion, n_classes
 @pytest.mark.parametrize("factor", [2.0**-60, 2.0**40])
 def test_the_unit_of_fractional_weights_does_not_matter(criterion, n_classes, factor):
     drawn = problems(
-        "unit", criterion, n=6, attributes="mixed missing", weights="float", n_classes=n_classes
+        "unit", criterion, n=6, features="mixed missing", weights="float", n_classes=n_classes
     )
     for problem, _ in drawn:
         problem.all_weights[0] = 0.75
@@ -404,7 +404,7 @@ def test_the_unit_of_fractional_weights_does_not_matter(criterion, n_classes, fa
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("weight", [None, 1 / 7, 0.1])
 def test_equally_good_splits_of_different_make_are_used_equally_often(criterion, n_classes, weight):
-    """The first attribute sets three of one class apart at its beginning, the others at the end."""
+    """The first feature sets three of one class apart at its beginning, the others at the end."""
     y = np.array([0, 0, 0, 1, 0, 1, 1])
     X = np.array([np.arange(7), [5, 6, 4, 3, 2, 1, 0], [6, 4, 5, 0, 1, 3, 2]], np.float64).T
     weights = None if weight is None else np.full(7, weight)
@@ -414,7 +414,7 @@ def test_equally_good_splits_of_different_make_are_used_equally_often(criterion,
     ranked = ranked_gains(problem, Judge(problem, growth, forest))
     tied = {key[0] for gain, key in ranked if gain > ranked[0][0] - 1e-12}
     assert len(tied) == 3
-    drawn = Counter(forest.attribute[forest.tree_start[:-1]].tolist())
+    drawn = Counter(forest.feature[forest.tree_start[:-1]].tolist())
     assert stats.chisquare([drawn[j] for j in range(3)]).pvalue > LEVEL
 
 
@@ -469,25 +469,25 @@ def assert_same_as_scikit_learn(node: Node, tree: Any, at: int, n_classes: int) 
     value = node.value / node.value.sum() if n_classes else node.value
     np.testing.assert_allclose(value, tree.value[at, 0], rtol=1e-11, atol=1e-13)
     if not node.is_leaf:
-        assert node.attribute == tree.feature[at]
+        assert node.feature == tree.feature[at]
         assert node.threshold == pytest.approx(tree.threshold[at], rel=1e-14)
         for child, other in zip(node.children, (left, right), strict=True):
             assert_same_as_scikit_learn(child, tree, other, n_classes)
 
 
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
-@pytest.mark.parametrize("n_attributes", [1, 5])
-def test_untied_trees_are_those_of_scikit_learn(criterion, n_classes, n_attributes):
-    """One attribute and random weights leave no ties; with several, leaves must not be small.
+@pytest.mark.parametrize("n_features", [1, 5])
+def test_untied_trees_are_those_of_scikit_learn(criterion, n_classes, n_features):
+    """One feature and random weights leave no ties; with several, leaves must not be small.
 
     The weights are such that scikit-learn sums them exactly; else it splits pure nodes.
     """
     rng = np.random.default_rng(9)
-    n, share = 200, 0.0 if n_attributes == 1 else 0.06
-    X = rng.normal(size=(n, n_attributes)).astype(np.float32).astype(np.float64)
+    n, share = 200, 0.0 if n_features == 1 else 0.06
+    X = rng.normal(size=(n, n_features)).astype(np.float32).astype(np.float64)
     y = rng.integers(0, n_classes, n) if n_classes else rng.normal(size=n) + X[:, 0]
     weights = rng.integers(1 << 9, 1 << 11, n) / 1024
-    problem = Problem(X, [0] * n_attributes, y, weights, n_classes)
+    problem = Problem(X, [0] * n_features, y, weights, n_classes)
     options = {"min_weight_fraction_leaf": share, "random_state": 0}
     if n_classes:
         theirs = DecisionTreeClassifier(criterion=criterion, **options)

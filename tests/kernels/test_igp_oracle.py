@@ -14,8 +14,8 @@ from tests.oracles import frozen, nested
 from tests.oracles.growth import Problem, random_problem
 from tests.oracles.igp import Halves, all_outcomes, igp, undirected
 
+from orfeon.data.presorted import Table
 from orfeon.growth import Growth, grow_igp_forest, split_halves
-from orfeon.table import Table
 
 FREE = Growth(min_samples_leaf=0, min_samples_split=0)
 
@@ -44,7 +44,7 @@ def trees_of(forest: Any) -> list[tuple[Any, ...]]:
 
 
 def learnable(problem: Problem, rng: np.random.Generator) -> Problem:
-    """The same with labels that mostly follow the first attribute: some of the tree survives."""
+    """The same with labels that mostly follow the first feature: some of the tree survives."""
     known = np.nan_to_num(problem.X[:, 0])
     follows = (known > np.median(known)) & (rng.random(len(known)) < 0.8)
     return replace(problem, y=np.where(follows, problem.n_classes - 1, problem.y))
@@ -55,17 +55,17 @@ def both_halves_present(problem: Problem, half: npt.NDArray[np.int64]) -> bool:
 
 
 @pytest.mark.parametrize(
-    "attributes",
+    "features",
     ["ordered", "ordered duplicates missing", "categorical missing", "mixed duplicates missing"],
 )
 @pytest.mark.parametrize("weights", ["none", "integer"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_every_tree_is_one_that_the_loop_can_end_with(attributes, weights, n_classes):
+def test_every_tree_is_one_that_the_loop_can_end_with(features, weights, n_classes):
     """Equally good splits may fall either way: all ways are followed."""
-    rng = np.random.default_rng([len(attributes), len(weights), n_classes])
+    rng = np.random.default_rng([len(features), len(weights), n_classes])
     compared = grown = 0
     while compared < 25:
-        problem = learnable(random_problem(rng, attributes, weights, n_classes, n_rows=20), rng)
+        problem = learnable(random_problem(rng, features, weights, n_classes, n_rows=20), rng)
         half = rng.integers(1, 3, len(problem.y))
         if not both_halves_present(problem, half):
             continue
@@ -80,14 +80,14 @@ def test_every_tree_is_one_that_the_loop_can_end_with(attributes, weights, n_cla
     assert grown > 5
 
 
-@pytest.mark.parametrize("attributes", ["ordered", "ordered missing"])
+@pytest.mark.parametrize("features", ["ordered", "ordered missing"])
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
-def test_without_ties_the_tree_is_that_of_the_loop(attributes, criterion):
-    """One attribute and fractional weights leave no ties."""
-    rng = np.random.default_rng([len(attributes), len(criterion)])
+def test_without_ties_the_tree_is_that_of_the_loop(features, criterion):
+    """One feature and fractional weights leave no ties."""
+    rng = np.random.default_rng([len(features), len(criterion)])
     sizes = []
     for _ in range(40):
-        problem = random_problem(rng, attributes, "float", int(rng.integers(2, 5)), n_rows=60)
+        problem = random_problem(rng, features, "float", int(rng.integers(2, 5)), n_rows=60)
         problem = replace(problem, X=problem.X[:, :1].copy(), n_categories=[0])
         half = rng.integers(1, 3, len(problem.y))
         if not both_halves_present(problem, half):
@@ -100,8 +100,8 @@ def test_without_ties_the_tree_is_that_of_the_loop(attributes, criterion):
     assert max(sizes) > 4
 
 
-def test_by_default_light_examples_are_set_apart_too():
-    """An impure leaf is split whenever a boundary exists, however light its examples."""
+def test_by_default_light_samples_are_set_apart_too():
+    """An impure leaf is split whenever a boundary exists, however light its samples."""
     rng = np.random.default_rng(7)
     for _ in range(20):
         X, weights = rng.normal(size=(60, 1)), rng.exponential(size=60)
@@ -120,13 +120,13 @@ def is_pruned_from(small: Any, large: Any) -> bool:
     return all(is_pruned_from(a, b) for a, b in zip(small[4:], large[4:], strict=True))
 
 
-@pytest.mark.parametrize("attributes", ["ordered", "ordered duplicates missing", "mixed missing"])
+@pytest.mark.parametrize("features", ["ordered", "ordered duplicates missing", "mixed missing"])
 @pytest.mark.parametrize("weights", ["none", "integer"])
-def test_the_trees_of_the_rounds_are_nested_and_the_loop_ends(attributes, weights, monkeypatch):
-    rng = np.random.default_rng([len(attributes), len(weights)])
+def test_the_trees_of_the_rounds_are_nested_and_the_loop_ends(features, weights, monkeypatch):
+    rng = np.random.default_rng([len(features), len(weights)])
     most = 0
     for _ in range(12):
-        problem = random_problem(rng, attributes, weights, int(rng.integers(2, 4)), n_rows=150)
+        problem = random_problem(rng, features, weights, int(rng.integers(2, 4)), n_rows=150)
         half = split_halves(problem.y, rng, problem.all_weights)
         if not both_halves_present(problem, half):
             continue
@@ -146,11 +146,11 @@ def test_the_trees_of_the_rounds_are_nested_and_the_loop_ends(attributes, weight
     assert most >= 3
 
 
-@pytest.mark.parametrize("attributes", ["ordered missing", "categorical", "mixed missing"])
-def test_a_tree_does_not_depend_on_those_grown_with_it(attributes):
-    rng = np.random.default_rng(len(attributes))
+@pytest.mark.parametrize("features", ["ordered missing", "categorical", "mixed missing"])
+def test_a_tree_does_not_depend_on_those_grown_with_it(features):
+    rng = np.random.default_rng(len(features))
     for _ in range(5):
-        problem = random_problem(rng, attributes, "none", 3, n_rows=100)
+        problem = random_problem(rng, features, "none", 3, n_rows=100)
         half = split_halves(problem.y, rng)
         if not both_halves_present(problem, half):
             continue
@@ -171,11 +171,11 @@ def test_a_tree_that_does_not_converge_is_reported(monkeypatch):
         grow(problem, split_halves(problem.y, rng), 20)
 
 
-@pytest.mark.parametrize("attributes", ["ordered duplicates missing", "mixed missing"])
-def test_weight_k_is_k_copies_and_weight_zero_is_absence(attributes):
+@pytest.mark.parametrize("features", ["ordered duplicates missing", "mixed missing"])
+def test_weight_k_is_k_copies_and_weight_zero_is_absence(features):
     rng = np.random.default_rng(4)
     for _ in range(20):
-        problem = random_problem(rng, attributes, "integer", 3, n_rows=40)
+        problem = random_problem(rng, features, "integer", 3, n_rows=40)
         half = rng.integers(1, 3, len(problem.y))
         if not both_halves_present(problem, half):
             continue

@@ -18,7 +18,7 @@ from orfeon import (
 )
 from orfeon.datasets import make_circle
 from orfeon.forest import NODE, Forest
-from orfeon.kernels import paint
+from orfeon.kernels.routing import paint
 
 
 def random_tree(rng, cuts, n_classes, n_splits):
@@ -27,8 +27,8 @@ def random_tree(rng, cuts, n_classes, n_splits):
     label = [rng.integers(n_classes)]
     for _ in range(n_splits):
         leaf = rng.choice([n for n, node in enumerate(nodes) if node[2] == n])
-        attribute = int(rng.integers(2))
-        nodes[leaf] = (float(rng.choice(cuts[attribute])), attribute, len(nodes))
+        feature = int(rng.integers(2))
+        nodes[leaf] = (float(rng.choice(cuts[feature])), feature, len(nodes))
         for _ in range(2):
             nodes.append((np.inf, 0, len(nodes)))
             label.append(rng.integers(n_classes))
@@ -85,8 +85,8 @@ def test_thresholds_at_the_coordinates_themselves_and_beside_them():
         found = painted(forest, *grid)
         assert (found == routed(forest, *grid)).all()
         walked = [nested(forest, t) for t in range(len(forest))]
-        said = np.array(vote_map(walked, *grid))  # (rows, columns, trees), by an obvious walk
-        assert (found == [(said == k).sum(axis=2) for k in range(n_classes)]).all()
+        answers = np.array(vote_map(walked, *grid))  # (rows, columns, trees), by an obvious walk
+        assert (found == [(answers == k).sum(axis=2) for k in range(n_classes)]).all()
         assert (found.sum(axis=0) == len(forest)).all()
 
 
@@ -118,9 +118,9 @@ def test_a_tree_as_deep_as_it_has_splits_needs_no_more_room():
         nodes, label = [], [0]
         for depth in range(n):
             inner = 2 * depth - away if depth else 0
-            attribute = depth % 2
+            feature = depth % 2
             cut = float(depth // 2 if away == 0 else n - depth // 2) + 0.5
-            nodes.append((inner, (cut, attribute, 2 * depth + 1)))
+            nodes.append((inner, (cut, feature, 2 * depth + 1)))
             label += [depth % 2, 1 - depth % 2]
         table = [(np.inf, 0, k) for k in range(2 * n + 1)]
         at = 0
@@ -148,9 +148,9 @@ def test_votes_weigh_what_they_are_given_and_trees_add_up():
     grid = np.linspace(0, 1, 31)
     votes = np.array([3, -1, 0, 10, 2, 2, 5, 1, 1, 1, 7, 2**40])
     whole = painted(forest, grid, grid, votes)
-    said = forest.votes(points(grid, grid)).reshape(12, 31, 31)
+    answers = forest.votes(points(grid, grid)).reshape(12, 31, 31)
     for code in range(2):
-        assert (whole[code] == np.tensordot(votes, said == code, axes=1)).all()
+        assert (whole[code] == np.tensordot(votes, answers == code, axes=1)).all()
     parts = [painted(forest, grid, grid, votes, slice(*ends)) for ends in ((0, 5), (5, 12))]
     assert (sum(parts) == whole).all()
 

@@ -16,8 +16,8 @@ from tests.oracles.growth import Judge, Problem, random_problem
 from tests.oracles.pruning import Leaves, Tree, pruned_subtrees, reduced_error, sequence
 
 from orfeon.forest import Forest
+from orfeon.forest.pruning import prune_reduced_error, prune_to_alpha, pruning_path
 from orfeon.growth import Growth
-from orfeon.pruning import prune_reduced_error, prune_to_alpha, pruning_path
 
 FREE = {"min_samples_leaf": 0, "min_samples_split": 0}
 #: What a leaf costs, and the criterion and number of classes to grow with.
@@ -47,10 +47,10 @@ def exact_risks(judge: Judge, risk: str) -> dict[int, Fraction]:
         rows = judge.rows[node.index]
         if risk == "error":
             wrong = [r for r in rows if judge.problem.y[r] != node.label]
-            costs[node.index] = judge.examples.weight(wrong) / judge.whole
+            costs[node.index] = judge.samples.weight(wrong) / judge.whole
         else:
-            share = judge.examples.weight(rows) / judge.whole
-            costs[node.index] = share * Fraction(judge.examples.impurity(rows))
+            share = judge.samples.weight(rows) / judge.whole
+            costs[node.index] = share * Fraction(judge.samples.impurity(rows))
     return costs
 
 
@@ -103,7 +103,7 @@ def test_the_nested_family_is_that_of_the_enumeration(risk, criterion, n_classes
     ("risk", "n_classes"), [("gini", 2), ("gini", 5), ("entropy", 3), ("variance", 0)]
 )
 def test_alphas_and_impurities_are_those_of_scikit_learn(risk, n_classes):
-    """One attribute and random weights, which scikit-learn sums exactly, leave no ties."""
+    """One feature and random weights, which scikit-learn sums exactly, leave no ties."""
     rng = np.random.default_rng(2)
     n = 300
     X = rng.normal(size=(n, 1)).astype(np.float32).astype(np.float64)
@@ -129,17 +129,15 @@ def test_alphas_and_impurities_are_those_of_scikit_learn(risk, n_classes):
         np.testing.assert_allclose(cuts, np.sort(other.tree_.threshold[other.tree_.feature >= 0]))
 
 
-@pytest.mark.parametrize(
-    "attributes", ["ordered", "mixed duplicates missing", "categorical missing"]
-)
+@pytest.mark.parametrize("features", ["ordered", "mixed duplicates missing", "categorical missing"])
 @pytest.mark.parametrize("weights", ["none", "zero", "integer", "float"])
-def test_reduced_error_pruning_is_the_recursion(attributes, weights):
-    rng = np.random.default_rng([len(attributes), len(weights)])
+def test_reduced_error_pruning_is_the_recursion(features, weights):
+    rng = np.random.default_rng([len(features), len(weights)])
     cut = kept = 0
     for seed in range(40):
-        problem = random_problem(rng, attributes, "integer", int(rng.integers(2, 5)), n_rows=30)
+        problem = random_problem(rng, features, "integer", int(rng.integers(2, 5)), n_rows=30)
         forest = problem.grow(Growth(), 3, seed=seed)
-        judge_set = random_problem(rng, attributes, weights, problem.n_classes, n_rows=30)
+        judge_set = random_problem(rng, features, weights, problem.n_classes, n_rows=30)
         rows = rng.integers(0, len(problem.y), len(judge_set.y))
         X = problem.X[rows] + np.where(problem.is_categorical, 0.0, rng.normal(size=(len(rows), 1)))
         noisy = rng.random(len(rows)) < 0.3
@@ -165,7 +163,7 @@ def test_reduced_error_pruning_is_the_recursion(attributes, weights):
     assert kept > 20
 
 
-def test_a_branch_that_no_example_of_the_pruning_set_reaches_is_cut():
+def test_a_branch_that_no_sample_of_the_pruning_set_reaches_is_cut():
     X = np.arange(8.0)[:, None]
     problem = Problem(X, [0], np.array([0, 0, 0, 1, 1, 1, 0, 0]), None, 2)
     forest = problem.grow(Growth())

@@ -101,7 +101,7 @@ def test_random_cuts_of_large_nodes_lie_between_the_extremes(max_features):
     for node in root.walk():
         if node.is_leaf or node.branches is not None or np.isinf(node.threshold):
             continue
-        known = problem.X[reached[node.index], node.attribute]
+        known = problem.X[reached[node.index], node.feature]
         known = known[~np.isnan(known)]
         assert known.min() <= node.threshold < known.max()
         sizes.append(len(known))
@@ -111,7 +111,7 @@ def test_random_cuts_of_large_nodes_lie_between_the_extremes(max_features):
 
 @pytest.mark.parametrize("n_rows", [40, 400])
 def test_random_cuts_are_uniform_in_nodes_of_any_size(n_rows):
-    """The 400 rows are read one attribute after the other, the 40 all at once."""
+    """The 400 rows are read one feature after the other, the 40 all at once."""
     rng = np.random.default_rng(n_rows)
     X = np.column_stack([rng.normal(size=n_rows) ** 3, np.ones(n_rows)])
     problem = Problem(X, [0, 0], rng.integers(0, 2, n_rows), None, 2)
@@ -152,11 +152,11 @@ def gain(on_left: Any, y: Any, w: Any, n_classes: int) -> float:
 @pytest.mark.parametrize("narrow_rows", [65_535, 0])
 @pytest.mark.parametrize("n_classes", [2, 3, 6, 0])
 @pytest.mark.parametrize("n_best", [1, 2])
-def test_cuts_are_the_best_of_their_attribute_in_nodes_of_any_size(
+def test_cuts_are_the_best_of_their_feature_in_nodes_of_any_size(
     n_classes, narrow_rows, n_best, monkeypatch
 ):
-    """One attribute of nine is drawn: nodes of up to 45 rows are sorted when they are searched."""
-    monkeypatch.setattr("orfeon.table.MAX_NARROW_ROWS", narrow_rows)
+    """One feature of nine is drawn: nodes of up to 45 rows are sorted when they are searched."""
+    monkeypatch.setattr("orfeon.data.presorted.MAX_NARROW_ROWS", narrow_rows)
     rng = np.random.default_rng(n_classes)
     X = rng.normal(size=(300, 9))
     X[:, 8] = rng.integers(0, 20, 300)  # few values
@@ -172,7 +172,7 @@ def test_cuts_are_the_best_of_their_attribute_in_nodes_of_any_size(
         if node.is_leaf:
             continue
         rows = np.array(reached[node.index])
-        x, sizes = X[rows, node.attribute], [*sizes, len(rows)]
+        x, sizes = X[rows, node.feature], [*sizes, len(rows)]
         gains = set()
         for cut in [*np.unique(x[~np.isnan(x)])[:-1], *([np.inf] if np.isnan(x).any() else [])]:
             best_side = -np.inf

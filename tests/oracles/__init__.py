@@ -27,7 +27,7 @@ class Node:
     depth: int
     label: int
     value: npt.NDArray[Any]
-    attribute: int
+    feature: int
     threshold: float
     branches: tuple[int, ...] | None
     missing: int
@@ -69,16 +69,16 @@ def nested(forest: Forest, tree: int = 0) -> Node:
     def build(index: int, depth: int, parent: Node | None) -> Node:
         at = base + index
         count = int(forest.n_children[at])
-        attribute = int(forest.attribute[at])
+        feature = int(forest.feature[at])
         threshold = float(forest.threshold[at])
         branches = None
-        if count and attribute >= 0 and forest.n_categories[attribute] > 0:
+        if count and feature >= 0 and forest.n_categories[feature] > 0:
             start = int(threshold)
-            table = forest.branches[start : start + int(forest.n_categories[attribute])]
+            table = forest.branches[start : start + int(forest.n_categories[feature])]
             branches, threshold = tuple(int(b) for b in table), math.nan
         label = int(forest.label[at]) if forest.n_classes else 0
         node = Node(
-            index, depth, label, forest.value[at], attribute, threshold, branches,
+            index, depth, label, forest.value[at], feature, threshold, branches,
             int(forest.missing[at]), [], parent,
         )  # fmt: skip
         first = int(forest.first_child[at])
@@ -89,7 +89,7 @@ def nested(forest: Forest, tree: int = 0) -> Node:
 
 
 def branch(node: Node, x: Floats) -> int:
-    """The branch that an example takes at an inner node.
+    """The branch that a sample takes at an inner node.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def branch(node: Node, x: Floats) -> int:
     >>> branch(node, np.array([9.0, 2.5])), branch(node, np.array([9.0, np.nan]))
     (0, 1)
     """
-    value = x[node.attribute]
+    value = x[node.feature]
     if math.isnan(value):
         return node.missing
     if node.branches is not None:
@@ -106,7 +106,7 @@ def branch(node: Node, x: Floats) -> int:
 
 
 def frozen(node: Node) -> tuple[Any, ...]:
-    """A tree as nested tuples: (label,) or (label, attribute, test, missing, left, right).
+    """A tree as nested tuples: (label,) or (label, feature, test, missing, left, right).
 
     Examples
     --------
@@ -117,7 +117,7 @@ def frozen(node: Node) -> tuple[Any, ...]:
     if node.is_leaf:
         return (node.label,)
     test = node.threshold if node.branches is None else node.branches
-    return (node.label, node.attribute, test, node.missing, *map(frozen, node.children))
+    return (node.label, node.feature, test, node.missing, *map(frozen, node.children))
 
 
 def rows_by_node(root: Node, X: Floats) -> dict[int, list[int]]:

@@ -43,7 +43,7 @@ def sure_of(label: int, n_classes: int) -> list[Fraction]:
     return [Fraction(int(k == label)) for k in range(n_classes)]
 
 
-def error(said: Shares, true: Shares) -> Fraction:
+def error(answers: Shares, true: Shares) -> Fraction:
     """The probability that a prediction and a label, drawn apart, differ.
 
     Examples
@@ -52,17 +52,17 @@ def error(said: Shares, true: Shares) -> Fraction:
     Fraction(7, 12)
     """
     chance = Fraction(0)
-    for a in range(len(said)):
+    for a in range(len(answers)):
         for b in range(len(true)):
             if a != b:
-                chance += said[a] * true[b]
+                chance += answers[a] * true[b]
     return chance
 
 
 # -- classification --------------------------------------------------------------------------------
 
 
-def kohavi_wolpert(said: Shares, true: Shares) -> Parts:
+def kohavi_wolpert(answers: Shares, true: Shares) -> Parts:
     """Kohavi and Wolpert (1996): halves of sums of squares.
 
     Examples
@@ -72,7 +72,7 @@ def kohavi_wolpert(said: Shares, true: Shares) -> Parts:
     ['1/16', '3/16', '0', '1/4']
     """
     squared, spread, sharp = Fraction(0), Fraction(0), Fraction(0)
-    for q, p in zip(said, true, strict=True):
+    for q, p in zip(answers, true, strict=True):
         squared += (p - q) ** 2
         spread += q**2
         sharp += p**2
@@ -80,11 +80,11 @@ def kohavi_wolpert(said: Shares, true: Shares) -> Parts:
         "bias": squared / 2,
         "variance": (1 - spread) / 2,
         "noise": (1 - sharp) / 2,
-        "error": error(said, true),
+        "error": error(answers, true),
     }
 
 
-def kohavi_wolpert_corrected(said: Shares, true: Shares, n_trainings: int) -> Parts:
+def kohavi_wolpert_corrected(answers: Shares, true: Shares, n_trainings: int) -> Parts:
     """The same, with the bias that the shares of few trainings add to the squared bias taken off.
 
     The variance of a share q over R trainings is estimated by q (1 - q) / (R - 1).
@@ -96,14 +96,14 @@ def kohavi_wolpert_corrected(said: Shares, true: Shares, n_trainings: int) -> Pa
     >>> str(parts["bias"]), str(parts["variance"]), str(parts["error"])
     ('1/8', '3/8', '1/2')
     """
-    parts = kohavi_wolpert(said, true)
+    parts = kohavi_wolpert(answers, true)
     excess = Fraction(0)
-    for q in said:
+    for q in answers:
         excess += q * (1 - q) / (n_trainings - 1) / 2
     return {**parts, "bias": parts["bias"] - excess, "variance": parts["variance"] + excess}
 
 
-def kong_dietterich(said: Shares, true: Shares) -> Parts:
+def kong_dietterich(answers: Shares, true: Shares) -> Parts:
     """Kong and Dietterich (1995): bias is the error of the vote of the trainings.
 
     The variance is what is left, and may be negative. Noise is not set apart.
@@ -114,11 +114,11 @@ def kong_dietterich(said: Shares, true: Shares) -> Parts:
     >>> str(parts["bias"]), str(parts["variance"]), str(parts["error"])
     ('1', '-1/4', '3/4')
     """
-    bias = 1 - true[first_largest(said)]
-    return {"bias": bias, "variance": error(said, true) - bias, "error": error(said, true)}
+    bias = 1 - true[first_largest(answers)]
+    return {"bias": bias, "variance": error(answers, true) - bias, "error": error(answers, true)}
 
 
-def breiman(said: Shares, true: Shares, best: int | None = None) -> Parts:
+def breiman(answers: Shares, true: Shares, best: int | None = None) -> Parts:
     """Breiman (1996): what is lost to Bayes's rule is all bias or all variance at a point.
 
     It is variance where the vote of the trainings is Bayes's class, else bias.
@@ -131,19 +131,19 @@ def breiman(said: Shares, true: Shares, best: int | None = None) -> Parts:
     """
     best = first_largest(true) if best is None else best
     right = Fraction(0)
-    for q, p in zip(said, true, strict=True):
+    for q, p in zip(answers, true, strict=True):
         right += q * p
     lost = true[best] - right
-    unbiased = first_largest(said) == best
+    unbiased = first_largest(answers) == best
     return {
         "bias": Fraction(0) if unbiased else lost,
         "variance": lost if unbiased else Fraction(0),
         "noise": 1 - true[best],
-        "error": error(said, true),
+        "error": error(answers, true),
     }
 
 
-def domingos(said: Shares, true: Shares, best: int | None = None) -> Parts:
+def domingos(answers: Shares, true: Shares, best: int | None = None) -> Parts:
     """Domingos (2000): error = c1 noise + bias + c2 variance, for any number of classes.
 
     Examples
@@ -152,23 +152,23 @@ def domingos(said: Shares, true: Shares, best: int | None = None) -> Parts:
     >>> [str(parts[name]) for name in ("bias", "variance", "noise", "c1", "c2", "error")]
     ['1', '1/4', '1/3', '-1/2', '-1', '7/12']
     """
-    best, main = first_largest(true) if best is None else best, first_largest(said)
-    noise, variance = 1 - true[best], 1 - said[main]
+    best, main = first_largest(true) if best is None else best, first_largest(answers)
+    noise, variance = 1 - true[best], 1 - answers[main]
     both_miss = Fraction(0)  # prediction and label agree, on another class than the best
     for k in range(len(true)):
         if k != best:
-            both_miss += said[k] * true[k]
-    c1 = said[best] - (both_miss / noise if noise else 0)
+            both_miss += answers[k] * true[k]
+    c1 = answers[best] - (both_miss / noise if noise else 0)
     c2 = Fraction(1)
     if main != best:
-        c2 = -said[best] / variance if variance else Fraction(0)
+        c2 = -answers[best] / variance if variance else Fraction(0)
     return {
         "bias": Fraction(int(main != best)), "variance": variance, "noise": noise,
-        "c1": c1, "c2": c2, "error": error(said, true),
+        "c1": c1, "c2": c2, "error": error(answers, true),
     }  # fmt: skip
 
 
-def james(said: Shares, true: Shares, best: int | None = None) -> Parts:
+def james(answers: Shares, true: Shares, best: int | None = None) -> Parts:
     """James (2003): the systematic effect of the main prediction, and the effect of variance.
 
     Examples
@@ -177,15 +177,15 @@ def james(said: Shares, true: Shares, best: int | None = None) -> Parts:
     >>> [str(parts[name]) for name in ("systematic", "effect", "noise", "error")]
     ['1/3', '-1/12', '1/3', '7/12']
     """
-    best, main = first_largest(true) if best is None else best, first_largest(said)
-    noise, of_main, of_all = 1 - true[best], 1 - true[main], error(said, true)
+    best, main = first_largest(true) if best is None else best, first_largest(answers)
+    noise, of_main, of_all = 1 - true[best], 1 - true[main], error(answers, true)
     return {
-        "bias": Fraction(int(main != best)), "variance": 1 - said[main], "noise": noise,
+        "bias": Fraction(int(main != best)), "variance": 1 - answers[main], "noise": noise,
         "systematic": of_main - noise, "effect": of_all - of_main, "error": of_all,
     }  # fmt: skip
 
 
-def friedman(said: Shares, true: Shares) -> Parts:
+def friedman(answers: Shares, true: Shares) -> Parts:
     """Friedman (1997), two classes: error = noise + |2 f - 1| P(prediction is not Bayes's class).
 
     Examples
@@ -196,10 +196,10 @@ def friedman(said: Shares, true: Shares) -> Parts:
     """
     best = first_largest(true)
     return {
-        "boundary": 1 - said[best],
+        "boundary": 1 - answers[best],
         "factor": abs(2 * true[1] - 1),
         "noise": 1 - true[best],
-        "error": error(said, true),
+        "error": error(answers, true),
     }
 
 
@@ -280,6 +280,6 @@ def decompose(
     """
     points = []
     for i, distribution in enumerate(true):
-        said = shares_of_trainings([training[i] for training in predictions], len(distribution))
-        points.append(rule(said, distribution))
+        answers = shares_of_trainings([training[i] for training in predictions], len(distribution))
+        points.append(rule(answers, distribution))
     return over_points(points, weights)

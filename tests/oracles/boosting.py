@@ -1,14 +1,14 @@
 """AdaBoost and its nearest kin, straight from the papers, in exact fractions.
 
-A weak learner is a function ``weak(weights, labels)`` that gives what it says of every example
+A weak learner is a function ``weak(weights, labels)`` that gives what it says of every sample
 (:mod:`tests.oracles.boosting_weak` has some).
-Examples of weight 0 are absent from the training and are still decided, so they serve as new ones.
+Samples of weight 0 are absent from the training and are still decided, so they serve as new ones.
 Weights are fractions that sum to one. Votes are logarithms, which are not fractions, so a round
 keeps its *odds*, exp(2 alpha): sums of votes are compared as products of odds, without rounding.
 Where a root or a logarithm is wanted as a number, it has sixty digits.
 
 Labels are codes 0, 1, ...; only the two-class algorithms say -1 and +1. The algorithms whose
-weights lie on pairs of an example and a label are in :mod:`tests.oracles.boosting_labels`.
+weights lie on pairs of a sample and a label are in :mod:`tests.oracles.boosting_labels`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Round:
     """One training: the weights before it, what the member said, and what became of it."""
 
     weights: list[Fraction]
-    said: list[int]
+    answers: list[int]
     error: Fraction
     odds: Fraction = Fraction(1)
     kept: bool = True
@@ -87,12 +87,12 @@ class Run:
         return [r for r in self.rounds if r.kept]
 
     def decisions(self, n_classes: int, n_members: int | None = None) -> list[int]:
-        """The weighted vote of the first members: a code for each example, ties to the first."""
+        """The weighted vote of the first members: a code for each sample, ties to the first."""
         members = self.members[:n_members]
         decided = []
         for i in range(len(self.weights)):
             products = [
-                math.prod((m.odds for m in members if m.said[i] == k), start=Fraction(1))
+                math.prod((m.odds for m in members if m.answers[i] == k), start=Fraction(1))
                 for k in range(n_classes)
             ]
             decided.append(products.index(max(products)))
@@ -103,7 +103,7 @@ class Run:
         with localcontext(DIGITS):
             members = self.members[:n_members]
             return [
-                sum((m.alpha * m.said[i] for m in members), Decimal(0))
+                sum((m.alpha * m.answers[i] for m in members), Decimal(0))
                 for i in range(len(self.weights))
             ]
 
@@ -111,17 +111,17 @@ class Run:
         """The sign of F(x), exact, and -1 where F(x) is 0."""
         members = self.members[:n_members]
         return [
-            1 if math.prod((m.odds ** m.said[i] for m in members), start=Fraction(1)) > 1 else -1
+            1 if math.prod((m.odds ** m.answers[i] for m in members), start=Fraction(1)) > 1 else -1
             for i in range(len(self.weights))
         ]
 
 
-def last_word(run: Run) -> Fraction:
+def perfect_vote(run: Run) -> Fraction:
     """Odds that outweigh all others together, for the last member, which makes no error.
 
     Examples
     --------
-    >>> last_word(Run([Round([], [], Fraction(1, 4), Fraction(10**6))])) == 10**12
+    >>> perfect_vote(Run([Round([], [], Fraction(1, 4), Fraction(10**6))])) == 10**12
     True
     """
     return max(MOST, math.prod((m.odds for m in run.members), start=Fraction(1)) ** 2)
@@ -165,7 +165,7 @@ def adaboost(
             this.kept, run.end = False, "half"
             break
         if e == 0:
-            this.odds, run.end = last_word(run), "no error"
+            this.odds, run.end = perfect_vote(run), "no error"
             break
         this.odds = (1 - e) / e
         run.weights = [
@@ -179,7 +179,7 @@ class ExponentialRound:
     """One round of AdaBoost in sixty digits."""
 
     weights: list[Decimal]
-    said: list[int]
+    answers: list[int]
     error: Decimal
     alpha: Decimal
     Z: Decimal
@@ -249,7 +249,7 @@ def adaboost_m1(
 
     - "stop": it ends, and a member without error has the last word;
     - "restart": the weights are as they were at the beginning;
-    - "bootstrap": the training set is the next of ``bootstraps``, counts of the examples.
+    - "bootstrap": the training set is the next of ``bootstraps``, counts of the samples.
 
     Examples
     --------
@@ -277,7 +277,7 @@ def adaboost_m1(
             continue
         if on_failure == "stop":
             run.end = "half" if e else "no error"
-            this.kept, this.odds = e == 0, Fraction(1) if e else last_word(run)
+            this.kept, this.odds = e == 0, Fraction(1) if e else perfect_vote(run)
             break
         this.kept, this.odds = e == 0, Fraction(1) if e else MOST
         if on_failure == "bootstrap":
@@ -399,22 +399,22 @@ def filter_distribution(
     return rounds, [b if b == c else a for a, b, c in zip(h1, h2, h3, strict=True)]
 
 
-def filter_examples(
+def filter_samples(
     learn: Callable[[list[int]], Sequence[int]],
     y: Sequence[int],
     samples: tuple[Sequence[int], Sequence[int], Sequence[int]],
 ) -> tuple[list[list[int]], list[int]]:
-    """Boosting by filtering on three samples of fresh examples, each used once.
+    """Boosting by filtering on three samples of fresh samples, each used once.
 
     The first hypothesis learns the first sample. Of the second, as many that it gets wrong as
     that it gets right, the first ones of either, are what the second learns; all if it gets all
     wrong. Of the third, those on which the two differ are what the third learns. ``learn`` gets
-    the indices and says something of every example.
+    the indices and says something of every sample.
 
     Examples
     --------
     >>> y = [0, 1, 0, 0, 0, 1]
-    >>> filter_examples(lambda rows: [0] * 6, y, ([0, 1], [2, 3, 4, 5], []))
+    >>> filter_samples(lambda rows: [0] * 6, y, ([0, 1], [2, 3, 4, 5], []))
     ([[0, 1], [2, 5], []], [0, 0, 0, 0, 0, 0])
     """
     h1 = list(learn(list(samples[0])))

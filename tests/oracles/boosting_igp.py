@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.presorted import Table
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_igp_forest
-from orfeon.table import Table
 
 #: No weight falls below this.
 FLOOR = Decimal("1e-8")

@@ -1,7 +1,7 @@
-"""Boosting with weights on pairs of an example and a label: M2, MH, pairs, output codes.
+"""Boosting with weights on pairs of a sample and a label: M2, MH, pairs, output codes.
 
 As in :mod:`tests.oracles.boosting`: fractions where the numbers are fractions, sixty digits where
-roots come in. A pair's table is a list of rows, one for each example, with a place for each class.
+roots come in. A pair's table is a list of rows, one for each sample, with a place for each class.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ class PairRound:
     """One round: the weights of the pairs before it, what was said, the (pseudo-)loss, the vote."""
 
     weights: list[list[Any]]
-    said: list[list[Any]]
+    answers: list[list[Any]]
     error: Any
     alpha: Decimal
     kept: bool = True
-    examples: list[Decimal] = field(default_factory=list)
+    samples: list[Decimal] = field(default_factory=list)
     share: Decimal = Decimal(1)
 
 
@@ -45,12 +45,12 @@ class PairRun:
         return [r for r in self.rounds if r.kept]
 
     def scores(self, n_members: int | None = None) -> Table:
-        """The sum of alpha_t h_t(x, l) of the first members, for each example and label."""
+        """The sum of alpha_t h_t(x, l) of the first members, for each sample and label."""
         with localcontext(DIGITS):
             return [
                 [
                     sum(
-                        (m.alpha * number(m.said[i][k]) for m in self.members[:n_members]),
+                        (m.alpha * number(m.answers[i][k]) for m in self.members[:n_members]),
                         Decimal(0),
                     )
                     for k in range(len(row))
@@ -87,7 +87,7 @@ def first_of_largest(row: Sequence[Decimal]) -> int:
 
 
 def mislabel_weights(y: Sequence[int], n_classes: int) -> Table:
-    """1/|B| on the pairs of an example and a class that is not its own, 0 on the others.
+    """1/|B| on the pairs of a sample and a class that is not its own, 0 on the others.
 
     Examples
     --------
@@ -154,15 +154,15 @@ def adaboost_oc(
 ) -> PairRun:
     """AdaBoost.OC (Schapire 1997): a colour, 0 or 1, for every class; one colouring each round.
 
-    ``weak`` gets a weight and the colour of its class for each example. A member's ``said`` is
-    whether a label has the colour that it said; ``examples`` are the weights it was trained with
+    ``weak`` gets a weight and the colour of its class for each sample. A member's ``said`` is
+    whether a label has the colour that it said; ``samples`` are the weights it was trained with
     and ``share`` is U, the weight of the mislabels whose colour is not that of the class.
     A member with a pseudo-loss of a half is dropped; ``goes_on`` then takes the next colouring.
 
     Examples
     --------
     >>> run = adaboost_oc(lambda D, colours: [0, 0, 0], [0, 1, 2], 3, [[0, 0, 1]])
-    >>> [str(round(D, 6)) for D in run.rounds[0].examples], round(run.rounds[0].share, 6)
+    >>> [str(round(D, 6)) for D in run.rounds[0].samples], round(run.rounds[0].share, 6)
     (['0.250000', '0.250000', '0.500000'], Decimal('0.666667'))
     >>> round(run.rounds[0].error, 6)  # coin 1/2, U 2/3: half minus edge times U is 1/2
     Decimal('0.500000')
@@ -179,13 +179,14 @@ def adaboost_oc(
             U = sum(apart, Decimal(0))
             D = [v / U for v in apart]
             colours = list(weak(D, [mu[own] for own in y]))
-            said = [[int(mu[k] == colour) for k in range(n_classes)] for colour in colours]
+            answers = [[int(mu[k] == colour) for k in range(n_classes)] for colour in colours]
             s = [
-                [(1 - said[i][y[i]]) + said[i][k] for k in range(n_classes)] for i in range(len(y))
+                [(1 - answers[i][y[i]]) + answers[i][k] for k in range(n_classes)]
+                for i in range(len(y))
             ]
             e = sum((w[i][k] * s[i][k] for i, k in pairs), Decimal(0)) / 2
             alpha = alpha_of_loss(e)
-            run.rounds.append(PairRound(w, said, e, alpha, e < HALF, D, U))
+            run.rounds.append(PairRound(w, answers, e, alpha, e < HALF, D, U))
             if e >= HALF and goes_on:
                 continue
             if e >= HALF or e < SPECK:
@@ -206,7 +207,7 @@ def adaboost_mh(
 ) -> PairRun:
     """AdaBoost.MH (Schapire and Singer 1999): one two-class problem on the pairs (x, label).
 
-    The pair of an example and its class is +1, its pairs with the other classes are -1.
+    The pair of a sample and its class is +1, its pairs with the other classes are -1.
 
     Examples
     --------
@@ -225,7 +226,7 @@ def adaboost_mh(
 
     run = adaboost(weak_on_pairs, flat, n_members)
     rounds = [
-        PairRound(table(r.weights), table(r.said), r.error, r.alpha, r.kept) for r in run.rounds
+        PairRound(table(r.weights), table(r.answers), r.error, r.alpha, r.kept) for r in run.rounds
     ]
     return PairRun(rounds, table(run.weights))
 
@@ -248,7 +249,7 @@ def one_against_rest(weaks: Sequence[Weak], y: Sequence[int], n_members: int) ->
 def pairwise(
     weaks: dict[tuple[int, int], Weak], y: Sequence[int], n_classes: int, n_members: int
 ) -> dict[tuple[int, int], Run]:
-    """One AdaBoost for each two classes, on their examples; +1 for the second of the two.
+    """One AdaBoost for each two classes, on their samples; +1 for the second of the two.
 
     Examples
     --------
@@ -266,7 +267,7 @@ def pairwise(
 
 
 def scores_of_classes(runs: Sequence[Run]) -> Table:
-    """F_k(x) for each example and class, one run a class.
+    """F_k(x) for each sample and class, one run a class.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """AdaBoost.R and AdaBoost.R2 from their definitions, in fractions where they are fractions.
 
-The weight of an example under AdaBoost.R is a function of y. Here it is a list of pieces (begin,
+The weight of a sample under AdaBoost.R is a function of y. Here it is a list of pieces (begin,
 end, factor); its integrals, errors and factors are rational numbers, and so there is no rounding.
 """
 
@@ -16,8 +16,8 @@ HALF = Fraction(1, 2)
 
 
 @dataclass
-class OneExample:
-    """The weight of one example as a function of y on [0, 1]."""
+class OneSample:
+    """The weight of one sample as a function of y on [0, 1]."""
 
     target: Fraction
     pieces: list[tuple[Fraction, Fraction, Fraction]] = field(default_factory=list)
@@ -50,7 +50,7 @@ class OneExample:
 
 @dataclass
 class AdaBoostR:
-    """AdaBoost.R, told in turn what its members predict for the training examples."""
+    """AdaBoost.R, told in turn what its members predict for the training samples."""
 
     targets: Sequence[Fraction]
     weights: Sequence[Fraction]
@@ -58,35 +58,35 @@ class AdaBoostR:
     betas: list[Fraction] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.examples = [OneExample(target) for target in self.targets]
+        self.samples = [OneSample(target) for target in self.targets]
 
     def masses(self) -> list[Fraction]:
-        """The share of each example in the weight."""
+        """The share of each sample in the weight."""
         whole = [
-            weight * example.integral(Fraction(0), Fraction(1))
-            for weight, example in zip(self.weights, self.examples, strict=True)
+            weight * sample.integral(Fraction(0), Fraction(1))
+            for weight, sample in zip(self.weights, self.samples, strict=True)
         ]
         return [one / sum(whole) for one in whole]
 
-    def error(self, said: Sequence[Fraction]) -> Fraction:
+    def error(self, answers: Sequence[Fraction]) -> Fraction:
         """The weight between targets and predictions, as a share of all."""
         wrong, whole = Fraction(0), Fraction(0)
-        for weight, example, point in zip(self.weights, self.examples, said, strict=True):
-            ends = sorted([example.target, point])
-            wrong += weight * example.integral(ends[0], ends[1])
-            whole += weight * example.integral(Fraction(0), Fraction(1))
+        for weight, sample, point in zip(self.weights, self.samples, answers, strict=True):
+            ends = sorted([sample.target, point])
+            wrong += weight * sample.integral(ends[0], ends[1])
+            whole += weight * sample.integral(Fraction(0), Fraction(1))
         return wrong / whole
 
-    def hear(self, said: Sequence[Fraction]) -> bool:
+    def predict_train(self, answers: Sequence[Fraction]) -> bool:
         """One round; whether there is another."""
-        error = self.error(said)
+        error = self.error(answers)
         self.errors.append(error)
         if error > HALF or error == 0:
             return False
         beta = error / (1 - error)
         self.betas.append(beta)
-        for example, point in zip(self.examples, said, strict=True):
-            example.multiply_outside(point, beta)
+        for sample, point in zip(self.samples, answers, strict=True):
+            sample.multiply_outside(point, beta)
         return True
 
 
@@ -99,9 +99,9 @@ def median(predictions: Sequence[float], votes: Sequence[Fraction]) -> float:
     raise AssertionError("the largest prediction has all the votes")
 
 
-def scaled_losses(y: Sequence[float], said: Sequence[float], loss: str) -> list[float]:
+def scaled_losses(y: Sequence[float], answers: Sequence[float], loss: str) -> list[float]:
     """Losses of Drucker (1997), from 0 to 1; the largest linear one is 1."""
-    distances = [abs(a - b) for a, b in zip(said, y, strict=True)]
+    distances = [abs(a - b) for a, b in zip(answers, y, strict=True)]
     shares = [distance / max(distances) for distance in distances]
     if loss == "linear":
         return shares
@@ -120,8 +120,8 @@ def adaboost_r2(
     averages: list[float] = []
     betas: list[float] = []
     distributions = [[w / math.fsum(weights) for w in weights]]
-    for said in rounds:
-        losses = scaled_losses(y, said, loss)
+    for answers in rounds:
+        losses = scaled_losses(y, answers, loss)
         average = math.fsum(p * one for p, one in zip(distributions[-1], losses, strict=True))
         averages.append(average)
         if average >= 0.5:

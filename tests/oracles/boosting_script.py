@@ -41,7 +41,7 @@ class ScriptedLearner:
         self.generators.append(deepcopy(rng))  # what the scheme draws from after this round
         return len(self.weights) - 1
 
-    def hear(self, member: int, what: str) -> npt.NDArray[Any]:
+    def predict_train(self, member: int, what: str) -> npt.NDArray[Any]:
         """What the script has in that row."""
         return np.asarray(self.script[member])
 
@@ -56,7 +56,7 @@ def play(
     >>> from orfeon.boosting.adaboost import AdaBoostScheme
     >>> scheme = AdaBoostScheme(np.array([0, 1, 1, 1]), np.ones(4), 2)
     >>> run, learner, kept = play(scheme, [np.ones(4, int), np.array([0, 1, 1, 0])])
-    >>> [judgement.error for judgement in run.judgements], len(kept), run.ended
+    >>> [result.error for result in run.results], len(kept), run.ended
     ([0.25, 0.16666666666666666], 2, False)
     """
     run, learner, kept = Run(scheme), ScriptedLearner(script), []
@@ -70,7 +70,7 @@ def play(
 
 @dataclass
 class Script:
-    """What each member says, and what each was trained with; the first attribute is the row."""
+    """What each member says, and what each was trained with; the first feature is the row."""
 
     answers: Sequence[Sequence[int]] | Callable[[int], Sequence[int]]
     n_rows: int
@@ -82,7 +82,7 @@ class Script:
 
 
 class ScriptedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Takes the next answer of the script; only the first attribute, the row's number, is read."""
+    """Takes the next answer of the script; only the first feature, the row's number, is read."""
 
     def __init__(self, script: Script | None = None) -> None:
         self.script = script

@@ -1,6 +1,6 @@
 """Weak learners for the boosting oracles: every stump tried, a pool, answers given beforehand.
 
-A weak learner is a function ``weak(weights, labels)`` that gives what it says of every example.
+A weak learner is a function ``weak(weights, labels)`` that gives what it says of every sample.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from itertools import pairwise
 Weak = Callable[[Sequence[Fraction], Sequence[int]], Sequence[int]]
 
 
-def error_of(weights: Sequence[Fraction], labels: Sequence[int], said: Sequence[int]) -> Fraction:
+def error_of(
+    weights: Sequence[Fraction], labels: Sequence[int], answers: Sequence[int]
+) -> Fraction:
     """The weight of the wrong ones.
 
     Examples
@@ -22,22 +24,22 @@ def error_of(weights: Sequence[Fraction], labels: Sequence[int], said: Sequence[
     Fraction(1, 4)
     """
     return sum(
-        (w for w, y, h in zip(weights, labels, said, strict=True) if h != y), start=Fraction(0)
+        (w for w, y, h in zip(weights, labels, answers, strict=True) if h != y), start=Fraction(0)
     )
 
 
 @dataclass(frozen=True)
 class Cut:
-    """A stump: attribute, threshold, and the label on either side."""
+    """A stump: feature, threshold, and the label on either side."""
 
-    attribute: int
+    feature: int
     threshold: Fraction
     left: int
     right: int
 
     def __call__(self, X: Sequence[Sequence[Fraction | int]]) -> list[int]:
         """What the stump says of each row."""
-        return [self.left if x[self.attribute] <= self.threshold else self.right for x in X]
+        return [self.left if x[self.feature] <= self.threshold else self.right for x in X]
 
 
 def majority(weights: Sequence[Fraction], labels: Sequence[int]) -> int:
@@ -76,7 +78,7 @@ def all_cuts(
 ) -> list[tuple[Fraction, Fraction, Cut]]:
     """Weighted error, impurity left, and the stump, of every cut between two neighbours.
 
-    Only values of examples with some weight count as neighbours.
+    Only values of samples with some weight count as neighbours.
 
     Examples
     --------

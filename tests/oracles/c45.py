@@ -1,6 +1,6 @@
 """C4.5 Release 8, written to be read: lists of (row, share), every count taken anew.
 
-A share is the part of an example that reached a node; its weight is the row's weight times the
+A share is the part of a sample that reached a node; its weight is the row's weight times the
 share. Both are rounded to whole grains, so that sums are exact in any order. Numbers closer than
 ``TINY`` are equal, weights closer than ``SLACK`` are enough.
 """
@@ -20,7 +20,7 @@ from orfeon.growth.c45 import C45Growth
 
 TINY, SLACK, EPSILON, LEAST_SHARE = 1e-9, 1e-6, 1e-3, 1e-6
 
-Examples = list[tuple[int, float]]
+Samples = list[tuple[int, float]]
 
 
 @dataclass
@@ -29,18 +29,18 @@ class Leaf:
 
     counts: list[float]
     children: list[Leaf] = field(default_factory=list)
-    attribute: int = -1
+    feature: int = -1
     cut: float = math.nan  # midpoint of an ordered test
     branches: tuple[int, ...] | None = None  # branch of each category
 
     @property
     def weight(self) -> float:
-        """Weight of the examples."""
+        """Weight of the samples."""
         return sum(self.counts)
 
     @property
     def errors(self) -> float:
-        """Weight of the examples that are not of the majority class."""
+        """Weight of the samples that are not of the majority class."""
         return self.weight - max(self.counts)
 
 
@@ -107,52 +107,52 @@ class C45:
         )
         self.total = float(self.weights.sum())
         self.many = self._many_values()
-        examples = [(row, 1.0) for row in range(len(y)) if weights[row] > 0]
-        self.root = self.grow(examples, 0)
+        samples = [(row, 1.0) for row in range(len(y)) if weights[row] > 0]
+        self.root = self.grow(samples, 0)
         if growth.collapse:
             self.collapse(self.root)
         if growth.pruning:
-            self.prune(self.root, examples)
+            self.prune(self.root, samples)
 
     # -- counting ------------------------------------------------------------------------------
 
     def _many_values(self) -> float:
-        """Categorical attributes of at least so many values do not count in the average gain."""
+        """Categorical features of at least so many values do not count in the average gain."""
         many = 0.3 * self.total
         if self.growth.grouping or all(n and n >= many for n in self.n_categories):
             return math.inf
         return many
 
-    def weigh(self, examples: Examples) -> float:
-        return sum(rounded(self.weights[row] * share) for row, share in examples)
+    def weigh(self, samples: Samples) -> float:
+        return sum(rounded(self.weights[row] * share) for row, share in samples)
 
-    def count(self, examples: Examples) -> list[float]:
+    def count(self, samples: Samples) -> list[float]:
         counts = [0.0] * self.n_classes
-        for row, share in examples:
+        for row, share in samples:
             counts[self.y[row]] += rounded(self.weights[row] * share)
         return counts
 
-    def known(self, examples: Examples, attribute: int) -> Examples:
-        return [e for e in examples if not math.isnan(self.X[e[0], attribute])]
+    def known(self, samples: Samples, feature: int) -> Samples:
+        return [e for e in samples if not math.isnan(self.X[e[0], feature])]
 
     def enough(self, weight: float, least: float | None = None) -> bool:
         return weight >= (self.growth.min_samples_leaf if least is None else least) - SLACK
 
-    def measure(self, parts: list[Examples], examples: Examples) -> tuple[float, float]:
-        """Gain and split information of a partition of the known examples."""
-        weight = self.weigh(examples)
+    def measure(self, parts: list[Samples], samples: Samples) -> tuple[float, float]:
+        """Gain and split information of a partition of the known samples."""
+        weight = self.weigh(samples)
         known = [e for part in parts for e in part]
         after = sum(entropy(self.count(part)) for part in parts)
         gain = (entropy(self.count(known)) - after) / weight
         sizes = [self.weigh(part) for part in parts]
-        unknown = max(weight - sum(sizes), 0.0) if len(known) < len(examples) else 0.0
+        unknown = max(weight - sum(sizes), 0.0) if len(known) < len(samples) else 0.0
         info = (term(weight) - sum(map(term, sizes)) - term(unknown)) / weight
         return gain, info
 
     # -- tests ---------------------------------------------------------------------------------
 
-    def ordered_test(self, examples: Examples, j: int) -> tuple[float, float, Any] | None:
-        known = self.known(examples, j)
+    def ordered_test(self, samples: Samples, j: int) -> tuple[float, float, Any] | None:
+        known = self.known(samples, j)
         weight = self.weigh(known)
         if not self.enough(weight, 2 * self.growth.min_samples_leaf):
             return None
@@ -167,28 +167,28 @@ class C45:
             below = [e for e in known if self.X[e[0], j] <= low]
             above = [e for e in known if self.X[e[0], j] >= high]
             if self.enough(self.weigh(below), least) and self.enough(self.weigh(above), least):
-                cuts.append((*self.measure([below, above], examples), low, high))
+                cuts.append((*self.measure([below, above], samples), low, high))
         if not cuts:
             return None
         best = max(gain for gain, *_ in cuts)
         gain, info, low, high = next(cut for cut in cuts if cut[0] > best - TINY)
         if self.growth.mdl_penalty:
-            gain -= math.log2(len(cuts)) / self.weigh(examples)
+            gain -= math.log2(len(cuts)) / self.weigh(samples)
         if gain <= TINY:
             return None
         middle = low / 2 + high / 2
         return gain, info, middle if middle < high else low
 
-    def categorical_test(self, examples: Examples, j: int) -> tuple[float, float, Any] | None:
-        known = self.known(examples, j)
-        parts: list[Examples] = [[] for _ in range(self.n_categories[j])]
+    def categorical_test(self, samples: Samples, j: int) -> tuple[float, float, Any] | None:
+        known = self.known(samples, j)
+        parts: list[Samples] = [[] for _ in range(self.n_categories[j])]
         for row, share in known:
             parts[int(self.X[row, j])].append((row, share))
         if self.growth.grouping and self.n_categories[j] > 2:
-            return self.grouped_test(examples, parts)
+            return self.grouped_test(samples, parts)
         if sum(self.enough(self.weigh(part)) for part in parts) < 2:
             return None
-        return *self.measure(parts, examples), tuple(range(len(parts)))
+        return *self.measure(parts, samples), tuple(range(len(parts)))
 
     def worth(self, gain: float, info: float) -> float:
         if not self.growth.gain_ratio:
@@ -196,11 +196,11 @@ class C45:
         return gain / info if gain >= -TINY and info > EPSILON else -EPSILON
 
     def grouped_test(
-        self, examples: Examples, parts: list[Examples]
+        self, samples: Samples, parts: list[Samples]
     ) -> tuple[float, float, Any] | None:
         groups = [[value] for value, part in enumerate(parts) if part]
 
-        def pooled(some: list[list[int]]) -> list[Examples]:
+        def pooled(some: list[list[int]]) -> list[Samples]:
             return [[e for value in group for e in parts[value]] for group in some]
 
         def united(some: list[list[int]], a: int, b: int) -> list[list[int]]:
@@ -222,7 +222,7 @@ class C45:
                 else:
                     b += 1
             a += 1
-        gain, info = self.measure(pooled(groups), examples)
+        gain, info = self.measure(pooled(groups), samples)
         value, half = self.worth(gain, info), gain / 2
         while len(groups) > 2:
             sizes = [self.weigh(part) for part in pooled(groups)]
@@ -234,7 +234,7 @@ class C45:
                 for b in range(a + 1, len(groups)):
                     if barred in (a, b):
                         continue
-                    gain, info = self.measure(pooled(united(groups, a, b)), examples)
+                    gain, info = self.measure(pooled(united(groups, a, b)), samples)
                     this = self.worth(gain, info)
                     enough = gain >= half - TINY and best_gain < half - TINY
                     if enough or this >= best - TINY or (best_pair is None and forced):
@@ -249,14 +249,14 @@ class C45:
             return None
         branch = {v: k for k, group in enumerate(groups) for v in group}
         branches = tuple(branch.get(v, len(groups)) for v in range(len(parts)))
-        return *self.measure(final, examples), branches
+        return *self.measure(final, samples), branches
 
     # -- growing -------------------------------------------------------------------------------
 
-    def best_test(self, examples: Examples) -> tuple[int, Any] | None:
+    def best_test(self, samples: Samples) -> tuple[int, Any] | None:
         found = []
         for j, n in enumerate(self.n_categories):
-            test = self.categorical_test(examples, j) if n else self.ordered_test(examples, j)
+            test = self.categorical_test(samples, j) if n else self.ordered_test(samples, j)
             if test is not None and test[1] > 0:
                 found.append((j, *test))
         counted = [gain for j, gain, _, _ in found if self.n_categories[j] < self.many]
@@ -274,26 +274,26 @@ class C45:
                 best = k
         return None if best is None else (found[best][0], found[best][3])
 
-    def parts(self, node: Leaf, examples: Examples) -> list[Examples]:
-        """The examples of each branch, unknown ones in all of them by their shares."""
+    def parts(self, node: Leaf, samples: Samples) -> list[Samples]:
+        """The samples of each branch, unknown ones in all of them by their shares."""
         width = 2 if node.branches is None else max(node.branches) + 1
-        parts: list[Examples] = [[] for _ in range(width)]
-        for row, share in self.known(examples, node.attribute):
-            x = self.X[row, node.attribute]
+        parts: list[Samples] = [[] for _ in range(width)]
+        for row, share in self.known(samples, node.feature):
+            x = self.X[row, node.feature]
             k = int(x > node.cut) if node.branches is None else node.branches[int(x)]
             parts[k].append((row, share))
         sizes = [self.weigh(part) for part in parts]
         known = sum(sizes)
-        for row, share in examples:
-            if math.isnan(self.X[row, node.attribute]):
+        for row, share in samples:
+            if math.isnan(self.X[row, node.feature]):
                 for part, size in zip(parts, sizes, strict=True):
                     less = rounded(share * (size / known)) if known > 0 else 0.0
                     if less > LEAST_SHARE:
                         part.append((row, less))
         return parts
 
-    def grow(self, examples: Examples, depth: int) -> Leaf:
-        node = Leaf(self.count(examples))
+    def grow(self, samples: Samples, depth: int) -> Leaf:
+        node = Leaf(self.count(samples))
         limit = self.growth.max_depth
         if (
             sum(c > 0 for c in node.counts) < 2
@@ -301,15 +301,15 @@ class C45:
             or (limit is not None and depth >= limit)
         ):
             return node
-        test = self.best_test(examples)
+        test = self.best_test(samples)
         if test is None:
             return node
-        node.attribute = test[0]
-        if self.n_categories[node.attribute]:
+        node.feature = test[0]
+        if self.n_categories[node.feature]:
             node.branches = test[1]
         else:
             node.cut = test[1]
-        node.children = [self.grow(part, depth + 1) for part in self.parts(node, examples)]
+        node.children = [self.grow(part, depth + 1) for part in self.parts(node, samples)]
         return node
 
     # -- pruning -------------------------------------------------------------------------------
@@ -332,42 +332,42 @@ class C45:
         e = n - max(counts)
         return e + added_errors(n, e, self.growth.confidence, self.growth.error_limit)
 
-    def estimate(self, node: Leaf, examples: Examples) -> float:
-        """Estimated errors of a subtree when it gets these examples."""
+    def estimate(self, node: Leaf, samples: Samples) -> float:
+        """Estimated errors of a subtree when it gets these samples."""
         if not node.children:
-            return self.leaf_estimate(self.count(examples))
-        parts = self.parts(node, examples)
+            return self.leaf_estimate(self.count(samples))
+        parts = self.parts(node, samples)
         return sum(self.estimate(c, p) for c, p in zip(node.children, parts, strict=True))
 
-    def recount(self, node: Leaf, examples: Examples) -> None:
-        node.counts = self.count(examples)
+    def recount(self, node: Leaf, samples: Samples) -> None:
+        node.counts = self.count(samples)
         if node.children:
-            for child, part in zip(node.children, self.parts(node, examples), strict=True):
+            for child, part in zip(node.children, self.parts(node, samples), strict=True):
                 self.recount(child, part)
 
-    def prune(self, node: Leaf, examples: Examples) -> None:
+    def prune(self, node: Leaf, samples: Samples) -> None:
         if not node.children:
             return
-        for child, part in zip(node.children, self.parts(node, examples), strict=True):
+        for child, part in zip(node.children, self.parts(node, samples), strict=True):
             self.prune(child, part)
         heaviest = max(child.weight for child in node.children)
         largest = [c for c in node.children if c.weight >= heaviest - SLACK][-1]
         as_leaf = self.leaf_estimate(node.counts)
-        as_is = self.estimate(node, examples)
-        raised = self.estimate(largest, examples) if self.growth.subtree_raising else math.inf
+        as_is = self.estimate(node, samples)
+        raised = self.estimate(largest, samples) if self.growth.subtree_raising else math.inf
         if as_leaf <= as_is + 0.1 + SLACK and as_leaf <= raised + 0.1 + SLACK:
             node.children = []
         elif raised <= as_is + 0.1 + SLACK:
-            node.attribute, node.cut = largest.attribute, largest.cut
+            node.feature, node.cut = largest.feature, largest.cut
             node.branches, node.children = largest.branches, largest.children
-            self.recount(node, examples)
-            self.prune(node, examples)
+            self.recount(node, samples)
+            self.prune(node, samples)
 
     # -- reading -------------------------------------------------------------------------------
 
     def threshold(self, node: Leaf) -> float:
         """The greatest training value that is at most the midpoint."""
-        column = self.X[self.weights > 0, node.attribute]
+        column = self.X[self.weights > 0, node.feature]
         return float(column[column <= node.cut].max())
 
     def shares(self, x: npt.NDArray[np.float64], node: Leaf | None = None) -> list[float]:
@@ -375,7 +375,7 @@ class C45:
         node = self.root if node is None else node
         if not node.children:
             return [c / node.weight for c in node.counts]
-        value = x[node.attribute]
+        value = x[node.feature]
         if math.isnan(value):
             chosen = [c for c in node.children if c.weight > 0]
         elif node.branches is None:

@@ -9,9 +9,11 @@ from tests.oracles.ordering import Case, Outcome, error
 
 
 def distance(case: Case, a: int, b: int) -> Fraction:
-    """The share of the examples on which both members vote that they do not both get wrong."""
-    both = [i for i in case.examples if case.said[a][i] is not None and case.said[b][i] is not None]
-    together = [i for i in both if case.y[i] not in (case.said[a][i], case.said[b][i])]
+    """The share of the samples on which both members vote that they do not both get wrong."""
+    both = [
+        i for i in case.samples if case.answers[a][i] is not None and case.answers[b][i] is not None
+    ]
+    together = [i for i in both if case.y[i] not in (case.answers[a][i], case.answers[b][i])]
     if not both:
         return Fraction(1)
     lost = sum((case.weights[i] for i in together), Fraction(0))
@@ -19,9 +21,9 @@ def distance(case: Case, a: int, b: int) -> Fraction:
 
 
 def own_error(case: Case, t: int) -> Fraction:
-    """The share of the examples that a member votes on that it gets wrong; 1 if it never votes."""
-    votes = [i for i in case.examples if case.said[t][i] is not None]
-    lost = sum((case.weights[i] for i in votes if case.said[t][i] != case.y[i]), Fraction(0))
+    """The share of the samples that a member votes on that it gets wrong; 1 if it never votes."""
+    votes = [i for i in case.samples if case.answers[t][i] is not None]
+    lost = sum((case.weights[i] for i in votes if case.answers[t][i] != case.y[i]), Fraction(0))
     return lost / sum((case.weights[i] for i in votes), Fraction(0)) if votes else Fraction(1)
 
 

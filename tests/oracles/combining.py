@@ -115,8 +115,8 @@ def smoothed_rate(hits: Number, total: Number, added: Number, n_outcomes: int) -
     return (Fraction(hits) + Fraction(added)) / (Fraction(total) + n_outcomes * Fraction(added))
 
 
-def hits(said: Votes, y: Sequence[int], weights: Sequence[Number]) -> tuple[Number, Number]:
-    """The weight of the examples on which a member is right, and of those on which it votes.
+def hits(answers: Votes, y: Sequence[int], weights: Sequence[Number]) -> tuple[Number, Number]:
+    """The weight of the samples on which a member is right, and of those on which it votes.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def hits(said: Votes, y: Sequence[int], weights: Sequence[Number]) -> tuple[Numb
     (Fraction(4, 1), Fraction(6, 1))
     """
     right, cast = Fraction(0), Fraction(0)
-    for vote, label, weight in zip(said, y, weights, strict=True):
+    for vote, label, weight in zip(answers, y, weights, strict=True):
         if vote is not None:
             cast += weight
             right += weight if vote == label else 0
@@ -148,12 +148,12 @@ def log_odds(accuracy: Number, n_classes: int = 2) -> float:
 # -- supports --------------------------------------------------------------------------------------
 
 
-def heard(values: Sequence[Any]) -> list[Any]:
+def answered(values: Sequence[Any]) -> list[Any]:
     """What is there, without the members that say nothing.
 
     Examples
     --------
-    >>> heard([3, None, 1])
+    >>> answered([3, None, 1])
     [3, 1]
     """
     return [value for value in values if value is not None]
@@ -253,7 +253,7 @@ def class_by_class(
     >>> class_by_class(rows, 2, max), class_by_class(rows, 2, min)
     ([Fraction(2, 5), Fraction(3, 5)], [Fraction(1, 3), Fraction(2, 3)])
     """
-    rows = heard(supports)
+    rows = answered(supports)
     scores = [rule([row[k] for row in rows]) if rows else 0 for k in range(n_classes)]
     return shares_or_mean(scores, supports, n_classes)
 
@@ -274,7 +274,7 @@ def product(
     >>> product(rows, 2, priors=[Fraction(1, 4), Fraction(3, 4)])
     [Fraction(3, 5), Fraction(2, 5)]
     """
-    rows = heard(supports)
+    rows = answered(supports)
     scores: list[Number] = [Fraction(1)] * n_classes
     for k in range(n_classes):
         for r, row in enumerate(rows):
@@ -288,9 +288,9 @@ def product(
 
 
 def confusion(
-    said: Votes, y: Sequence[int], n_classes: int, weights: Sequence[Number]
+    answers: Votes, y: Sequence[int], n_classes: int, weights: Sequence[Number]
 ) -> list[list[Number]]:
-    """The weight of the examples of each class (row) that a member gives each class (column).
+    """The weight of the samples of each class (row) that a member gives each class (column).
 
     Examples
     --------
@@ -298,7 +298,7 @@ def confusion(
     [[1, 2], [0, 3]]
     """
     counts: list[list[Number]] = [[0] * n_classes for _ in range(n_classes)]
-    for vote, label, weight in zip(said, y, weights, strict=True):
+    for vote, label, weight in zip(answers, y, weights, strict=True):
         if vote is not None:
             counts[label][vote] += weight
     return counts

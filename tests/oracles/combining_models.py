@@ -39,7 +39,7 @@ def out_of_fold(
 
 
 def level_one_row(answers: Sequence[Any], x: list[Any], passthrough: bool) -> list[Any]:
-    """The members' answers side by side, and the attributes after them if they pass through.
+    """The members' answers side by side, and the features after them if they pass through.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def stack(
     --------
     >>> def learn_mean(X, y):
     ...     return lambda x: sum(y) / len(y)
-    >>> def learn_gap(X, y):  # mean of label minus first attribute
+    >>> def learn_gap(X, y):  # mean of label minus first feature
     ...     gap = sum(b - a[0] for a, b in zip(X, y)) / len(y)
     ...     return lambda x: x[0] + gap
     >>> stack([learn_mean], learn_gap, [[0], [1], [2], [3]], [0, 0, 4, 8], [0, 1, 0, 1])([9])
@@ -87,7 +87,7 @@ def cascade(
     y: list[Any],
     folds: Sequence[int] | None = None,
 ) -> Answer:
-    """Each model sees the attributes and what all before it said; the last one answers.
+    """Each model sees the features and what all before it said; the last one answers.
 
     What they say of the training rows is out of fold, or, without folds, what they learned.
 
@@ -105,9 +105,9 @@ def cascade(
     members: list[Answer] = []
     for learn in learners:
         member = learn(X, y)
-        said = [member(x) for x in X] if folds is None else out_of_fold(learn, X, y, folds)
+        answers = [member(x) for x in X] if folds is None else out_of_fold(learn, X, y, folds)
         members.append(member)
-        X = [x + answer for x, answer in zip(X, said, strict=True)]
+        X = [x + answer for x, answer in zip(X, answers, strict=True)]
 
     def answer_row(x: list[Any]) -> Any:
         for member in members[:-1]:
@@ -149,8 +149,8 @@ def referees(
     """
     judges = []
     for learn in learners:
-        said = out_of_fold(learn, X, y, folds)
-        right = [int(answer == label) for answer, label in zip(said, y, strict=True)]
+        answers = out_of_fold(learn, X, y, folds)
+        right = [int(answer == label) for answer, label in zip(answers, y, strict=True)]
         judges.append(learn_referee(X, right))
     return judges
 

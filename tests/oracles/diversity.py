@@ -1,8 +1,8 @@
-"""The ten measures of diversity of Kuncheva and Whitaker (2003), counted example by example.
+"""The ten measures of diversity of Kuncheva and Whitaker (2003), counted sample by sample.
 
-``right[t][i]`` is whether member t is right on example i, ``None`` where it says nothing; weights
-of examples are whole numbers or fractions. A measure that is nothing divided by nothing is None.
-Pairs are counted where both members answer; every example has as many members as answer it, and
+``right[t][i]`` is whether member t is right on sample i, ``None`` where it says nothing; weights
+of samples are whole numbers or fractions. A measure that is nothing divided by nothing is None.
+Pairs are counted where both members answer; every sample has as many members as answer it, and
 those that nobody answers (or, where pairs are drawn of it, less than two) are left out.
 """
 
@@ -24,7 +24,7 @@ Weights = Sequence[Any]
 def pair_counts(
     one: Sequence[bool | None], other: Sequence[bool | None], weights: Weights
 ) -> dict[tuple[bool, bool], Fraction]:
-    """The weight of the examples on which both, the first, the second or none is right.
+    """The weight of the samples on which both, the first, the second or none is right.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def correlation(one: Any, other: Any, weights: Weights) -> float | None:
 
 
 def disagreement(one: Any, other: Any, weights: Weights) -> Fraction | None:
-    """The share of the examples on which one of the two is right.
+    """The share of the samples on which one of the two is right.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def disagreement(one: Any, other: Any, weights: Weights) -> Fraction | None:
 
 
 def double_fault(one: Any, other: Any, weights: Weights) -> Fraction | None:
-    """The share of the examples on which none of the two is right.
+    """The share of the samples on which none of the two is right.
 
     Examples
     --------
@@ -112,14 +112,14 @@ def mean_of_pairs(measure: Callable[..., Any], right: Right, weights: Weights) -
 # -- all members at once ---------------------------------------------------------------------------
 
 
-def counts_of_examples(
+def counts_of_samples(
     right: Right, weights: Weights, least: int = 1
 ) -> list[tuple[int, int, Fraction]]:
-    """How many are right, how many answer, and the weight, of each example that counts.
+    """How many are right, how many answer, and the weight, of each sample that counts.
 
     Examples
     --------
-    >>> counts_of_examples([[True, None], [False, None], [True, True]], [1, 2])
+    >>> counts_of_samples([[True, None], [False, None], [True, True]], [1, 2])
     [(2, 3, Fraction(1, 1)), (1, 1, Fraction(2, 1))]
     """
     found = []
@@ -143,14 +143,14 @@ def weighted_mean(values: Sequence[Fraction], weights: Sequence[Fraction]) -> Fr
 
 
 def kohavi_wolpert_variance(right: Right, weights: Weights) -> Fraction:
-    """Mean over the examples of l (L - l) / L^2, l of the L members being right.
+    """Mean over the samples of l (L - l) / L^2, l of the L members being right.
 
     Examples
     --------
     >>> kohavi_wolpert_variance([[True, True], [False, True], [True, True]], [1, 1])  # 2/9 and 0
     Fraction(1, 9)
     """
-    found = counts_of_examples(right, weights)
+    found = counts_of_samples(right, weights)
     return weighted_mean(
         [Fraction(n * (L - n), L * L) for n, L, _ in found], [w for *_, w in found]
     )
@@ -167,7 +167,7 @@ def interrater_kappa(right: Right, weights: Weights) -> Fraction | None:
     >>> interrater_kappa([[True, True, False], [False, True, False]], [1, 1, 1])
     Fraction(1, 3)
     """
-    found = counts_of_examples(right, weights)
+    found = counts_of_samples(right, weights)
     answers = sum((L * w for _, L, w in found), Fraction(0))
     accuracy = sum((n * w for n, _, w in found), Fraction(0)) / answers
     spread = sum((Fraction(n * (L - n), L) * w for n, L, w in found), Fraction(0))
@@ -176,7 +176,7 @@ def interrater_kappa(right: Right, weights: Weights) -> Fraction | None:
 
 
 def entropy(right: Right, weights: Weights) -> Fraction | None:
-    """Mean over the examples of min(l, L - l) / (L - ceil(L / 2)).
+    """Mean over the samples of min(l, L - l) / (L - ceil(L / 2)).
 
     Examples
     --------
@@ -185,20 +185,20 @@ def entropy(right: Right, weights: Weights) -> Fraction | None:
     >>> entropy([[True], [False], [False], [False]], [1])  # 1 / (4 - 2)
     Fraction(1, 2)
     """
-    found = counts_of_examples(right, weights, least=2)
+    found = counts_of_samples(right, weights, least=2)
     values = [Fraction(min(n, L - n), L - (L + 1) // 2) for n, L, _ in found]
     return weighted_mean(values, [w for *_, w in found]) if found else None
 
 
 def difficulty(right: Right, weights: Weights) -> Fraction:
-    """Variance over the examples of the share of members that are right.
+    """Variance over the samples of the share of members that are right.
 
     Examples
     --------
     >>> difficulty([[True, True], [False, True]], [1, 1])  # 1/2 and 1
     Fraction(1, 16)
     """
-    found = counts_of_examples(right, weights)
+    found = counts_of_samples(right, weights)
     values, weight = [Fraction(n, L) for n, L, _ in found], [w for *_, w in found]
     centre = weighted_mean(values, weight)
     return weighted_mean([(value - centre) ** 2 for value in values], weight)
@@ -212,7 +212,7 @@ def generalized_diversity(right: Right, weights: Weights) -> Fraction | None:
     >>> generalized_diversity([[False, False], [True, False], [True, True]], [1, 1])
     Fraction(2, 3)
     """
-    found = counts_of_examples(right, weights, least=2)
+    found = counts_of_samples(right, weights, least=2)
     weight = [w for *_, w in found]
     if not found:
         return None
@@ -222,7 +222,7 @@ def generalized_diversity(right: Right, weights: Weights) -> Fraction | None:
 
 
 def coincident_failure(right: Right, weights: Weights) -> Fraction | None:
-    """Mean of (L - i) / (L - 1) over the examples on which i > 0 members fail; 0 if none does.
+    """Mean of (L - i) / (L - 1) over the samples on which i > 0 members fail; 0 if none does.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def coincident_failure(right: Right, weights: Weights) -> Fraction | None:
     >>> coincident_failure([[True], [True]], [1])
     Fraction(0, 1)
     """
-    found = counts_of_examples(right, weights, least=2)
+    found = counts_of_samples(right, weights, least=2)
     if not found:
         return None
     failed = [(Fraction(n, L - 1), w) for n, L, w in found if n < L]
@@ -286,7 +286,7 @@ def margin(votes: Sequence[int | None], label: int, member_weights: Weights) -> 
 
 
 def edge(votes: Sequence[int | None], label: int, member_weights: Weights) -> Fraction | None:
-    """The share of the votes of an example that are wrong.
+    """The share of the votes of a sample that are wrong.
 
     Examples
     --------

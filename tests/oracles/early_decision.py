@@ -80,21 +80,21 @@ def early_decision_of_row(
     """
     weights = [Fraction(1)] * len(votes) if weights is None else weights
     sums = [Fraction(0)] * n_classes
-    for asked, (vote, weight) in enumerate(zip(votes, weights, strict=True), start=1):
+    for queried, (vote, weight) in enumerate(zip(votes, weights, strict=True), start=1):
         sums[vote] += weight
         leader = decided_class(sums)
-        if asked == len(votes):
+        if queried == len(votes):
             break
-        if asked % block:
+        if queried % block:
             continue
         if confidence == 1:
-            to_come = sum(weights[asked:])
+            to_come = sum(weights[queried:])
             gaps = [(sums[leader] - sums[b], leader < b) for b in range(n_classes) if b != leader]
             if all(gap > to_come or (gap == to_come and wins) for gap, wins in gaps):
                 break
         else:
             counts = tuple(int(n) for n in sums)
             chance = chance_of_change if n_classes == 2 else bound_of_change
-            if chance(counts, len(votes) - asked, leader) <= 1 - confidence:
+            if chance(counts, len(votes) - queried, leader) <= 1 - confidence:
                 break
-    return leader, asked
+    return leader, queried

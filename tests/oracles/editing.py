@@ -1,6 +1,6 @@
-"""Editing and border selection, one example after the other, in fractions: nothing is rounded.
+"""Editing and border selection, one sample after the other, in fractions: nothing is rounded.
 
-Coordinates are floats, which are fractions; equally near examples go by their rows.
+Coordinates are floats, which are fractions; equally near samples go by their rows.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def grow(
     # What was not seen in training follows the heavier branch.
     heavier = sum(w[i] for i in left) >= sum(w[i] for i in right)
     return {
-        "attribute": j,
+        "feature": j,
         "test": test,
         "heavier": "left" if heavier else "right",
         "seen": {X[i][j] for i in rows if not isnan(X[i][j])} if j in categorical else None,
@@ -44,7 +44,7 @@ def grow(
 
 
 def tests_of(values: list[float], is_categorical: bool) -> list[Any]:
-    """Every test of an attribute: (threshold or set of categories, whether missing goes left)."""
+    """Every test of a feature: (threshold or set of categories, whether missing goes left)."""
     known = sorted({v for v in values if not isnan(v)})
     sides = [True, False] if any(isnan(v) for v in values) else [False]
     if is_categorical:
@@ -72,7 +72,7 @@ def leaves(tree: dict[str, Any]) -> list[dict[str, Any]]:
 
 def find(tree: dict[str, Any], x: Row) -> dict[str, Any]:
     while "rows" not in tree:
-        value = x[tree["attribute"]]
+        value = x[tree["feature"]]
         unseen = tree["seen"] is not None and not isnan(value) and value not in tree["seen"]
         if unseen or (isnan(value) and not tree["missing_seen"]):
             tree = tree[tree["heavier"]]

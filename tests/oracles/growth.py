@@ -12,7 +12,7 @@ import pytest
 from tests.oracles import Node, nested, rows_by_node
 from tests.oracles.splits import (
     MISSING,
-    Examples,
+    Samples,
     Split,
     all_splits,
     categorical_splits,
@@ -23,10 +23,10 @@ from tests.oracles.splits import (
     sizes_of,
 )
 
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
-from orfeon.schema import Schema
-from orfeon.table import Table
 
 Floats = npt.NDArray[np.float64]
 #: With more than two classes, up to this many categories all subsets must be searched.
@@ -89,26 +89,26 @@ def random_weights(rng: np.random.Generator, kind: str, n: int) -> Floats | None
 
 
 def random_problem(
-    rng: np.random.Generator, attributes: str, weights: str, n_classes: int, n_rows: int = 14
+    rng: np.random.Generator, features: str, weights: str, n_classes: int, n_rows: int = 14
 ) -> Problem:
-    """A table of ordered, categorical or mixed attributes, perhaps with missing values."""
+    """A table of ordered, categorical or mixed features, perhaps with missing values."""
     n = int(rng.integers(1, n_rows + 1))
     d = int(rng.integers(1, 5))
     X = np.empty((n, d))
     n_categories = []
     for j in range(d):
-        categorical = attributes.startswith("categorical") or (
-            attributes.startswith("mixed") and rng.random() < 0.5
+        categorical = features.startswith("categorical") or (
+            features.startswith("mixed") and rng.random() < 0.5
         )
         count = int(rng.integers(1, 7))
         if categorical:
             X[:, j] = rng.integers(0, count, n)
-        elif "duplicates" in attributes:
+        elif "duplicates" in features:
             X[:, j] = rng.integers(-2, 3, n) / 4
         else:
             X[:, j] = rng.normal(size=n)
         n_categories.append(count if categorical else 0)
-        if "missing" in attributes:
+        if "missing" in features:
             X[rng.random(n) < rng.choice([0.0, 0.2, 0.6]), j] = np.nan
     if n_classes:
         y: npt.NDArray[Any] = rng.integers(0, n_classes, n)
@@ -124,12 +124,10 @@ class Judge:
         self.problem, self.growth, self.forest = problem, growth, forest
         self.base = int(forest.tree_start[tree])
         self.root = nested(forest, tree)
-        self.examples = Examples(
-            problem.y.astype(np.float64), problem.all_weights, growth.criterion
-        )
+        self.samples = Samples(problem.y.astype(np.float64), problem.all_weights, growth.criterion)
         self.sizes = sizes_of(problem.all_weights)
         present = problem.present
-        self.whole = self.examples.weight(present)
+        self.whole = self.samples.weight(present)
         reached = rows_by_node(self.root, problem.X[present])
         self.rows = {index: [present[r] for r in rows] for index, rows in reached.items()}
         applied = forest.apply(np.ascontiguousarray(problem.X))[:, tree]
@@ -138,8 +136,8 @@ class Judge:
 
     def valid_splits(self, rows: list[int]) -> list[Split]:
         """Candidates that leave enough in both children and gain enough."""
-        splits = all_splits(self.problem.X, self.problem.is_categorical, rows, self.examples)
-        share = self.examples.weight(rows) / self.whole
+        splits = all_splits(self.problem.X, self.problem.is_categorical, rows, self.samples)
+        share = self.samples.weight(rows) / self.whole
         return [
             s
             for s in splits
@@ -153,15 +151,15 @@ class Judge:
         For two classes and for regression the best subset is always tried. When it would leave too
         little in a child, the best of the others need not be.
         """
-        tried = [s for s in splits if not self.problem.is_categorical[s.attribute]]
+        tried = [s for s in splits if not self.problem.is_categorical[s.feature]]
         for j in np.flatnonzero(self.problem.is_categorical):
             column = self.problem.X[:, j]
             present = categories_of(column, rows)
             few = len(present) <= SEARCHED_WHOLE
-            every = categorical_splits(column, rows, int(j), self.examples)
+            every = categorical_splits(column, rows, int(j), self.samples)
             free = all(self.leaves_enough(s, rows) for s in every)
             if few if self.problem.n_classes > 2 else free:
-                tried += [s for s in splits if s.attribute == j]
+                tried += [s for s in splits if s.feature == j]
                 continue
             for key in self.category_keys(rows, int(j), present):
                 tried += prefix_splits(self.problem.X, rows, int(j), key, splits)
@@ -170,7 +168,7 @@ class Judge:
     def leaves_enough(self, split: Split, rows: list[int]) -> bool:
         """Whether both children of a split would be heavy enough."""
         least = self.growth.min_samples_leaf
-        # Up to the default the limits ask for nothing: a light example may be set apart.
+        # Up to the default the limits ask for nothing: a light sample may be set apart.
         return leaves_enough(split, rows, self.sizes, 0 if least <= 1 else least)
 
     def category_keys(self, rows: list[int], j: int, present: list[int]) -> list[dict[int, Any]]:
@@ -180,11 +178,11 @@ class Judge:
             for c in present
         }
         if not self.problem.n_classes:
-            return [{c: self.examples.mean(members[c]) for c in present}]
+            return [{c: self.samples.mean(members[c]) for c in present}]
         return [
             {
-                c: self.examples.weight([r for r in members[c] if self.problem.y[r] == k])
-                / self.examples.weight(members[c])
+                c: self.samples.weight([r for r in members[c] if self.problem.y[r] == k])
+                / self.samples.weight(members[c])
                 for c in present
             }
             for k in range(self.problem.n_classes)
@@ -196,24 +194,24 @@ class Judge:
         deep = self.growth.max_depth is not None and node.depth >= self.growth.max_depth
         least = self.growth.min_samples_split
         small = least > 2 and sum(self.sizes[r] for r in rows) < least
-        return not (deep or small or self.examples.is_pure(rows))
+        return not (deep or small or self.samples.is_pure(rows))
 
     def check_statistics(self, node: Node) -> None:
         """Value and label of a node, and its weight and variance in regression."""
         rows = self.rows[node.index]
         assert rows, "an empty node"
         if self.problem.n_classes == 0:
-            mean, weight = self.examples.mean(rows), self.examples.weight(rows)
+            mean, weight = self.samples.mean(rows), self.samples.weight(rows)
             assert node.value[0] == pytest.approx(float(mean), rel=1e-12, abs=1e-12)
             assert self.forest.node_weight is not None
             assert self.forest.impurity is not None
             at = self.base + node.index
             assert self.forest.node_weight[at] == pytest.approx(float(weight), rel=1e-12)
-            variance = float(self.examples.impurity(rows))
+            variance = float(self.samples.impurity(rows))
             assert self.forest.impurity[at] == pytest.approx(variance, rel=1e-12, abs=1e-12)
             return
         expected = [
-            float(self.examples.weight([r for r in rows if self.problem.y[r] == k]))
+            float(self.samples.weight([r for r in rows if self.problem.y[r] == k]))
             for k in range(self.problem.n_classes)
         ]
         if (self.problem.all_weights == np.round(self.problem.all_weights)).all():
@@ -221,14 +219,14 @@ class Judge:
         else:
             assert node.value == pytest.approx(expected, rel=1e-12, abs=1e-12)
         parent = None if node.parent is None else node.parent.label
-        assert node.label == majority(self.examples, rows, parent)
+        assert node.label == majority(self.samples, rows, parent)
 
     def matching(self, node: Node, splits: list[Split]) -> Split:
         """The candidate that the engine's node makes."""
         rows = frozenset(self.rows[node.index])
         left = frozenset(self.rows[node.children[0].index])
         for s in splits:
-            if s.attribute != node.attribute:
+            if s.feature != node.feature:
                 continue
             if node.branches is not None:
                 if s.left in (left, rows - left):
@@ -239,9 +237,9 @@ class Judge:
 
     def check_unseen(self, node: Node) -> None:
         """Missing values and categories that the node has not seen go to its heavier child."""
-        weights = [self.examples.weight(self.rows[c.index]) for c in node.children]
+        weights = [self.samples.weight(self.rows[c.index]) for c in node.children]
         heavier = 0 if weights[0] >= weights[1] else 1
-        column = self.problem.X[:, node.attribute]
+        column = self.problem.X[:, node.feature]
         seen = categories_of(column, self.rows[node.index]) if node.branches is not None else []
         if not any(math.isnan(column[r]) for r in self.rows[node.index]):
             assert node.missing == heavier
@@ -272,7 +270,7 @@ class Judge:
         """Weight times gain of the best split of a node; below zero when it has none."""
         rows = self.rows[node.index]
         splits = self.valid_splits(rows) if self.is_open(node) else []
-        return float(self.examples.weight(rows)) * max((float(s.gain) for s in splits), default=-1)
+        return float(self.samples.weight(rows)) * max((float(s.gain) for s in splits), default=-1)
 
     def check_best_first(self) -> None:
         """With few leaves allowed, the nodes split are those of greatest weighted gain."""

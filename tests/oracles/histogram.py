@@ -1,4 +1,4 @@
-"""What trees over binned attributes must look like: every node judged as the exact engine's."""
+"""What trees over binned features must look like: every node judged as the exact engine's."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 from tests.oracles import Node
 from tests.oracles.growth import Judge, Problem
 
+from orfeon.data.presorted import Table
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.growth.binning import Bins
 from orfeon.growth.histogram import HistogramTrees
-from orfeon.table import Table
 
 Floats = npt.NDArray[np.float64]
 
@@ -59,7 +59,7 @@ class BinnedJudge(Judge):
     def check_statistics(self, node: Node) -> None:
         rows = self.rows[node.index]
         assert rows, "an empty node"
-        mean, weight = self.examples.mean(rows), self.examples.weight(rows)
+        mean, weight = self.samples.mean(rows), self.samples.weight(rows)
         assert node.value[0] == pytest.approx(float(mean), rel=1e-12, abs=1e-12)
         assert self.forest.node_weight is not None
         at = self.base + node.index

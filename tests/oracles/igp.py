@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from tests.oracles.splits import TIE, Examples, Split, all_splits, majority
+from tests.oracles.splits import TIE, Samples, Split, all_splits, majority
 
 Floats = npt.NDArray[np.float64]
 Node = dict[str, Any]
@@ -24,20 +24,20 @@ Choose = Callable[[list[Split]], Split]
 
 @dataclass(frozen=True)
 class Test:
-    """The test of a split, for examples it was not made from."""
+    """The test of a split, for samples it was not made from."""
 
     __test__ = False  # not for pytest to collect
 
-    attribute: int
+    feature: int
     threshold: float
-    left: frozenset[int] | None  # categories, when the attribute is categorical
+    left: frozenset[int] | None  # categories, when the feature is categorical
     missing_left: bool
     heavier_left: bool
     present: frozenset[int]  # categories that the node had
 
     def goes_left(self, x: Floats) -> bool:
-        """Whether an example goes to the left child."""
-        value = float(x[self.attribute])
+        """Whether a sample goes to the left child."""
+        value = float(x[self.feature])
         if math.isnan(value):
             return self.missing_left
         if self.left is None:
@@ -45,20 +45,18 @@ class Test:
         return int(value) in self.left if int(value) in self.present else self.heavier_left
 
 
-def make_test(split: Split, X: Floats, rows: Sequence[int], examples: Examples) -> Test:
+def make_test(split: Split, X: Floats, rows: Sequence[int], samples: Samples) -> Test:
     """The test of a split; what the node had not seen goes to its heavier child, ties left."""
     left = [r for r in rows if r in split.left]
-    heavier_left = examples.weight(left) >= examples.weight(
-        [r for r in rows if r not in split.left]
-    )
+    heavier_left = samples.weight(left) >= samples.weight([r for r in rows if r not in split.left])
     missing_left = heavier_left if split.missing_left is None else split.missing_left
-    column = X[:, split.attribute]
+    column = X[:, split.feature]
     if not math.isnan(split.threshold):
-        return Test(split.attribute, split.threshold, None, missing_left, heavier_left, frozenset())
+        return Test(split.feature, split.threshold, None, missing_left, heavier_left, frozenset())
     codes = [
         frozenset(int(column[r]) for r in rs if not math.isnan(column[r])) for rs in (left, rows)
     ]
-    return Test(split.attribute, math.nan, codes[0], missing_left, heavier_left, codes[1])
+    return Test(split.feature, math.nan, codes[0], missing_left, heavier_left, codes[1])
 
 
 def leaf(label: int) -> Node:
@@ -81,14 +79,14 @@ class Halves:
     half: npt.NDArray[np.int64]
     n_categories: Sequence[int]
     criterion: str = "gini"
-    examples: Examples = field(init=False)
+    samples: Samples = field(init=False)
 
     def __post_init__(self) -> None:
-        self.examples = Examples(self.y.astype(np.float64), self.weights, self.criterion)
+        self.samples = Samples(self.y.astype(np.float64), self.weights, self.criterion)
 
     @property
     def is_categorical(self) -> list[bool]:
-        """Which attributes are categorical."""
+        """Which features are categorical."""
         return [n > 0 for n in self.n_categories]
 
     def rows(self, half: int) -> list[int]:
@@ -97,7 +95,7 @@ class Halves:
 
     def error(self, label: int, rows: Sequence[int]) -> Fraction:
         """Weight of the rows that a label gets wrong."""
-        return self.examples.weight([r for r in rows if self.y[r] != label])
+        return self.samples.weight([r for r in rows if self.y[r] != label])
 
 
 def part(node: Node, data: Halves, rows: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -116,26 +114,26 @@ def both_ways(splits: list[Split], rows: Sequence[int], data: Halves) -> list[Sp
     for s in splits:
         found.append(s)
         other = frozenset(rows) - s.left
-        same = data.examples.weight(list(other)) == data.examples.weight(list(s.left))
+        same = data.samples.weight(list(other)) == data.samples.weight(list(s.left))
         if math.isnan(s.threshold) and same:
             missing_left = None if s.missing_left is None else not s.missing_left
-            found.append(Split(s.attribute, s.threshold, missing_left, other, s.gain))
+            found.append(Split(s.feature, s.threshold, missing_left, other, s.gain))
     return found
 
 
 def grow(node: Node, data: Halves, rows: Sequence[int], choose: Choose) -> None:
     """Grow a tree on from its leaves until they are pure or have no boundary."""
     if node["test"] is None:
-        if not rows or data.examples.is_pure(rows):
+        if not rows or data.samples.is_pure(rows):
             return
-        splits = all_splits(data.X, data.is_categorical, rows, data.examples)
+        splits = all_splits(data.X, data.is_categorical, rows, data.samples)
         if not splits:
             return
         best = max(s.gain for s in splits)
         split = choose(both_ways([s for s in splits if s.gain == best], rows, data))
-        node["test"] = make_test(split, data.X, rows, data.examples)
+        node["test"] = make_test(split, data.X, rows, data.samples)
         sides = part(node, data, rows)
-        node["children"] = [leaf(majority(data.examples, side, node["label"])) for side in sides]
+        node["children"] = [leaf(majority(data.samples, side, node["label"])) for side in sides]
     for child, side in zip(node["children"], part(node, data, rows), strict=True):
         grow(child, data, side, choose)
 
@@ -177,21 +175,21 @@ def frozen(node: Node, n_categories: Sequence[int] = ()) -> tuple[Any, ...]:
     if test.left is None:
         return (
             node["label"],
-            test.attribute,
+            test.feature,
             test.threshold,
             int(not test.missing_left),
             *children,
         )
     row = np.zeros(len(n_categories))
     sides: list[set[int]] = [set(), set()]
-    for code in range(n_categories[test.attribute]):
-        row[test.attribute] = code
+    for code in range(n_categories[test.feature]):
+        row[test.feature] = code
         sides[0 if test.goes_left(row) else 1].add(code)
     pairs = [
         (frozenset(side), (i == 0) == test.missing_left, children[i])
         for i, side in enumerate(sides)
     ]
-    return (node["label"], test.attribute, frozenset(pairs))
+    return (node["label"], test.feature, frozenset(pairs))
 
 
 def undirected(node: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -204,13 +202,13 @@ def undirected(node: tuple[Any, ...]) -> tuple[Any, ...]:
     """
     if len(node) == 1:
         return node
-    label, attribute, test, missing, *children = node
+    label, feature, test, missing, *children = node
     children = [undirected(child) for child in children]
     if isinstance(test, float):
-        return (label, attribute, test, missing, *children)
+        return (label, feature, test, missing, *children)
     sides = [frozenset(c for c, side in enumerate(test) if side == i) for i in (0, 1)]
     pairs = [(sides[i], missing == i, children[i]) for i in (0, 1)]
-    return (label, attribute, frozenset(pairs))
+    return (label, feature, frozenset(pairs))
 
 
 @dataclass
@@ -235,13 +233,13 @@ def igp(data: Halves, choose: Choose = first, max_rounds: int = 100) -> Outcome:
     ([2, 2], (0, 0, 1.5, 0, (0,), (1,)))
     """
     halves = {1: data.rows(1), 2: data.rows(2)}
-    root = leaf(majority(data.examples, halves[1], None))
+    root = leaf(majority(data.samples, halves[1], None))
     rounds: list[tuple[Any, ...]] = []
     sizes: list[int] = []
     for k in range(max_rounds):
         i, j = (1, 2) if k % 2 == 0 else (2, 1)
         grow(root, data, halves[i], choose)
-        prune(root, data, halves[j], TIE * data.examples.weight(halves[j]))
+        prune(root, data, halves[j], TIE * data.samples.weight(halves[j]))
         rounds.append(frozen(root, data.n_categories))
         sizes.append(n_leaves(root))
         if k > 0 and sizes[-1] == sizes[-2]:

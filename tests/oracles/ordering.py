@@ -1,7 +1,7 @@
 """Every rule that puts members in order, as its sentence says it: loops and exact fractions.
 
-A case is what T members say of N examples: ``said[t][i]`` is the class code (or the predicted
-value) that member t gives example i, ``None`` where it says nothing. Weights of examples are
+A case is what T members say of N samples: ``said[t][i]`` is the class code (or the predicted
+value) that member t gives sample i, ``None`` where it says nothing. Weights of samples are
 fractions. Candidates that tie: the lowest index. Classes that tie in a vote: the lowest code.
 """
 
@@ -24,9 +24,9 @@ TINY_ANGLE = 1e-12
 
 @dataclass(frozen=True)
 class Case:
-    """What members say of examples, and what is true; no classes in regression."""
+    """What members say of samples, and what is true; no classes in regression."""
 
-    said: list[list[Any]]
+    answers: list[list[Any]]
     y: list[Any]
     weights: list[Fraction]
     n_classes: int
@@ -35,16 +35,16 @@ class Case:
     @property
     def members(self) -> range:
         """The indices of the members."""
-        return range(len(self.said))
+        return range(len(self.answers))
 
     @property
-    def examples(self) -> range:
-        """The indices of the examples."""
+    def samples(self) -> range:
+        """The indices of the samples."""
         return range(len(self.y))
 
     @property
     def total(self) -> Fraction:
-        """The weight of all examples."""
+        """The weight of all samples."""
         return sum(self.weights, Fraction(0))
 
 
@@ -62,7 +62,7 @@ class Outcome:
 
 
 def vote(case: Case, members: Iterable[int], i: int) -> int | None:
-    """The class that most (weight) of the members give to an example; None if none of them votes.
+    """The class that most (weight) of the members give to a sample; None if none of them votes.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def vote(case: Case, members: Iterable[int], i: int) -> int | None:
     """
     counts: dict[int, Fraction] = {}
     for t in members:
-        label = case.said[t][i]
+        label = case.answers[t][i]
         if label is not None:
             weight = Fraction(1) if case.member_weights is None else case.member_weights[t]
             if weight:  # a vote of no weight is no vote
@@ -81,8 +81,8 @@ def vote(case: Case, members: Iterable[int], i: int) -> int | None:
 
 
 def mean(case: Case, members: Iterable[int], i: int) -> Fraction | None:
-    """The mean of the members' predictions for an example; None if none of them has one."""
-    values = [(case.said[t][i], t) for t in members if case.said[t][i] is not None]
+    """The mean of the members' predictions for a sample; None if none of them has one."""
+    values = [(case.answers[t][i], t) for t in members if case.answers[t][i] is not None]
     if not values:
         return None
     shares = [1 if case.member_weights is None else case.member_weights[t] for _, t in values]
@@ -92,7 +92,7 @@ def mean(case: Case, members: Iterable[int], i: int) -> Fraction | None:
 def error(case: Case, members: Sequence[int]) -> Fraction:
     """The share of the weight on which the vote is wrong (or undecided); mean squared error."""
     lost = Fraction(0)
-    for i in case.examples:
+    for i in case.samples:
         if case.n_classes:
             lost += case.weights[i] if vote(case, members, i) != case.y[i] else 0
         else:
@@ -101,7 +101,7 @@ def error(case: Case, members: Sequence[int]) -> Fraction:
 
 
 def squared_error(case: Case, members: Sequence[int], i: int) -> Fraction:
-    """The squared error of the mean prediction for one example; the mean target without any."""
+    """The squared error of the mean prediction for one sample; the mean target without any."""
     predicted = mean(case, members, i)
     if predicted is None:
         predicted = dot(case, [1] * len(case.y), case.y) / case.total
@@ -110,13 +110,13 @@ def squared_error(case: Case, members: Sequence[int], i: int) -> Fraction:
 
 
 def those_that_count(case: Case) -> Case:
-    """The examples with a weight and at least one vote."""
+    """The samples with a weight and at least one vote."""
     kept = [
-        i for i in case.examples
-        if case.weights[i] and any(case.said[t][i] is not None for t in case.members)
+        i for i in case.samples
+        if case.weights[i] and any(case.answers[t][i] is not None for t in case.members)
     ]  # fmt: skip
     return Case(
-        [[row[i] for i in kept] for row in case.said],
+        [[row[i] for i in kept] for row in case.answers],
         [case.y[i] for i in kept],
         [case.weights[i] for i in kept],
         case.n_classes,
@@ -136,12 +136,12 @@ def prefixes(order: Sequence[int]) -> list[Sequence[int]]:
 
 def correctness(case: Case, t: int) -> list[int]:
     """+1 where a member is right, -1 where it is wrong, 0 where it does not vote."""
-    said = zip(case.said[t], case.y, strict=True)
-    return [0 if label is None else 1 if label == true else -1 for label, true in said]
+    answers = zip(case.answers[t], case.y, strict=True)
+    return [0 if label is None else 1 if label == true else -1 for label, true in answers]
 
 
 def dot(case: Case, a: Sequence[Any], b: Sequence[Any]) -> Fraction:
-    """The inner product of two vectors over the examples, each counted by its weight."""
+    """The inner product of two vectors over the samples, each counted by its weight."""
     terms = (w * p * q for w, p, q in zip(case.weights, a, b, strict=True))
     return sum(terms, Fraction(0))
 
@@ -201,16 +201,16 @@ def backfit(case: Case, chosen: list[int]) -> bool:
 def complementarity(case: Case) -> Outcome:
     """The member that is right on most of what those chosen are wrong on.
 
-    In regression, the member that lowers the squared error on most examples. The first is the most
+    In regression, the member that lowers the squared error on most samples. The first is the most
     accurate member, in regression that of least squared error. The criterion is the share of the
     weight that is put right or predicted better (than by the mean target, for the first).
     """
 
     def repaired(chosen: list[int], k: int) -> Fraction:
         gained = Fraction(0)
-        for i in case.examples:
+        for i in case.samples:
             if case.n_classes:
-                better = case.said[k][i] == case.y[i] and vote(case, chosen, i) != case.y[i]
+                better = case.answers[k][i] == case.y[i] and vote(case, chosen, i) != case.y[i]
             else:
                 after = squared_error(case, [*chosen, k], i)
                 better = after < squared_error(case, chosen, i)
@@ -230,7 +230,7 @@ def complementarity(case: Case) -> Outcome:
 def margin_distance(case: Case, p: float = 0.075) -> Outcome:
     """The member that brings the mean of the c_t, over all T, closest to the point (p, ..., p).
 
-    Where members do not vote on all examples, p is of the share of the votes that are given.
+    Where members do not vote on all samples, p is of the share of the votes that are given.
     """
     size = len(case.members)
     c = [correctness(case, t) for t in case.members]
@@ -238,7 +238,7 @@ def margin_distance(case: Case, p: float = 0.075) -> Outcome:
     point = Fraction(repr(p)) * given / (size * case.total)
 
     def squared_distance(chosen: list[int], k: int) -> Fraction:
-        away = [point - Fraction(sum(c[t][i] for t in [*chosen, k]), size) for i in case.examples]
+        away = [point - Fraction(sum(c[t][i] for t in [*chosen, k]), size) for i in case.samples]
         return dot(case, away, away)
 
     found = greedy(case, squared_distance)
@@ -250,7 +250,7 @@ def reference_vector(case: Case) -> tuple[Fraction, list[Fraction]]:
     """Lambda and c_ref = o + lambda c_ens, perpendicular to c_ens; o is (1, ..., 1)."""
     size = len(case.members)
     c = [correctness(case, t) for t in case.members]
-    c_ens = [Fraction(sum(c[t][i] for t in case.members), size) for i in case.examples]
+    c_ens = [Fraction(sum(c[t][i] for t in case.members), size) for i in case.samples]
     ones = [1] * len(case.y)
     length = dot(case, c_ens, c_ens)
     scale = -dot(case, ones, c_ens) / length if length else Fraction(0)
@@ -294,7 +294,7 @@ def root(value: Fraction) -> float:
 def boosting_based(case: Case) -> Outcome:
     """The unused member of least weighted error, then AdaBoost's new weights.
 
-    The error of a member is of the weight that it votes on, a half if it never votes; examples it
+    The error of a member is of the weight that it votes on, a half if it never votes; samples it
     says nothing about keep their weights. The own size is the number taken before the first error
     of a half or more.
     """
@@ -326,7 +326,7 @@ def weighted_error(
 
 
 def reweighted(case: Case, weights: list[Fraction], t: int, e: Fraction) -> list[Fraction]:
-    """Wrong examples divided by 2e, right ones by 2(1 - e)."""
+    """Wrong samples divided by 2e, right ones by 2(1 - e)."""
     factor = {1: 2 * (1 - e), -1: 2 * e, 0: Fraction(1)}
     return [w / factor[right] for w, right in zip(weights, correctness(case, t), strict=True)]
 
@@ -338,7 +338,7 @@ def individual_error(case: Case) -> Outcome:
         if case.n_classes:
             errors.append(weighted_error(case, case.weights, t))
         else:
-            known = those_that_count(Case([case.said[t]], case.y, case.weights, 0))
+            known = those_that_count(Case([case.answers[t]], case.y, case.weights, 0))
             errors.append(error(known, [0]) if known.total else math.inf)
     order = sorted(case.members, key=lambda t: (errors[t], t))
     return Outcome(order, [errors[t] for t in order])
@@ -368,9 +368,9 @@ def agreement(case: Case, a: int, b: int) -> Fraction:
     Fraction(1, 2)
     """
     both = [
-        (case.said[a][i], case.said[b][i], case.weights[i])
-        for i in case.examples
-        if case.said[a][i] is not None and case.said[b][i] is not None
+        (case.answers[a][i], case.answers[b][i], case.weights[i])
+        for i in case.samples
+        if case.answers[a][i] is not None and case.answers[b][i] is not None
     ]
     weight = sum((w for _, _, w in both), Fraction(0))
     if not weight:
@@ -394,28 +394,28 @@ def random_case(
     abstaining: float = 0.0,
     regression: bool = False,
     members: int = 9,
-    examples: int = 14,
+    samples: int = 14,
 ) -> Case:
-    """A small case: members of any accuracy, some twice; examples, some twice; few classes."""
-    size, n = int(rng.integers(1, members + 1)), int(rng.integers(1, examples + 1))
+    """A small case: members of any accuracy, some twice; samples, some twice; few classes."""
+    size, n = int(rng.integers(1, members + 1)), int(rng.integers(1, samples + 1))
     k = 0 if regression else int(rng.integers(2, 7))
     reach = 5 if regression else k
     y = rng.integers(0, reach, n)
-    said = rng.integers(0, reach, (size, n))
+    answers = rng.integers(0, reach, (size, n))
     right = rng.random((size, n)) < rng.uniform(0.1, 0.95, (size, 1))
-    said[right] = np.broadcast_to(y, said.shape)[right]
+    answers[right] = np.broadcast_to(y, answers.shape)[right]
     if rng.random() < 0.5:
-        said = said[rng.integers(0, size, size)]
+        answers = answers[rng.integers(0, size, size)]
     if rng.random() < 0.5:
         drawn = rng.integers(0, n, n)
-        said, y = said[:, drawn], y[drawn]
+        answers, y = answers[:, drawn], y[drawn]
     silent = rng.random((size, n)) < abstaining
     weights = rng.integers(0, 4, n) if weighted else np.ones(n, np.int64)
     weights[0] += not weights.any()
     silent[0, weights.argmax()] = False  # one vote at least counts
     return Case(
         [
-            [None if silent[t, i] else exact(said[t, i], regression) for i in range(n)]
+            [None if silent[t, i] else exact(answers[t, i], regression) for i in range(n)]
             for t in range(size)
         ],
         [exact(value, regression) for value in y],
@@ -432,9 +432,9 @@ def exact(value: Any, regression: bool) -> Any:
 def arrays(case: Case) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[np.float64]]:
     """The votes (-1 or NaN where there is none), the truth and the weights of a case."""
     silent, kind = (-1, np.int64) if case.n_classes else (np.nan, np.float64)
-    said = [[silent if value is None else value for value in row] for row in case.said]
+    answers = [[silent if value is None else value for value in row] for row in case.answers]
     weights = np.array([float(w) for w in case.weights])
-    return np.array(said, dtype=kind), np.array(case.y, dtype=kind), weights
+    return np.array(answers, dtype=kind), np.array(case.y, dtype=kind), weights
 
 
 # -- side by side ----------------------------------------------------------------------------------

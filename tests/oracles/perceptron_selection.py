@@ -1,4 +1,4 @@
-"""Training-set selection and boosting by categories of examples, as the document's pseudo-code.
+"""Training-set selection and boosting by categories of samples, as the document's pseudo-code.
 
 What trains and what is said come from the caller, so both can be followed by hand. Labels are -1
 and +1, and +1 is the class of interest. Weights of boosting have sixty digits.
@@ -15,7 +15,7 @@ from tests.oracles import perceptrons as pp
 
 DIGITS = Context(prec=60)
 
-#: How an example of each category is reweighed, by mode.
+#: How a sample of each category is reweighed, by mode.
 FACTORS = {
     "adaboost": {"redundant": 1, "noisy": 1, "quasi_noisy": 1, "borderline": 1},
     "negative": {"redundant": 1, "noisy": -1, "quasi_noisy": 1, "borderline": 1},
@@ -137,7 +137,7 @@ class BoostRound:
     """One member: the weights it was trained with, what it said, its error and its vote."""
 
     weights: list[Decimal]
-    said: list[int]
+    answers: list[int]
     error: Decimal
     alpha: Decimal
 
@@ -154,7 +154,7 @@ class Boosted:
         """F(x) = sum of alpha_t h_t(x)."""
         with localcontext(DIGITS):
             return [
-                sum((r.alpha * r.said[i] for r in self.rounds), Decimal(0))
+                sum((r.alpha * r.answers[i] for r in self.rounds), Decimal(0))
                 for i in range(len(self.weights))
             ]
 
@@ -166,7 +166,7 @@ def reweighed(
     weights: Sequence[Decimal],
     alpha: Decimal,
     y: Sequence[int],
-    said: Sequence[int],
+    answers: Sequence[int],
     found: Sequence[str],
     mode: str,
 ) -> list[Decimal]:
@@ -174,7 +174,7 @@ def reweighed(
     with localcontext(DIGITS):
         raw = [
             weight * (-alpha * FACTORS[mode][category] * label * vote).exp()
-            for weight, category, label, vote in zip(weights, found, y, said, strict=True)
+            for weight, category, label, vote in zip(weights, found, y, answers, strict=True)
         ]
         total = sum(raw, Decimal(0))
         return [weight / total for weight in raw]
@@ -187,10 +187,10 @@ def boost(
     mode: str,
     weights: Sequence[Decimal | int] | None = None,
 ) -> Boosted:
-    """AdaBoost's recursion where the category of an example decides how it is reweighed.
+    """AdaBoost's recursion where the category of a sample decides how it is reweighed.
 
-    ``member(weights)`` trains and gives what the member says of every example, and the category
-    of every example. A member with an error of one half or more is dropped and one without error
+    ``member(weights)`` trains and gives what the member says of every sample, and the category
+    of every sample. A member with an error of one half or more is dropped and one without error
     is kept; either is the last.
     """
     with localcontext(DIGITS):
@@ -198,16 +198,16 @@ def boost(
         result = Boosted(weights=[w / sum(raw, Decimal(0)) for w in raw])
         for _ in range(n_members):
             before = result.weights
-            said, found = member(before)
-            error = sum((before[i] for i in range(len(y)) if said[i] != y[i]), Decimal(0))
+            answers, found = member(before)
+            error = sum((before[i] for i in range(len(y)) if answers[i] != y[i]), Decimal(0))
             if error >= Decimal(1) / 2:
                 result.end = "no better than chance"
                 break
             if error == 0:
-                result.rounds.append(BoostRound(before, said, error, Decimal("Infinity")))
+                result.rounds.append(BoostRound(before, answers, error, Decimal("Infinity")))
                 result.end = "no error"
                 break
             alpha = ((1 - error) / error).ln() / 2
-            result.rounds.append(BoostRound(before, said, error, alpha))
-            result.weights = reweighed(before, alpha, y, said, found, mode)
+            result.rounds.append(BoostRound(before, answers, error, alpha))
+            result.weights = reweighed(before, alpha, y, answers, found, mode)
         return result

@@ -1,9 +1,9 @@
-"""Parallel perceptrons as the papers write them: one example and one perceptron at a time.
+"""Parallel perceptrons as the papers write them: one sample and one perceptron at a time.
 
 Weights are a list of H vectors, inputs are extended vectors (the last one stands for the threshold)
 and labels are -1 and +1. Nothing here is fast.
 
-An example's *push* on a perceptron is the number that multiplies its input in the update: the
+A sample's *push* on a perceptron is the number that multiplies its input in the update: the
 update is eta times push times input, so a run is a matter of pushes and their sums.
 
 References
@@ -27,10 +27,10 @@ Rows = Sequence[Sequence[float]]
 
 
 def standardised(train: Rows, rows: Rows, weights: Sequence[float]) -> list[Vector]:
-    """Z-scores by the weighted mean and population deviation of each attribute of ``train``.
+    """Z-scores by the weighted mean and population deviation of each feature of ``train``.
 
-    An attribute that does not vary among the training rows of positive weight says 0 of everybody;
-    so does a missing value of the example that misses it.
+    A feature that does not vary among the training rows of positive weight says 0 of everybody;
+    so does a missing value of the sample that misses it.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def squashed(total: float, rho: float) -> float:
 class Rule:
     """What stays the same over a run.
 
-    Two readings are open. Zero says +1, so of a negative example it is wrong, but the rule's y w.x
+    Two readings are open. Zero says +1, so of a negative sample it is wrong, but the rule's y w.x
     is not below 0 there: ``blames_zero`` takes it for wrong. Auer's rule pushes perceptrons of a
     wrong vote out of the margin: ``tunes_on_wrong`` counts those when gamma is tuned.
     """
@@ -139,7 +139,7 @@ def push(
     rule: str,
     blames_zero: bool = False,
 ) -> float:
-    """How an example moves one perceptron: the multiple of its input that is added."""
+    """How a sample moves one perceptron: the multiple of its input that is added."""
     if vote != y:
         if y * activation < 0 or (blames_zero and sign(activation) != y):
             return y
@@ -156,7 +156,7 @@ def push(
 def margin_push(
     weights: Rows, x: Sequence[float], y: int, gamma: float, rule: Rule | None = None
 ) -> float:
-    """How an example moves gamma: down when a right vote has an activation within it, else up."""
+    """How a sample moves gamma: down when a right vote has an activation within it, else up."""
     right = majority(weights, x) == y
     above = below = 0
     for w in weights:
@@ -176,9 +176,9 @@ def incremental_step(
     rule: Rule,
     weight: float = 1,
 ) -> tuple[list[Vector], float]:
-    """One example of the incremental rule: the vote and the margin are those before it.
+    """One sample of the incremental rule: the vote and the margin are those before it.
 
-    The pull of each vector towards length 1 is part of the example's update, so its weight
+    The pull of each vector towards length 1 is part of the sample's update, so its weight
     multiplies that as well.
     """
     vote = majority(weights, x)
@@ -206,7 +206,7 @@ def batch_sums(
     rule: Rule,
     sample_weight: Sequence[float],
 ) -> tuple[list[Vector], float]:
-    """The weighted pushes of all examples on each vector and on gamma, before any is applied."""
+    """The weighted pushes of all samples on each vector and on gamma, before any is applied."""
     sums = [[0.0] * len(w) for w in weights]
     margin_sum = 0.0
     for x, label, weight in zip(X, y, sample_weight, strict=True):
@@ -247,7 +247,7 @@ def incremental_epoch(
     rule: Rule,
     sample_weight: Sequence[float] | None = None,
 ) -> tuple[list[Vector], float]:
-    """All examples, one after the other, in the order given."""
+    """All samples, one after the other, in the order given."""
     sample_weight = [1.0] * len(y) if sample_weight is None else sample_weight
     moved = [list(w) for w in weights]
     for x, label, weight in zip(X, y, sample_weight, strict=True):
@@ -393,7 +393,7 @@ def incremental_run(
 ) -> Run:
     """Epochs of the incremental rule, each in an order of its own.
 
-    An example is wrong, and has its energy, as it comes to its turn; the energy of the lengths is
+    A sample is wrong, and has its energy, as it comes to its turn; the energy of the lengths is
     that at the end of the epoch. The errors that the adaptive rate looks at are those of the two
     epochs before.
     """
@@ -425,7 +425,7 @@ def incremental_run(
 def categories(
     margins: Rows, gamma: float, is_positive: Sequence[Any], quasi_noisy: str = "all"
 ) -> list[str]:
-    """The category of each example from its margins y w.x, one for each perceptron.
+    """The category of each sample from its margins y w.x, one for each perceptron.
 
     Examples
     --------
@@ -448,7 +448,7 @@ def categories(
 
 
 def _misled(margin: Sequence[float], quasi_noisy: str) -> bool:
-    """Whether a negative example is taken for a positive one by all perceptrons, or by the vote."""
+    """Whether a negative sample is taken for a positive one by all perceptrons, or by the vote."""
     says = [sign(-m) for m in margin]
     if quasi_noisy == "all":
         return all(s == 1 for s in says)
@@ -473,7 +473,7 @@ def scaled_targets(y: Sequence[float]) -> Vector:
 def regression_push(
     activation: float, y: float, output: float, gamma: float, mu: float, eps: float
 ) -> float:
-    """How an example moves one perceptron of a regressor."""
+    """How a sample moves one perceptron of a regressor."""
     if output > y + eps and activation >= 0:
         return -1
     if output < y - eps and activation < 0:
@@ -488,7 +488,7 @@ def regression_push(
 def regression_margin_push(
     weights: Rows, x: Sequence[float], y: float, gamma: float, rho: float, eps: float
 ) -> float:
-    """How an example moves gamma: M+ and M- are of the perceptrons on the side that may stay."""
+    """How a sample moves gamma: M+ and M- are of the perceptrons on the side that may stay."""
     output = squashed(sum_of_signs(weights, x), rho)
     inside = 0
     for w in weights:

@@ -43,7 +43,7 @@ def sizes(draw):
 
 @st.composite
 def labelled(draw, answers):
-    """Answers on labelled examples with weights, and answers on rows to be decided."""
+    """Answers on labelled samples with weights, and answers on rows to be decided."""
     n_members, n_rows, n_classes, missing = size = draw(sizes())
     known = draw(answers(*size))
     labels = st.integers(0, n_classes - 1)
@@ -51,8 +51,8 @@ def labelled(draw, answers):
     steps = draw(st.lists(st.integers(0, 4), min_size=n_rows, max_size=n_rows))
     weights = [F(n, draw(st.sampled_from([1, 2, 3]))) for n in steps]
     assume(any(w and any(row[i] is not None for row in known) for i, w in enumerate(weights)))
-    asked = draw(answers(n_members, draw(st.integers(1, 5)), n_classes, missing))
-    return known, y, weights, asked, n_classes
+    queried = draw(answers(n_members, draw(st.integers(1, 5)), n_classes, missing))
+    return known, y, weights, queried, n_classes
 
 
 @st.composite
@@ -99,8 +99,8 @@ def column(answers, i):
 def log_odds_of(known, y, weights, n_classes, smoothing):
     """The weight of each member, with as many imagined votes for each class."""
     found = []
-    for said in known:
-        right, cast = oracle.hits(said, y, weights)
+    for answers in known:
+        right, cast = oracle.hits(answers, y, weights)
         found.append(
             oracle.log_odds(oracle.smoothed_rate(right, cast, smoothing, n_classes), n_classes)
         )

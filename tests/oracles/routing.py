@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import NODE, Forest
-from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.kernels.routing.route import ALL_BRANCHES
 
 Floats = npt.NDArray[np.float64]
 
-#: Categories of each attribute; 0 = ordered.
+#: Categories of each feature; 0 = ordered.
 N_CATEGORIES = (0, 0, 5, 0, 3)
 KINDS = {
     "ordered": ("ordered",),
@@ -55,9 +55,9 @@ class Planter:
         """Add an inner node; returns its number of children."""
         kind = self.rng.choice(self.kinds)
         if kind == "categorical":
-            attribute = int(self.rng.choice(np.flatnonzero(N_CATEGORIES)))
+            feature = int(self.rng.choice(np.flatnonzero(N_CATEGORIES)))
             threshold = float(len(self.branches))
-            table = self.rng.integers(0, width, N_CATEGORIES[attribute])
+            table = self.rng.integers(0, width, N_CATEGORIES[feature])
             if self.missing_everywhere:
                 table[self.rng.random(len(table)) < 0.2] = ALL_BRANCHES
             self.branches += table.tolist()
@@ -65,13 +65,13 @@ class Planter:
             width = 2
             threshold = float(np.round(self.rng.normal(), 1))
             ordered = np.flatnonzero(np.array(N_CATEGORIES) == 0)
-            attribute = int(self.rng.choice(ordered))
+            feature = int(self.rng.choice(ordered))
             if kind == "oblique":
-                attribute = -len(self.term_start)
+                feature = -len(self.term_start)
                 chosen = self.rng.choice(ordered, self.rng.integers(1, 4), replace=False)
                 self.terms += [(int(a), float(self.rng.normal())) for a in chosen]
                 self.term_start.append(len(self.terms))
-        self.nodes.append((threshold, attribute, child))
+        self.nodes.append((threshold, feature, child))
         self.n_children.append(width)
         everywhere = self.missing_everywhere and self.rng.random() < 0.8
         self.missing.append(ALL_BRANCHES if everywhere else int(self.rng.integers(width)))
@@ -121,7 +121,7 @@ def random_forest(
 def random_rows(forest: Forest, n_rows: int, seed: int, share_missing: float = 0.0) -> Floats:
     """Encoded rows that a forest may be asked about; thresholds occur among the values."""
     rng = np.random.default_rng(seed)
-    X = np.round(rng.normal(size=(n_rows, forest.n_attributes)), 1)
+    X = np.round(rng.normal(size=(n_rows, forest.n_features)), 1)
     for j, n in enumerate(forest.n_categories):
         if n > 0:
             X[:, j] = rng.integers(0, n, n_rows)
@@ -131,16 +131,16 @@ def random_rows(forest: Forest, n_rows: int, seed: int, share_missing: float = 0
 
 def branch(forest: Forest, at: int, x: Floats) -> int:
     """The branch of a row at a node; ``ALL_BRANCHES`` for all."""
-    attribute, threshold = int(forest.attribute[at]), float(forest.threshold[at])
-    if attribute < 0:
-        start, attributes, weights = forest.projections
-        terms = range(start[-1 - attribute], start[-attribute])
-        value = sum(weights[k] * x[attributes[k]] for k in terms)
+    feature, threshold = int(forest.feature[at]), float(forest.threshold[at])
+    if feature < 0:
+        start, features, weights = forest.projections
+        terms = range(start[-1 - feature], start[-feature])
+        value = sum(weights[k] * x[features[k]] for k in terms)
     else:
-        value = x[attribute]
+        value = x[feature]
     if np.isnan(value):
         return int(forest.missing[at])
-    if attribute >= 0 and forest.n_categories[attribute] > 0:
+    if feature >= 0 and forest.n_categories[feature] > 0:
         return int(forest.branches[int(threshold) + int(value)])
     return int(value > threshold)
 

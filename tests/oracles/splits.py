@@ -28,12 +28,12 @@ TIE = Fraction(1, 10**13)
 class Split:
     """A candidate: the rows that go left, and what it gains.
 
-    ``threshold`` is NaN for a categorical attribute; ``missing_left`` is None when no row of the
-    node misses the attribute. A categorical split has no direction: its left side is the one with
+    ``threshold`` is NaN for a categorical feature; ``missing_left`` is None when no row of the
+    node misses the feature. A categorical split has no direction: its left side is the one with
     the lowest category.
     """
 
-    attribute: int
+    feature: int
     threshold: float
     missing_left: bool | None
     left: frozenset[int]
@@ -53,14 +53,14 @@ def whole_numbers(values: Sequence[float] | Floats) -> tuple[list[int], int]:
     return [int(f * common) for f in fractions], common
 
 
-class Examples:
+class Samples:
     """Targets and weights of some rows, ready to give the impurity of any subset.
 
     Examples
     --------
-    >>> Examples([0, 1, 1, 1], [1.0, 1.0, 1.0, 1.0], "gini").impurity([0, 1, 2, 3])
+    >>> Samples([0, 1, 1, 1], [1.0, 1.0, 1.0, 1.0], "gini").impurity([0, 1, 2, 3])
     Fraction(3, 8)
-    >>> Examples([1.0, 4.0], [2.0, 1.0], "variance").impurity([0, 1])
+    >>> Samples([1.0, 4.0], [2.0, 1.0], "variance").impurity([0, 1])
     Fraction(2, 1)
     """
 
@@ -132,13 +132,13 @@ def midpoint(low: float, high: float) -> float:
 
 
 def ordered_splits(
-    values: Floats, rows: Sequence[int], attribute: int, examples: Examples
+    values: Floats, rows: Sequence[int], feature: int, samples: Samples
 ) -> list[Split]:
-    """All splits of an ordered attribute: thresholds, each with both ways for missing values.
+    """All splits of an ordered feature: thresholds, each with both ways for missing values.
 
     Examples
     --------
-    >>> x, y = np.array([1.0, 2.0, math.nan]), Examples([0, 0, 1], [1.0, 1.0, 1.0], "gini")
+    >>> x, y = np.array([1.0, 2.0, math.nan]), Samples([0, 0, 1], [1.0, 1.0, 1.0], "gini")
     >>> for s in ordered_splits(x, [0, 1, 2], 0, y):
     ...     print(s.threshold, s.missing_left, sorted(s.left), s.gain)
     1.5 True [0, 2] 1/9
@@ -152,7 +152,7 @@ def ordered_splits(
     def add(threshold: float, missing_left: bool | None) -> None:
         left = {r for r in rows if values[r] <= threshold}
         side = frozenset(left | missing) if missing_left else frozenset(left)
-        found.append(Split(attribute, threshold, missing_left, side, examples.gain(rows, side)))
+        found.append(Split(feature, threshold, missing_left, side, samples.gain(rows, side)))
 
     for low, high in itertools.pairwise(known):
         for missing_left in (True, False) if missing else (None,):
@@ -174,13 +174,13 @@ def categories_of(values: Floats, rows: Sequence[int]) -> list[int]:
 
 
 def categorical_splits(
-    values: Floats, rows: Sequence[int], attribute: int, examples: Examples
+    values: Floats, rows: Sequence[int], feature: int, samples: Samples
 ) -> list[Split]:
-    """All splits of a categorical attribute: every way to part its categories in two.
+    """All splits of a categorical feature: every way to part its categories in two.
 
     Examples
     --------
-    >>> x, y = np.array([0.0, 1.0, 2.0]), Examples([0, 1, 0], [1.0, 1.0, 1.0], "gini")
+    >>> x, y = np.array([0.0, 1.0, 2.0]), Samples([0, 1, 0], [1.0, 1.0, 1.0], "gini")
     >>> [(sorted(s.left), str(s.gain)) for s in categorical_splits(x, [0, 1, 2], 0, y)]
     [([0], '1/9'), ([0, 1], '1/9'), ([0, 2], '4/9')]
     """
@@ -192,53 +192,53 @@ def categorical_splits(
             chosen = {present[0], *others}
             side = frozenset(r for r in rows if code[r] in chosen)
             missing_left = (MISSING in chosen) if MISSING in present else None
-            gain = examples.gain(rows, side)
-            found.append(Split(attribute, math.nan, missing_left, side, gain))
+            gain = samples.gain(rows, side)
+            found.append(Split(feature, math.nan, missing_left, side, gain))
     return found
 
 
 def all_splits(
-    X: Floats, is_categorical: Sequence[bool], rows: Sequence[int], examples: Examples
+    X: Floats, is_categorical: Sequence[bool], rows: Sequence[int], samples: Samples
 ) -> list[Split]:
     """Every candidate split of the node that holds ``rows``.
 
     Examples
     --------
     >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
-    >>> splits = all_splits(X, [False, True], [0, 1], Examples([0, 1], [1.0, 1.0], "gini"))
-    >>> [(s.attribute, float(s.gain)) for s in splits]
+    >>> splits = all_splits(X, [False, True], [0, 1], Samples([0, 1], [1.0, 1.0], "gini"))
+    >>> [(s.feature, float(s.gain)) for s in splits]
     [(0, 0.5), (1, 0.5)]
     """
     found = []
     for j in range(X.shape[1]):
         search = categorical_splits if is_categorical[j] else ordered_splits
-        found += search(X[:, j], rows, j, examples)
+        found += search(X[:, j], rows, j, samples)
     return found
 
 
 def prefix_splits(
-    X: Floats, rows: Sequence[int], attribute: int, key: dict[int, Number], splits: list[Split]
+    X: Floats, rows: Sequence[int], feature: int, key: dict[int, Number], splits: list[Split]
 ) -> list[Split]:
-    """Those splits of a categorical attribute that cut its categories where a key changes.
+    """Those splits of a categorical feature that cut its categories where a key changes.
 
     Examples
     --------
     >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> splits = categorical_splits(X[:, 0], [0, 1, 2], 0, Examples([0, 1, 0], np.ones(3), "gini"))
+    >>> splits = categorical_splits(X[:, 0], [0, 1, 2], 0, Samples([0, 1, 0], np.ones(3), "gini"))
     >>> [sorted(s.left) for s in prefix_splits(X, [0, 1, 2], 0, {0: 0, 1: 1, 2: 0}, splits)]
     [[0, 2]]
     """
-    column = X[:, attribute]
+    column = X[:, feature]
     of_row = {r: key[MISSING if math.isnan(column[r]) else int(column[r])] for r in rows}
     prefixes = set()
     for cut in set(of_row.values()):
         side = frozenset(r for r in rows if of_row[r] <= cut)
         prefixes |= {side, frozenset(rows) - side}
-    return [s for s in splits if s.attribute == attribute and s.left in prefixes]
+    return [s for s in splits if s.feature == feature and s.left in prefixes]
 
 
 def sizes_of(weights: Floats) -> list[Fraction]:
-    """Weights as numbers of examples: copies when whole, else scaled to mean one where present.
+    """Weights as numbers of samples: copies when whole, else scaled to mean one where present.
 
     Examples
     --------
@@ -267,17 +267,17 @@ def leaves_enough(
     return min(left, right) >= least
 
 
-def majority(examples: Examples, rows: Sequence[int], parent_label: int | None) -> int:
+def majority(samples: Samples, rows: Sequence[int], parent_label: int | None) -> int:
     """Label of a node: the heaviest class; a tie takes the parent's label, else the lowest class.
 
     Examples
     --------
-    >>> tied = Examples([0, 1, 2, 1, 2], [1.0] * 5, "gini")
+    >>> tied = Samples([0, 1, 2, 1, 2], [1.0] * 5, "gini")
     >>> [majority(tied, range(5), parent) for parent in (None, 0, 1, 2)]
     [1, 1, 1, 2]
     """
-    counts = examples.class_weights(rows)
+    counts = samples.class_weights(rows)
     heaviest, total = max(counts.values()), sum(counts.values())
     tied = sorted(k for k, c in counts.items() if heaviest - c <= TIE * total)
-    classes = [k // examples.y_unit for k in tied]
+    classes = [k // samples.y_unit for k in tied]
     return parent_label if parent_label in classes else classes[0]

@@ -14,6 +14,7 @@ from tests.oracles.ordering import Case, arrays, error, random_case
 
 from orfeon import BaggingClassifier, CARTClassifier
 from orfeon.datasets import make_waveform
+from orfeon.members.vote_matrix import read_selection
 from orfeon.ordering import order
 from orfeon.ordering.clustering import (
     Clustering,
@@ -22,29 +23,28 @@ from orfeon.ordering.clustering import (
     representatives,
 )
 from orfeon.ordering.rule import as_rule
-from orfeon.votes.selection import read_selection
 
 #: Few random votes may look like codes.
 pytestmark = pytest.mark.filterwarnings("ignore:votes holds 0, which is not in y")
 
 
-def random_votes(rng, n_members=30, n_examples=400, n_classes=3):
+def random_votes(rng, n_members=30, n_samples=400, n_classes=3):
     """Members of different accuracies, whose distances are hardly ever tied."""
-    y = rng.integers(0, n_classes, n_examples)
-    votes = rng.integers(0, n_classes, (n_members, n_examples))
+    y = rng.integers(0, n_classes, n_samples)
+    votes = rng.integers(0, n_classes, (n_members, n_samples))
     right = rng.random(votes.shape) < rng.uniform(0.2, 0.7, (n_members, 1))
     return np.where(right, y, votes), y
 
 
 def those_voted_on(case: Case) -> Case:
-    """A case without the examples that nobody votes on, and those of no weight."""
+    """A case without the samples that nobody votes on, and those of no weight."""
     chosen = [
-        i for i in case.examples
-        if case.weights[i] and any(votes[i] is not None for votes in case.said)
+        i for i in case.samples
+        if case.weights[i] and any(votes[i] is not None for votes in case.answers)
     ]  # fmt: skip
     return replace(
         case,
-        said=[[votes[i] for i in chosen] for votes in case.said],
+        answers=[[votes[i] for i in chosen] for votes in case.answers],
         y=[case.y[i] for i in chosen],
         weights=[case.weights[i] for i in chosen],
     )
@@ -53,7 +53,7 @@ def those_voted_on(case: Case) -> Case:
 # -- by hand ---------------------------------------------------------------------------------------
 
 
-def test_the_distance_is_the_share_of_examples_not_missed_together():
+def test_the_distance_is_the_share_of_samples_not_missed_together():
     votes = [[1, 1, 1, 0, 0], [1, 1, 0, 1, 0], [0, 0, 0, 0, 2]]
     distance, scale = error_distances(read_selection(votes, [0, 0, 0, 0, 0]))
     np.testing.assert_allclose(
@@ -71,7 +71,7 @@ def test_members_that_do_not_vote_are_compared_where_both_do():
 
 
 def test_two_families_of_members_leave_one_of_each():
-    """0, 1, 2 err on the first half of the examples, 3 and 4 on the other."""
+    """0, 1, 2 err on the first half of the samples, 3 and 4 on the other."""
     votes = np.zeros((5, 12), np.int64)
     for member, missed in enumerate(([0, 1, 2, 3], [0, 1, 2], [0, 1, 2, 3, 6], [6, 7, 8], [6, 7])):
         votes[member, missed] = 1
@@ -196,10 +196,10 @@ def test_the_first_is_the_most_accurate():
 
 
 @pytest.mark.parametrize("abstaining", [False, True])
-def test_the_order_of_the_examples_and_copies_do_not_matter(abstaining):
+def test_the_order_of_the_samples_and_copies_do_not_matter(abstaining):
     rng = np.random.default_rng(5)
     for _ in range(20):
-        votes, y = random_votes(rng, n_members=12, n_examples=20)
+        votes, y = random_votes(rng, n_members=12, n_samples=20)
         if abstaining:
             votes[rng.random(votes.shape) < 0.3] = -1
         weights = rng.integers(0, 4, 20)
@@ -223,7 +223,7 @@ def test_the_order_of_the_examples_and_copies_do_not_matter(abstaining):
 
 
 def test_weights_of_members_count_in_the_size_and_not_in_the_groups():
-    votes, y = random_votes(np.random.default_rng(6), n_members=9, n_examples=60)
+    votes, y = random_votes(np.random.default_rng(6), n_members=9, n_samples=60)
     plain = Clustering().arrange(read_selection(votes, y))
     weights = np.full(9, 0.01)
     weights[plain.subsets[0][0]] = 1.0  # it decides wherever it votes
@@ -238,8 +238,8 @@ def test_a_few_of_a_bag_of_pruned_trees_vote_about_as_well_as_all():
     bag = BaggingClassifier(CARTClassifier(pruning="cv"), 60, random_state=0).fit(X, y)
     kept = order(bag, X, y, rule="clustering").members("rule")
     votes = bag.votes(X_test)
-    said = np.stack([(votes[kept] == c).sum(axis=0) for c in range(3)])
-    vote, whole = np.mean(np.argmax(said, axis=0) != y_test), 1 - bag.score(X_test, y_test)
+    answers = np.stack([(votes[kept] == c).sum(axis=0) for c in range(3)])
+    vote, whole = np.mean(np.argmax(answers, axis=0) != y_test), 1 - bag.score(X_test, y_test)
     assert len(kept) <= 15
     assert vote < whole + 0.02
     assert vote < (votes != y_test).mean() - 0.05

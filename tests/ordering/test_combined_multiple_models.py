@@ -26,18 +26,18 @@ from orfeon import (
     RandomForestClassifier,
     StumpClassifier,
 )
+from orfeon.data.schema import Schema
 from orfeon.datasets import make_twonorm, make_waveform
 from orfeon.ensembles.oblique_forest import ObliqueForestClassifier
 from orfeon.forest import Forest
 from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
-from orfeon.ordering.fresh_examples import (
+from orfeon.ordering.fresh_samples import (
     Regions,
     _Values,
     draw_marginals,
     draw_pairs,
     mix_rows,
 )
-from orfeon.schema import Schema
 
 FEW = BaggingClassifier(C45Classifier(), n_estimators=5)
 
@@ -73,7 +73,7 @@ def mixed(rng: np.random.Generator, n_rows: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize("generation", ["leaves", "pairs"])
 @pytest.mark.parametrize("make_problem", [make_waveform, make_twonorm])
 def test_it_keeps_a_part_of_what_the_ensemble_gains(make_problem, generation):
-    """A third of it or more with 5000 examples; a quarter is asked for."""
+    """A third of it or more with 5000 samples; a quarter is asked for."""
     accuracy = []
     for seed in range(4):
         X, y = make_problem(300, random_state=seed)
@@ -87,7 +87,7 @@ def test_it_keeps_a_part_of_what_the_ensemble_gains(make_problem, generation):
     assert alone + (ensemble - alone) / 4 < model < ensemble
 
 
-def test_more_examples_make_a_larger_and_more_faithful_model(waveform):
+def test_more_samples_make_a_larger_and_more_faithful_model(waveform):
     X, y = waveform
     few, many = (
         CombinedMultipleModels(FEW, n_generated=n, random_state=0).fit(X, y) for n in (200, 5000)
@@ -120,7 +120,7 @@ def test_a_model_of_another_kind_is_bagged_too(waveform):
 
 
 @pytest.mark.parametrize("generation", ["leaves", "marginals", "pairs"])
-def test_the_model_learns_from_training_examples_and_labelled_new_ones(generation):
+def test_the_model_learns_from_training_samples_and_labelled_new_ones(generation):
     X, y = mixed(np.random.default_rng(0), 120)
     model = CombinedMultipleModels(
         FEW, Recorder(), n_generated=80, generation=generation, random_state=0
@@ -136,7 +136,7 @@ def test_the_model_learns_from_training_examples_and_labelled_new_ones(generatio
     assert sum(str(row) not in rows for row in seen[120:].tolist()) > 40
 
 
-def test_fidelity_is_the_agreement_on_fresh_examples(waveform):
+def test_fidelity_is_the_agreement_on_fresh_samples(waveform):
     X, y = waveform
     stump = FrozenEstimator(StumpClassifier().fit(X, y))
     model = CombinedMultipleModels(stump, random_state=0).fit(X, stump.predict(X))
@@ -144,7 +144,7 @@ def test_fidelity_is_the_agreement_on_fresh_examples(waveform):
     first = CombinedMultipleModels(stump, Recorder(), random_state=0).fit(X, y)
     # The recorder always says 0: it agrees where the stump does.
     assert first.fidelity_ == pytest.approx(np.mean(stump.predict(X) == 0), abs=0.06)
-    # A tree that has learnt its own examples by heart is not told by these.
+    # A tree that has learnt its own samples by heart is not told by these.
     heart = CombinedMultipleModels(
         FEW, CARTClassifier(), generation="marginals", n_generated=300, random_state=0
     ).fit(X, y)
@@ -164,18 +164,18 @@ def test_marginals_are_drawn_in_proportion_to_the_weights():
     assert together == pytest.approx((5 / 8) ** 2, abs=0.015)  # independent of each other
 
 
-def test_pairs_take_each_attribute_from_either_of_two():
+def test_pairs_take_each_feature_from_either_of_two():
     weights = np.array([1.0, 1.0, 0.0, 2.0])
     drawn = draw_pairs(weights, 30, 4000, np.random.default_rng(1))
     assert max(len(set(row)) for row in drawn.tolist()) == 2
     np.testing.assert_allclose(np.bincount(drawn.ravel()) / drawn.size, weights / 4, atol=0.01)
-    # Both are the same example in (1/16 + 1/16 + 1/4) of the cases; otherwise both lend values.
+    # Both are the same sample in (1/16 + 1/16 + 1/4) of the cases; otherwise both lend values.
     assert np.mean([len(set(row)) == 1 for row in drawn.tolist()]) == pytest.approx(0.375, abs=0.03)
 
 
 @pytest.mark.parametrize("tree", [C45Classifier(), CARTClassifier(min_samples_leaf=5)], ids=str)
-def test_leaves_are_drawn_in_proportion_to_their_training_examples(tree):
-    """In one tree every example must reach the leaf that it was drawn for."""
+def test_leaves_are_drawn_in_proportion_to_their_training_samples(tree):
+    """In one tree every sample must reach the leaf that it was drawn for."""
     rng = np.random.default_rng(2)
     X, y = mixed(rng, 300)
     X = X[~np.equal(X, None).any(axis=1)]
@@ -201,10 +201,10 @@ def test_within_a_leaf_values_are_those_of_training_that_pass():
     regions = Regions(tree.forest_, X[:, :1], weights)
     drawn = regions.draw(30_000, np.random.default_rng(3))[:, 0]
     shares = np.bincount(drawn, minlength=6) / 30_000
-    # Two of five training examples of the tree are below 1.5, two between, one above.
+    # Two of five training samples of the tree are below 1.5, two between, one above.
     np.testing.assert_allclose(shares, [0.1, 0.3, 0.2, 0.2, 0.2, 0.0], atol=0.01)
-    # An attribute that is not tested is drawn by its weights alone.
-    assert set(forest.attribute[~forest.is_leaf]) == {0}
+    # A feature that is not tested is drawn by its weights alone.
+    assert set(forest.feature[~forest.is_leaf]) == {0}
     other = Regions(forest, X, weights).draw(30_000, np.random.default_rng(4))[:, 1]
     np.testing.assert_allclose(np.bincount(other, minlength=6) / 30_000, weights / 7, atol=0.01)
 
@@ -270,7 +270,7 @@ def test_no_category_leads_to_no_row():
 def test_values_are_missing_as_often_as_in_training():
     X, y = mixed(np.random.default_rng(5), 400)
     model = CombinedMultipleModels(FEW, Recorder(), n_generated=4000, random_state=0).fit(X, y)
-    assert (model.ensemble_.forest_.attribute[~model.ensemble_.forest_.is_leaf] < 2).any()
+    assert (model.ensemble_.forest_.feature[~model.ensemble_.forest_.is_leaf] < 2).any()
     new = model.estimator_.X_[400:]
     for j in range(4):
         share = np.mean(np.equal(X[:, j], None))
@@ -333,7 +333,7 @@ def test_fractional_weights_are_relative_to_their_mean(waveform):
         assert_same_forest(other.fit(X, y, sample_weight=np.full(300, weight)).forest_, plain)
 
 
-def test_heavy_examples_lend_their_values_more_often(waveform):
+def test_heavy_samples_lend_their_values_more_often(waveform):
     X, y = waveform
     weights = np.where(y == 2, 1.5, 0.25)
     model = CombinedMultipleModels(
@@ -543,7 +543,7 @@ def test_rows_to_predict_are_checked_for_a_model_that_does_not(waveform):
         ),
         (
             {"ensemble": ObliqueForestClassifier(n_estimators=2), "generation": "leaves"},
-            "trees that test one attribute at a time, and ensemble=Oblique",
+            "trees that test one feature at a time, and ensemble=Oblique",
         ),
     ],
 )
@@ -591,6 +591,6 @@ def test_jobs_and_words_are_handed_on_to_the_ensemble(waveform, capsys):
     model.fit(X, y)
     assert (model.ensemble_.n_jobs, model.ensemble_.verbose) == (2, 1)
     assert (plain.ensemble_.n_jobs, plain.ensemble_.verbose) == (FEW.n_jobs, FEW.verbose)
-    said = capsys.readouterr()
-    assert said.out + said.err != ""
+    answers = capsys.readouterr()
+    assert answers.out + answers.err != ""
     assert_same_forest(model.forest_, plain.forest_)

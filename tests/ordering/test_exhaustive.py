@@ -25,13 +25,13 @@ from orfeon.ordering import exhaustive as module
 from orfeon.ordering.exhaustive import search_exhaustive
 
 
-def draw(rng, n_members, n_examples, n_classes, skill, silent=0.0):
+def draw(rng, n_members, n_samples, n_classes, skill, silent=0.0):
     """Votes of members that are right with some probability, and the truth."""
-    y = rng.integers(0, n_classes, n_examples)
-    votes = rng.integers(0, n_classes, (n_members, n_examples))
+    y = rng.integers(0, n_classes, n_samples)
+    votes = rng.integers(0, n_classes, (n_members, n_samples))
     votes = np.where(rng.random(votes.shape) < skill, y, votes)
     votes[rng.random(votes.shape) < silent] = -1
-    votes[0, (votes < 0).all(axis=0)] = 0  # each example has a vote
+    votes[0, (votes < 0).all(axis=0)] = 0  # each sample has a vote
     return votes, y
 
 
@@ -66,7 +66,7 @@ def test_errors_counts_and_subsets_are_those_of_brute_force(n_classes, n_members
 @pytest.mark.parametrize("seed", range(8))
 def test_weights_copies_and_silence_as_in_brute_force(seed):
     rng = np.random.default_rng(seed)
-    # More than 64 examples that differ, so that they fill more than a word.
+    # More than 64 samples that differ, so that they fill more than a word.
     votes, y = draw(rng, 7, 150, 2 + seed % 4, 0.3, silent=0.5 * (seed % 2))
     drawn = rng.integers(0, 150, 200)
     votes, y = votes[:, drawn], y[drawn]
@@ -113,7 +113,7 @@ def test_a_subset_that_does_not_vote_is_wrong_and_an_abstention_is_no_vote_again
     assert search.subset(2).tolist() == [0, 1]
 
 
-def test_unanimous_examples_count_though_no_subset_can_change_them():
+def test_unanimous_samples_count_though_no_subset_can_change_them():
     votes = np.array([[0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 1, 1]])
     search = search_exhaustive(votes, y=[0, 1, 0, 1], sample_weight=[2, 3, 4, 1])
     assert search.error_curve.tolist() == [0.4, 0.4, 0.4]

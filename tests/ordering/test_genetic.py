@@ -19,11 +19,11 @@ from orfeon.ordering.exhaustive import search_exhaustive
 from orfeon.ordering.genetic import search_genetic
 
 
-def draw(seed, n_members, n_examples, n_classes, skill=0.5, silent=0.0):
+def draw(seed, n_members, n_samples, n_classes, skill=0.5, silent=0.0):
     """Votes of members that are right with some probability, and the truth."""
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n_examples)
-    votes = rng.integers(0, n_classes, (n_members, n_examples))
+    y = rng.integers(0, n_classes, n_samples)
+    votes = rng.integers(0, n_classes, (n_members, n_samples))
     votes = np.where(rng.random(votes.shape) < skill, y, votes)
     votes[rng.random(votes.shape) < silent] = -1
     votes[0, (votes < 0).all(axis=0)] = 0
@@ -46,7 +46,7 @@ def bag():
 
 
 def test_fitness_by_hand():
-    # One of two members, right on 2 of 4 examples: 1 / (1 + 1/2 + 1 / (2 * 2 * 4)).
+    # One of two members, right on 2 of 4 samples: 1 / (1 + 1/2 + 1 / (2 * 2 * 4)).
     search = search_genetic([[0, 0, 1, 1], [1, 1, 1, 1]], y=[0, 0, 0, 0], mutation=0, crossover=0)
     assert search.subset.tolist() == [0]
     assert search.error == 0.5
@@ -87,7 +87,7 @@ def test_of_subsets_with_equal_error_the_larger_is_fitter_but_never_than_one_wit
     strings = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 0, 1]], bool)
     values = judged.fitness(strings, judged.errors(strings))
     assert values[2] > values[1] > values[0] > values[3]
-    # Two zeros of three weigh less than a third of the examples.
+    # Two zeros of three weigh less than a third of the samples.
     assert values[0] == pytest.approx(1 / (1 + 2 / 18), rel=1e-15)
     assert search_genetic(votes, y=y, random_state=0).subset.tolist() == [0, 1, 2]
 
@@ -103,7 +103,7 @@ def test_weight_two_is_two_copies():
     assert weighted.history.mean_fitness.tolist() == copied.history.mean_fitness.tolist()
 
 
-def test_small_weights_do_not_make_zeros_outweigh_examples():
+def test_small_weights_do_not_make_zeros_outweigh_samples():
     votes, y = draw(4, 20, 40, 2)
     plain = search_genetic(votes, y=y, n_generations=30, random_state=0)
     shares = search_genetic(

@@ -95,7 +95,7 @@ def test_the_matrix_is_whole_for_more_members_than_a_block():
     np.testing.assert_array_equal(gram.matrix, gram.matrix.T)
 
 
-def test_more_examples_than_are_multiplied_at_once():
+def test_more_samples_than_are_multiplied_at_once():
     votes, y, weights = problem(1, n_members=5, n=9001)
     assert_sums(summed(read(votes, y, weights)), votes, y, weights)
 
@@ -243,7 +243,7 @@ def test_options_reach_the_rule():
     assert_same_order(order_chunks(chunks, rule=MarginDistance(p=0.05)), found[0])
 
 
-def test_chunks_know_no_automatic_size_but_curves_on_other_examples():
+def test_chunks_know_no_automatic_size_but_curves_on_other_samples():
     votes, y, _ = problem(11, abstaining=0)
     found = order_chunks([(votes[:, :20], y[:20]), (votes[:, 20:], y[20:])])
     np.testing.assert_array_equal(found.test_curve(votes, y=y), found.error_curve)
@@ -254,7 +254,7 @@ def test_chunks_know_no_automatic_size_but_curves_on_other_examples():
 def test_other_rules_need_all_votes_at_once():
     with pytest.raises(ValueError, match="rule='reduce_error' needs all votes at once"):
         order_chunks([([[0, 1]], [0, 1])], rule="reduce_error")
-    with pytest.raises(ValueError, match="chunks holds no example that counts"):
+    with pytest.raises(ValueError, match="chunks holds no sample that counts"):
         order_chunks([])
     with pytest.raises(ValueError, match="votes of 1 members, and there are 2"):
         order_chunks([([[0, 1], [0, 1]], [0, 1]), ([[0, 1]], [0, 1])])

@@ -12,20 +12,20 @@ from tests.oracles.pruning import Tree, smallest_minimiser
 
 from orfeon import BaggingClassifier, CARTClassifier
 from orfeon.datasets import make_waveform
+from orfeon.members.vote_matrix import read_selection
 from orfeon.ordering import order
 from orfeon.ordering.meta_tree import MetaTree, decisions
 from orfeon.ordering.rule import as_rule
-from orfeon.votes.selection import read_selection
 
 #: Every pattern of three votes for two classes; the majority is class 1 in half of them.
 PATTERNS = np.array(list(product([0, 1], repeat=3))).T
 MAJORITY = (PATTERNS.sum(axis=0) > 1).astype(np.int64)
 
 
-def random_votes(rng, n_members=25, n_examples=300, n_classes=3):
+def random_votes(rng, n_members=25, n_samples=300, n_classes=3):
     """Members of different accuracies."""
-    y = rng.integers(0, n_classes, n_examples)
-    votes = rng.integers(0, n_classes, (n_members, n_examples))
+    y = rng.integers(0, n_classes, n_samples)
+    votes = rng.integers(0, n_classes, (n_members, n_samples))
     right = rng.random(votes.shape) < rng.uniform(0.3, 0.8, (n_members, 1))
     return np.where(right, y, votes), y
 
@@ -51,7 +51,7 @@ def test_members_are_ordered_by_their_importance_and_the_rest_by_their_errors():
     """Class 1 where members 3 and 1 both say so; the others say anything."""
     rng = np.random.default_rng(0)
     votes = rng.integers(0, 2, (5, 64))
-    votes[3] = np.arange(64) // 4 % 2  # the tree asks it first: it is right on most examples
+    votes[3] = np.arange(64) // 4 % 2  # the tree asks it first: it is right on most samples
     votes[1] = np.arange(64) % 4 > 0
     y = votes[3] & votes[1]
     found = order(votes, y=y, rule="meta_tree", target="class", pruning=0.001)
@@ -140,8 +140,8 @@ class Grown:
         node = len(self.risk)
         self.risk[node] = Fraction(min(self.counts(rows)), sum(self.weights))
         best = []
-        for t, said in enumerate(self.votes):
-            parts = [[i for i in rows if said[i] == c] for c in (0, 1)]
+        for t, answers in enumerate(self.votes):
+            parts = [[i for i in rows if answers[i] == c] for c in (0, 1)]
             if all(parts):
                 gain = self.impurity(rows) - sum(map(self.impurity, parts))
                 best.append((gain, t, parts))
@@ -174,7 +174,7 @@ def test_the_oracle_keeps_the_same_members():
     rng = np.random.default_rng(3)
     compared = []
     while len(compared) < 60:
-        votes, y = random_votes(rng, n_members=5, n_examples=40, n_classes=2)
+        votes, y = random_votes(rng, n_members=5, n_samples=40, n_classes=2)
         weights = rng.integers(1, 60, 40)
         price = Fraction(int(rng.integers(0, 50)), 200)
         try:
@@ -207,11 +207,11 @@ def test_the_oracle_keeps_the_same_members():
 
 @pytest.mark.parametrize("options", [{}, {"target": "class", "pruning_rule": "min"}], ids=str)
 @pytest.mark.parametrize("abstaining", [False, True])
-def test_the_order_of_the_examples_and_copies_do_not_matter(abstaining, options):
+def test_the_order_of_the_samples_and_copies_do_not_matter(abstaining, options):
     rng = np.random.default_rng(5)
     sizes = set()
     for _ in range(10):
-        votes, y = random_votes(rng, n_members=10, n_examples=60)
+        votes, y = random_votes(rng, n_members=10, n_samples=60)
         if abstaining:
             votes[rng.random(votes.shape) < 0.3] = -1
         weights = rng.integers(0, 4, 60)
@@ -246,7 +246,7 @@ def test_the_order_of_the_examples_and_copies_do_not_matter(abstaining, options)
 )
 def test_the_members_are_those_of_a_cart_tree_over_categories(options, n_classes, abstaining):
     rng = np.random.default_rng(8)
-    votes, y = random_votes(rng, n_members=12, n_examples=150, n_classes=n_classes)
+    votes, y = random_votes(rng, n_members=12, n_samples=150, n_classes=n_classes)
     table = votes.T.astype(np.float64)
     if abstaining:
         table[rng.random(table.shape) < 0.4] = np.nan
@@ -283,8 +283,8 @@ def test_a_few_of_a_bag_of_pruned_trees_vote_better_than_one():
     bag = BaggingClassifier(CARTClassifier(pruning="cv"), 60, random_state=0).fit(X, y)
     votes = bag.votes(X_test)
     kept = order(bag, X, y, rule="meta_tree").members("rule")
-    said = np.stack([(votes[kept] == c).sum(axis=0) for c in range(3)])
-    vote = np.mean(np.argmax(said, axis=0) != y_test)
+    answers = np.stack([(votes[kept] == c).sum(axis=0) for c in range(3)])
+    vote = np.mean(np.argmax(answers, axis=0) != y_test)
     assert 3 <= len(kept) <= 20
     assert vote < (votes != y_test).mean() - 0.03
     one, least = (

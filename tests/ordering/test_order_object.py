@@ -59,7 +59,7 @@ def test_what_is_kept_is_a_copy(bag_and_data):
     np.testing.assert_array_equal(found.order, before)
 
 
-def test_curves_of_other_examples_from_the_ensemble_itself(bag_and_data):
+def test_curves_of_other_samples_from_the_ensemble_itself(bag_and_data):
     bag, X, y = bag_and_data
     X_new, y_new = make_waveform(80, random_state=1)
     found = order(bag, X, y)
@@ -97,7 +97,7 @@ def test_warnings_stay_as_they_are_when_threads_choose_sizes(bag_and_data):
 
 
 @pytest.mark.parametrize(
-    "ask",
+    "query",
     [
         lambda votes, y: order(votes, y=y, rule="orientation"),
         lambda votes, y: prune(votes, y=y, rule="orientation"),
@@ -105,9 +105,9 @@ def test_warnings_stay_as_they_are_when_threads_choose_sizes(bag_and_data):
     ],
     ids=["order", "prune", "order_chunks"],
 )
-def test_the_warning_of_a_rule_points_at_the_caller(ask):
-    with pytest.warns(UserWarning, match="right almost alike on all examples") as caught:
-        ask(np.zeros((3, 10), int), np.zeros(10, int))
+def test_the_warning_of_a_rule_points_at_the_caller(query):
+    with pytest.warns(UserWarning, match="right almost alike on all samples") as caught:
+        query(np.zeros((3, 10), int), np.zeros(10, int))
     assert caught[0].filename == __file__
 
 
@@ -139,14 +139,14 @@ def test_random_orders_are_fixed_too(bag_and_data):
     assert kept[0].tolist() != other.tolist()
 
 
-def test_examples_set_aside_are_not_taken_for_the_training_set(monkeypatch):
+def test_samples_set_aside_are_not_taken_for_the_training_set(monkeypatch):
     X, y = make_waveform(200, random_state=0)
     forest = TheirForest(10, random_state=0)
 
     def never(*_):
         raise AssertionError("it asked which of them the trees had seen")
 
-    monkeypatch.setattr("orfeon.adapters.base.FittedEnsemble.out_of_bag", never)
+    monkeypatch.setattr("orfeon.members.adapter.FittedEnsemble.out_of_bag", never)
     model = PrunedClassifier(
         forest, on="validation", validation_fraction=0.5, keep="auto", random_state=0
     )
@@ -187,7 +187,7 @@ def test_weights_of_any_size(scale):
     np.testing.assert_array_equal(found.order, order(votes, y=y, sample_weight=weights).order)
 
 
-def test_one_example_tells_nothing_of_the_size():
+def test_one_sample_tells_nothing_of_the_size():
     found = order([[0], [1], [1]], y=[0])
     assert found.size("auto") == 3
     assert np.isnan(found.size_choice().curve).all()

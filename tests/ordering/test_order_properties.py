@@ -1,4 +1,4 @@
-"""What holds for every order: end points, symmetries, sizes, curves on other examples."""
+"""What holds for every order: end points, symmetries, sizes, curves on other samples."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FOR_REGRESSION = ["reduce_error", "complementarity", "individual_error", "random
 
 @st.composite
 def votes_and_labels(draw: Any, abstaining: bool = False) -> tuple[Integers, Integers]:
-    """Few members on few examples of few classes, so that ties are common; -1 is no vote."""
+    """Few members on few samples of few classes, so that ties are common; -1 is no vote."""
     shape = draw(st.integers(1, 7)), draw(st.integers(1, 10))
     classes = draw(st.integers(1, 4))
     y = draw(hnp.arrays(np.int64, shape[1], elements=st.integers(0, classes - 1)))
@@ -44,7 +44,7 @@ def options_of(rule: str) -> dict[str, Any]:
 
 
 def vote(votes: Integers) -> Integers:
-    """The class of most votes on each example, the lowest of those tied; -1 where nobody votes."""
+    """The class of most votes on each sample, the lowest of those tied; -1 where nobody votes."""
     counts = np.stack([(votes == c).sum(axis=0) for c in range(5)])
     return np.where(counts.any(axis=0), counts.argmax(axis=0), -1)
 
@@ -141,11 +141,11 @@ def test_values_of_the_rules_are_what_they_say(data):
 def test_curves_of_numbers_end_at_the_mean_of_all(rule):
     rng = np.random.default_rng(0)
     for _ in range(30):
-        said, y = rng.normal(size=(6, 15)), rng.normal(size=15)
-        found = order(said, y=y, rule=rule, **options_of(rule))
+        answers, y = rng.normal(size=(6, 15)), rng.normal(size=15)
+        found = order(answers, y=y, rule=rule, **options_of(rule))
         assert found.n_classes == 0
         for n in range(6):
-            error = ((said[found.order[: n + 1]].mean(axis=0) - y) ** 2).mean()
+            error = ((answers[found.order[: n + 1]].mean(axis=0) - y) ** 2).mean()
             assert found.error_curve[n] == pytest.approx(error, rel=1e-12)
 
 
@@ -155,7 +155,7 @@ def test_curves_of_numbers_end_at_the_mean_of_all(rule):
 @pytest.mark.parametrize("rule", ORACLES)
 @usual
 @given(data=votes_and_labels(abstaining=True), seed=st.integers(0, 99))
-def test_the_order_of_the_examples_decides_nothing(rule, data, seed):
+def test_the_order_of_the_samples_decides_nothing(rule, data, seed):
     votes, y = data
     drawn = np.random.default_rng(seed).permutation(len(y))
     one = order(votes, y=y, rule=rule, no_vote=-1)
@@ -220,13 +220,13 @@ def test_the_same_votes_give_the_same_order_and_are_left_alone(rule):
     np.testing.assert_array_equal(y, before[1])
 
 
-# -- other examples --------------------------------------------------------------------------------
+# -- other samples --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("backfitting", [False, True])
 @usual
 @given(data=votes_and_labels(), seed=st.integers(0, 99))
-def test_curves_on_other_examples_are_those_of_the_vote(backfitting, data, seed):
+def test_curves_on_other_samples_are_those_of_the_vote(backfitting, data, seed):
     votes, y = data
     found = order(votes, y=y, rule="reduce_error", backfitting=backfitting)
     rng = np.random.default_rng(seed)
@@ -240,13 +240,13 @@ def test_curves_on_other_examples_are_those_of_the_vote(backfitting, data, seed)
     assert weighted.tolist() == found.test_curve(others[:, copies], y=labels[copies]).tolist()
 
 
-def test_curves_on_other_examples_count_only_those_who_vote():
+def test_curves_on_other_samples_count_only_those_who_vote():
     found = order([[0, 1], [0, 0]], y=[0, 1], rule="individual_error")
     assert found.order.tolist() == [0, 1]
     assert found.test_curve([[-1, 1, 0], [0, 0, 0]], y=[0, 0, 0], no_vote=-1).tolist() == [2 / 3, 0]
 
 
-def test_curves_of_numbers_on_other_examples():
+def test_curves_of_numbers_on_other_samples():
     found = order([[0.5, 1.5], [0.0, 1.0]], y=[0.5, 1.5], rule="reduce_error")
     # Whole numbers here: it is known that they are no classes.
     assert found.test_curve([[1, 2], [3, 2]], y=[1, 2]).tolist() == [0, 0.5]
@@ -332,7 +332,7 @@ def test_members_of_backfitted_subsets_are_those_of_the_size():
     assert different > 20
 
 
-def test_one_member_and_one_example_are_enough():
+def test_one_member_and_one_sample_are_enough():
     for rule in RULES:
         found = order([[1]], y=[0], rule=rule)
         assert found.order.tolist() == [0]

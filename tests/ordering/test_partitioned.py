@@ -1,4 +1,4 @@
-"""Order by Dask partitions: the order of the same examples in one place, bit for bit."""
+"""Order by Dask partitions: the order of the same samples in one place, bit for bit."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def _in_this_process():
 
 
 @pytest.fixture(scope="module")
-def examples():
+def samples():
     X, y = make_waveform(240, random_state=0)
     return X, np.array(["a", "b", "c"])[y]
 
 
 @pytest.fixture(scope="module")
-def pasted(examples):
-    chunks = list(zip(*(np.split(column, 4) for column in examples), strict=True))
+def pasted(samples):
+    chunks = list(zip(*(np.split(column, 4) for column in samples), strict=True))
     model = PartitionedClassifier(n_estimators=6, random_state=0)
     return model.fit_chunks(chunks, classes=["a", "b", "c"])
 
@@ -55,13 +55,13 @@ def assert_same_order(one, other):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rule", RULES)
-def test_every_rule_gives_the_order_of_all_examples_in_one_place(pasted, examples, rule, weighted):
+def test_every_rule_gives_the_order_of_all_samples_in_one_place(pasted, samples, rule, weighted):
     options = {"random_state": 3} if rule == "random" else {}
     weights = np.random.default_rng(1).integers(0, 3, 240)
     weights[60:120] = 0
     given = {"sample_weight": weights} if weighted else {}
     spread = {"sample_weight": parts(weights)[0]} if weighted else {}
-    X, y = examples
+    X, y = samples
     one = order(pasted, X, y, rule=rule, **given, **options)
     other = order_partitions(pasted, *parts(X, y), rule=rule, **spread, **options)
     assert_same_order(one, other)
@@ -76,34 +76,34 @@ def test_regressors_are_ordered_by_their_predictions(rule):
 
 
 @pytest.mark.parametrize("keep", [0.2, 7, "auto", "rule"])
-def test_pruned_ensembles_are_the_same(pasted, examples, keep):
-    one = prune(pasted, *examples, rule="orientation", keep=keep)
-    other = prune_partitions(pasted, *parts(*examples), rule="orientation", keep=keep)
+def test_pruned_ensembles_are_the_same(pasted, samples, keep):
+    one = prune(pasted, *samples, rule="orientation", keep=keep)
+    other = prune_partitions(pasted, *parts(*samples), rule="orientation", keep=keep)
     assert type(other) is PartitionedClassifier
     assert other.kept_.tolist() == one.kept_.tolist()
     assert_same_order(one.order_, other.order_)
-    rows = parts(examples[0])[0]
-    assert np.array_equal(other.predict(rows).compute(), one.predict(examples[0]))
+    rows = parts(samples[0])[0]
+    assert np.array_equal(other.predict(rows).compute(), one.predict(samples[0]))
 
 
-def test_prune_itself_takes_dask_collections(pasted, examples):
-    X, y = examples
+def test_prune_itself_takes_dask_collections(pasted, samples):
+    X, y = samples
     expected = prune(pasted, X, y, keep=0.2)
     found = prune(pasted, *parts(X, y), keep=0.2)
     assert found.kept_.tolist() == expected.kept_.tolist()
 
 
 @pytest.mark.parametrize("rule", ["margin_distance", "reduce_error"])
-def test_order_itself_takes_dask_collections(pasted, examples, rule):
+def test_order_itself_takes_dask_collections(pasted, samples, rule):
     weights = np.arange(240) % 3
-    expected = order(pasted, *examples, rule=rule, sample_weight=weights)
-    found = order(pasted, *parts(*examples), rule=rule, sample_weight=parts(weights)[0])
+    expected = order(pasted, *samples, rule=rule, sample_weight=weights)
+    found = order(pasted, *parts(*samples), rule=rule, sample_weight=parts(weights)[0])
     assert_same_order(found, expected)
 
 
 @pytest.mark.parametrize("function", [order, prune])
-def test_what_does_not_go_with_dask_collections_is_refused(function, pasted, examples):
-    X, y = parts(*examples)
+def test_what_does_not_go_with_dask_collections_is_refused(function, pasted, samples):
+    X, y = parts(*samples)
     with pytest.raises(ValueError, match="on='out_of_bag' is not allowed for Dask collections"):
         function(pasted, X, y, on="out_of_bag")
     with pytest.raises(ValueError, match="no_vote=-1 is for a matrix of votes"):
@@ -113,51 +113,51 @@ def test_what_does_not_go_with_dask_collections_is_refused(function, pasted, exa
     with pytest.raises(ValueError, match="max_bytes=20000 allows"):
         function(pasted, X, y, rule="reduce_error", max_bytes=20_000)
     with pytest.raises(ValueError, match=r"y is missing.*without X, and with y=labels"):
-        function(pasted.votes(examples[0]), y)
+        function(pasted.votes(samples[0]), y)
 
 
 @pytest.mark.parametrize("function", [order, prune, order_partitions])
 def test_the_warning_of_a_rule_points_at_the_caller(function):
     X, y = make_waveform(120, random_state=0)
     sure = [DummyClassifier(strategy="constant", constant=0).fit(X, y)] * 3
-    with pytest.warns(UserWarning, match="right almost alike on all examples") as caught:
+    with pytest.warns(UserWarning, match="right almost alike on all samples") as caught:
         function(sure, *parts(X, np.zeros_like(y)), rule="orientation")
     assert caught[0].filename == __file__
 
 
-def test_any_ensemble_may_be_pruned(examples):
-    bag = BaggingClassifier(CARTClassifier(max_depth=3), 20, random_state=0).fit(*examples)
-    one, other = prune(bag, *examples), prune_partitions(bag, *parts(*examples))
+def test_any_ensemble_may_be_pruned(samples):
+    bag = BaggingClassifier(CARTClassifier(max_depth=3), 20, random_state=0).fit(*samples)
+    one, other = prune(bag, *samples), prune_partitions(bag, *parts(*samples))
     assert other.kept_.tolist() == one.kept_.tolist()
     assert len(other) == 4
 
 
-def test_sums_are_what_leaves_the_partitions(pasted, examples, monkeypatch):
+def test_sums_are_what_leaves_the_partitions(pasted, samples, monkeypatch):
     computed = []
     compute = dask.compute
     monkeypatch.setattr(
         dask, "compute", lambda *tasks: computed.append(compute(*tasks)) or computed[-1]
     )
-    order_partitions(pasted, *parts(*examples))
+    order_partitions(pasted, *parts(*samples))
     (gram,), (wrong,) = computed
     assert gram.matrix.shape == (24, 24)
     assert gram.total_weight == 240
     assert wrong.shape == (24,)
 
 
-def test_votes_that_do_not_fit_are_refused_with_their_size_and_a_way_out(pasted, examples):
+def test_votes_that_do_not_fit_are_refused_with_their_size_and_a_way_out(pasted, samples):
     with pytest.raises(
         ValueError,
-        match=r"'reduce_error' needs all votes together: those of 24 members on 240 examples are "
+        match=r"'reduce_error' needs all votes together: those of 24 members on 240 samples are "
         r"2\.3e-05 GB, and max_bytes=20000 allows 2e-05 GB\. margin_distance, orientation",
     ):
-        order_partitions(pasted, *parts(*examples), rule="reduce_error", max_bytes=20_000)
-    fits = order_partitions(pasted, *parts(*examples), rule="reduce_error", max_bytes=23_040)
+        order_partitions(pasted, *parts(*samples), rule="reduce_error", max_bytes=20_000)
+    fits = order_partitions(pasted, *parts(*samples), rule="reduce_error", max_bytes=23_040)
     assert len(fits) == 24
 
 
-def test_what_cannot_be_is_refused(pasted, examples):
-    X, y = examples
+def test_what_cannot_be_is_refused(pasted, samples):
+    X, y = samples
     with pytest.raises(TypeError, match=r"X is a ndarray; prune\(\) and order\(\) take"):
         order_partitions(pasted, X, y)
     with pytest.raises(ValueError, match=r"^Partition 1: y holds 'q', which the ensemble does not"):

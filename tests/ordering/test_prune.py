@@ -328,7 +328,7 @@ def test_weights_are_copies_out_of_bag(keep, train):
     assert weighted.error_curve_.tolist() == copied.error_curve_.tolist()
 
 
-def test_other_examples_than_those_of_the_training_set(bag, test):
+def test_other_samples_than_those_of_the_training_set(bag, test):
     X, y = test[0][:150], test[1][:150]
     small = prune(bag, X, y, rule="reduce_error", keep="auto")
     votes = bag.classes_[bag.votes(X)]
@@ -350,11 +350,11 @@ def test_regressors_predict_the_mean_of_those_kept(rule, numbers):
     X, y = numbers
     whole = orfeon.BaggingRegressor(CARTRegressor(pruning="cv"), T, random_state=0).fit(X, y)
     small = prune(whole, X, y, rule=rule, keep=6)
-    said = whole.predictions(X)
-    expected = order(said, y=y, rule=rule)
+    answers = whole.predictions(X)
+    expected = order(answers, y=y, rule=rule)
     assert small.kept_.tolist() == expected.order[:6].tolist()
-    np.testing.assert_allclose(small.predict(X), said[small.kept_].mean(axis=0), atol=1e-12)
-    errors = ((said.mean(axis=0) - y) ** 2).mean(), ((small.predict(X) - y) ** 2).mean()
+    np.testing.assert_allclose(small.predict(X), answers[small.kept_].mean(axis=0), atol=1e-12)
+    errors = ((answers.mean(axis=0) - y) ** 2).mean(), ((small.predict(X) - y) ** 2).mean()
     np.testing.assert_allclose(small.error_curve_[[-1, 5]], errors, rtol=1e-12)
 
 
@@ -367,8 +367,8 @@ def test_regressors_out_of_bag_and_weighted(numbers):
         whole, X, y, rule="reduce_error", on="out_of_bag", sample_weight=weights, keep="auto"
     )
     seen = whole.in_bag(X, y, weights) > 0
-    said = np.where(seen, np.nan, whole.predictions(X))
-    expected = order(said, y=y, rule="reduce_error", sample_weight=weights, no_vote=np.nan)
+    answers = np.where(seen, np.nan, whole.predictions(X))
+    expected = order(answers, y=y, rule="reduce_error", sample_weight=weights, no_vote=np.nan)
     assert small.order_.order.tolist() == expected.order.tolist()
     assert len(small) == expected.size("auto")
 
@@ -377,18 +377,18 @@ def test_regressors_of_scikit_learn_and_lists(numbers):
     X, y = numbers
     forest = sklearn_ensemble.RandomForestRegressor(T, max_depth=3, random_state=0).fit(X, y)
     small = prune(forest, X, y, rule="reduce_error", keep=4)
-    said = np.array([tree.predict(X) for tree in forest.estimators_])
-    np.testing.assert_allclose(small.predict(X), said[small.kept_].mean(axis=0), atol=1e-12)
+    answers = np.array([tree.predict(X) for tree in forest.estimators_])
+    np.testing.assert_allclose(small.predict(X), answers[small.kept_].mean(axis=0), atol=1e-12)
     named = [("ridge", Ridge()), ("tree", DecisionTreeRegressor(max_depth=2)),
              ("line", LinearRegression())]  # fmt: skip
     voting = sklearn_ensemble.VotingRegressor(named, weights=[1, 3, 2]).fit(X, y)
     pair = prune(voting, X, y, rule="reduce_error", keep=2)
-    said = np.array([e.predict(X) for e in voting.estimators_])
-    expected = np.average(said[pair.kept_], axis=0, weights=np.array([1, 3, 2])[pair.kept_])
+    answers = np.array([e.predict(X) for e in voting.estimators_])
+    expected = np.average(answers[pair.kept_], axis=0, weights=np.array([1, 3, 2])[pair.kept_])
     np.testing.assert_allclose(pair.predict(X), expected, atol=1e-12)
     assert pair.error_curve_[-1] == pytest.approx(((voting.predict(X) - y) ** 2).mean())
     assert prune(voting.estimators_, X, y, rule="individual_error", keep=1) == [
-        voting.estimators_[int(np.argmin(((said - y) ** 2).mean(axis=1)))]
+        voting.estimators_[int(np.argmin(((answers - y) ** 2).mean(axis=1)))]
     ]
 
 
@@ -466,7 +466,7 @@ def test_what_was_pruned_is_pickled_and_cloned(bag, train, test):
         ({"rule": "best"}, r"rule='best' is not known; rules are reduce_error, complementarity"),
         ({"rule": None}, r"rule=None is not known; rules are"),
         ({"p": 2.0}, r"p=2.0 is not allowed; it must be a number between 0 and 1"),
-        ({"on": "validation"}, r"on='validation' is not allowed; use \"examples\" or"),
+        ({"on": "validation"}, r"on='validation' is not allowed; use \"train\" or"),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused_by_name_value_and_what_is_allowed(given, message, bag, train):

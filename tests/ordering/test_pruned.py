@@ -58,7 +58,7 @@ def numbers():
 # -- fit and prune ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("on", ["examples", "out_of_bag"])
+@pytest.mark.parametrize("on", ["train", "out_of_bag"])
 @pytest.mark.parametrize(("rule", "keep"), [("margin_distance", 0.2), ("reduce_error", "auto")])
 @pytest.mark.parametrize(
     "base", [BAG, sklearn_ensemble.RandomForestClassifier(T, max_depth=4)], ids=["ours", "sklearn"]
@@ -77,7 +77,7 @@ def test_it_is_fitting_and_pruning_by_hand(base, rule, keep, on, train, fresh):
     assert model.order_.source is None
 
 
-@pytest.mark.parametrize("on", ["examples", "out_of_bag"])
+@pytest.mark.parametrize("on", ["train", "out_of_bag"])
 def test_regressors_too(on, numbers):
     X, y = numbers
     bag = BaggingRegressor(CARTRegressor(max_depth=4), T)
@@ -180,7 +180,7 @@ def test_methods_are_those_that_the_ensemble_has(train):
     assert hasattr(PrunedClassifier(), "apply")
 
 
-def test_attributes_of_the_data(train):
+def test_features_of_the_data(train):
     pandas = pytest.importorskip("pandas")
     X, y = train
     frame = pandas.DataFrame(X, columns=list("abcdefghij"))
@@ -214,7 +214,7 @@ def test_it_is_pickled_and_cloned(train, fresh):
 # -- weighted votes --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("on", ["examples", "out_of_bag"])
+@pytest.mark.parametrize("on", ["train", "out_of_bag"])
 def test_votes_weigh_what_boosting_gave_them(on, train, fresh):
     rule = BoostingBased(weighted_vote=True)
     model = PrunedClassifier(BAG, rule=rule, keep=7, on=on, random_state=0).fit(*train)
@@ -230,7 +230,7 @@ def test_votes_weigh_what_boosting_gave_them(on, train, fresh):
     np.testing.assert_allclose(model.predict_proba(fresh), shares, atol=1e-9)
     np.testing.assert_array_equal(model.predict(fresh), model.classes_[shares.argmax(axis=1)])
     assert (model.predict(fresh) != model.ensemble_.predict(fresh)).any()
-    if on == "examples":
+    if on == "train":
         assert model.error_curve_[6] == pytest.approx(1 - model.score(*train), abs=1e-15)
 
 
@@ -286,7 +286,7 @@ def test_in_a_pipeline_and_around_one(train, fresh):
     assert (around.n_features_in_, around.classes_.tolist()) == (10, ["one", "six", "two"])
 
 
-@pytest.mark.parametrize("on", ["examples", "validation"])
+@pytest.mark.parametrize("on", ["train", "validation"])
 def test_the_random_state_fixes_everything(on, train, fresh):
     forests = [(name, RandomForestClassifier(2)) for name in "abcde"]
     voting = sklearn_ensemble.VotingClassifier(forests, voting="soft")
@@ -296,11 +296,11 @@ def test_the_random_state_fixes_everything(on, train, fresh):
                 PrunedClassifier(base, keep=3, on=on, random_state=make()).fit(*train)
                 for _ in range(2)
             ]
-            said = [model.predict_proba(fresh) for model in models]
-            np.testing.assert_array_equal(*said)
+            answers = [model.predict_proba(fresh) for model in models]
+            np.testing.assert_array_equal(*answers)
             np.testing.assert_array_equal(models[0].error_curve_, models[1].error_curve_)
         other = PrunedClassifier(base, keep=3, on=on, random_state=8).fit(*train)
-        assert (other.predict_proba(fresh) != said[0]).any()
+        assert (other.predict_proba(fresh) != answers[0]).any()
     # Members of one kind are not all drawn alike.
     assert len({e.forest_.n_leaves.sum() for e in other.ensemble_.estimators_}) > 1
     fixed = BaggingClassifier(CART, T, random_state=5)
@@ -320,12 +320,12 @@ def test_what_is_not_fitted_says_so(model, train):
         if hasattr(model, name):
             with pytest.raises(NotFittedError, match="is not fitted yet"):
                 getattr(model, name)(train[0])
-    for ask in (
+    for query in (
         lambda: model.error_curve_, lambda: model.estimators_, lambda: model.forest_,
         lambda: model.feature_importances_, lambda: len(model),
     ):  # fmt: skip
         with pytest.raises(NotFittedError, match="is not fitted yet"):
-            ask()
+            query()
 
 
 def test_ensembles_of_the_wrong_kind_are_refused(train, numbers):
@@ -403,7 +403,7 @@ def test_whole_weights_are_copies_for_an_ensemble_that_takes_none(train, fresh):
     weights = np.random.default_rng(0).integers(0, 3, len(y))
     rows = np.repeat(np.arange(len(y)), weights)
     for base in (make_pipeline(StandardScaler(), BAG), sklearn_ensemble.VotingClassifier(NAMED)):
-        for on in ("examples", "validation"):
+        for on in ("train", "validation"):
             model = PrunedClassifier(base, on=on, keep=2, random_state=0)
             copied = clone(model).fit(X[rows], y[rows])
             model.fit(X, y, sample_weight=weights)
@@ -419,7 +419,7 @@ def test_whole_weights_are_copies_for_an_ensemble_that_takes_none(train, fresh):
 # -- ensembles that are fitted already -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("on", ["examples", "out_of_bag", "validation"])
+@pytest.mark.parametrize("on", ["train", "out_of_bag", "validation"])
 @pytest.mark.parametrize(
     "base", [BAG, sklearn_ensemble.RandomForestClassifier(T, max_depth=4)], ids=["ours", "sklearn"]
 )
@@ -433,7 +433,7 @@ def test_a_frozen_ensemble_is_pruned_as_it_is(base, on, train, fresh):
     # Out of bag they are those of training, which had none.
     weights = None if on == "out_of_bag" else 1 + np.arange(len(y)) % 2
     model.fit(X, y, sample_weight=weights)
-    where = "out_of_bag" if on == "out_of_bag" else "examples"
+    where = "out_of_bag" if on == "out_of_bag" else "train"
     small = prune(whole, X, y, keep=5, on=where, sample_weight=weights)
     assert model.kept_.tolist() == small.kept_.tolist()
     assert type(model.ensemble_) is type(base)
@@ -449,9 +449,9 @@ def test_frozen_members_were_trained_on_what_they_tell(train):
     X, y = train
     forest = sklearn_ensemble.RandomForestClassifier(T, max_depth=4, random_state=0).fit(X, y)
     model = PrunedClassifier(FrozenEstimator(forest), keep="auto")
-    size = {on: len(clone(model).set_params(on=on).fit(X, y)) for on in ("examples", "validation")}
-    assert size["examples"] == len(prune(forest, X, y, keep="auto"))
-    assert size["examples"] != size["validation"]  # where all are held for new
+    size = {on: len(clone(model).set_params(on=on).fit(X, y)) for on in ("train", "validation")}
+    assert size["train"] == len(prune(forest, X, y, keep="auto"))
+    assert size["train"] != size["validation"]  # where all are held for new
     with pytest.raises(ValueError, match="other rows than the training set"):
         clone(model).set_params(on="out_of_bag").fit(X[::-1], y[::-1])
     with pytest.raises(NotFittedError):
@@ -468,8 +468,8 @@ def test_jobs_and_words_are_handed_on(train, fresh, capsys):
     model = PrunedClassifier(BAG, keep=4, n_jobs=2, verbose=1, random_state=0).fit(*train)
     assert (model.ensemble_.n_jobs, model.ensemble_.verbose) == (2, 1)
     assert (plain.ensemble_.n_jobs, plain.ensemble_.verbose) == (None, 0)
-    said = capsys.readouterr()
-    assert said.out + said.err != ""
+    answers = capsys.readouterr()
+    assert answers.out + answers.err != ""
     np.testing.assert_array_equal(model.predict_proba(fresh), plain.predict_proba(fresh))
     within = PrunedClassifier(pipeline, keep=4, n_jobs=2, random_state=0).fit(*train)
     assert within.ensemble_[-1].n_jobs == 2
@@ -515,6 +515,6 @@ def test_members_that_the_rule_weighs_are_not_asked_as_if_they_were_alike(train)
     model = PrunedClassifier(BAG, rule=rule, random_state=0).fit(*train)
     boosted = sklearn_ensemble.BaggingClassifier(LinearSVC(), 5)
     theirs = PrunedClassifier(boosted, rule=rule, keep=4, random_state=0).fit(*train)
-    for ask in (model.votes, model.staged_predict, theirs.votes, theirs.decision_function):
+    for query in (model.votes, model.staged_predict, theirs.votes, theirs.decision_function):
         with pytest.raises(ValueError, match=r"have weights by its rule.* give its ensemble_"):
-            ask(train[0])
+            query(train[0])

@@ -48,8 +48,8 @@ def test_a_rule_does_what_its_sentence_says(rule):
 
 
 @pytest.mark.parametrize("rule", [name for name in ORACLES if name != "boosting_based"])
-def test_larger_ensembles_on_more_examples(rule):
-    for case in cases(1, 12, members=20, examples=50):
+def test_larger_ensembles_on_more_samples(rule):
+    for case in cases(1, 12, members=20, samples=50):
         assert_agrees(ordered(case, rule), ORACLES[rule](case), case)
 
 
@@ -143,9 +143,9 @@ def test_margin_distance_of_hundreds_of_members_in_whole_numbers():
 WORKED = [[0, 0, 1], [0, 1, 1], [0, 0, 1], [0, 0, 0]]
 
 
-def test_the_worked_example_of_the_reference():
-    said = np.array(WORKED)
-    c_ens = np.where(said == 0, 1, -1).mean(axis=0)
+def test_the_worked_sample_of_the_reference():
+    answers = np.array(WORKED)
+    c_ens = np.where(answers == 0, 1, -1).mean(axis=0)
     np.testing.assert_array_equal(c_ens, [1, 0.5, -0.5])
     factor, reference = reference_direction(c_ens)
     assert factor == pytest.approx(-2 / 3, abs=1e-15)
@@ -153,7 +153,7 @@ def test_the_worked_example_of_the_reference():
     assert abs(reference @ c_ens) < 1e-15
 
 
-def test_the_worked_example_through_votes():
+def test_the_worked_sample_through_votes():
     # c.c_ref: (1, 1, 1) 7/3; (1, 1, -1) -1/3; (1, -1, -1) -5/3. |c_ref| = sqrt(21) / 3.
     found = order(WORKED, y=[0, 0, 0], rule="orientation")
     assert found.order.tolist() == [3, 0, 2, 1]
@@ -164,7 +164,7 @@ def test_the_worked_example_through_votes():
 
 def test_orientation_suggests_the_members_below_the_mean_of_the_acute_angles():
     sizes = []
-    for case in cases(4, members=12, examples=20):
+    for case in cases(4, members=12, samples=20):
         expected = oracle.orientation(case).own_size
         assert expected is not None
         found = ordered(case, "orientation")
@@ -174,7 +174,7 @@ def test_orientation_suggests_the_members_below_the_mean_of_the_acute_angles():
     assert 0 in sizes  # one size at least is always suggested
 
 
-def test_orientation_is_told_to_be_unstable_when_all_examples_are_alike():
+def test_orientation_is_told_to_be_unstable_when_all_samples_are_alike():
     votes = np.zeros((10, 10), int)
     np.fill_diagonal(votes, 1)
     with pytest.warns(UserWarning, match=r"0\.0 degrees from the diagonal"):
@@ -204,7 +204,7 @@ def test_boosting_stops_before_the_first_member_that_errs_on_half_of_the_weight(
     stopped = 0
     for case in cases(5):
         expected = oracle.boosting_based(case).own_size
-        size = len(case.said) if expected is None else max(1, expected)
+        size = len(case.answers) if expected is None else max(1, expected)
         assert ordered(case, "boosting_based", stop=True).own_size == size, case
         assert ordered(case, "boosting_based").own_size is None
         stopped += expected is not None
@@ -315,7 +315,7 @@ def test_a_rule_for_numbers_does_what_its_sentence_says(rule):
 
 @pytest.mark.parametrize("rule", FOR_REGRESSION)
 def test_larger_ensembles_that_predict_numbers(rule):
-    for case in cases(8, 12, regression=True, members=20, examples=40):
+    for case in cases(8, 12, regression=True, members=20, samples=40):
         assert_agrees(ordered(case, rule), ORACLES[rule](case), case)
 
 

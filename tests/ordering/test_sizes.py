@@ -1,4 +1,4 @@
-"""The automatic size: how examples are parted, the curves on those held out, the choice."""
+"""The automatic size: how samples are parted, the curves on those held out, the choice."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from tests.oracles.ordering import ORACLES, Case
 
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, ordering
 from orfeon.datasets import make_friedman1, make_waveform
+from orfeon.members.vote_input import Source
+from orfeon.members.vote_matrix import read_selection
+from orfeon.ordering.auto_size import choose_size, cross_validated_curves, smooth, split_weights
 from orfeon.ordering.rule import as_rule
-from orfeon.ordering.sizes import choose_size, cross_validated_curves, smooth, split_weights
-from orfeon.votes.selection import read_selection
-from orfeon.votes.source import Source
 
 FOR_REGRESSION = ["reduce_error", "complementarity", "individual_error"]
 
 
-def some_votes(seed, *, members=5, examples=60, classes=3, repeated=True):
-    """Votes of members of any accuracy, with examples of the same kind among them."""
+def some_votes(seed, *, members=5, samples=60, classes=3, repeated=True):
+    """Votes of members of any accuracy, with samples of the same kind among them."""
     rng = np.random.default_rng(seed)
-    y = rng.integers(0, classes, examples)
-    right = rng.random((members, examples)) < rng.uniform(0.3, 0.9, (members, 1))
-    votes = np.where(right, y, rng.integers(0, classes, (members, examples)))
+    y = rng.integers(0, classes, samples)
+    right = rng.random((members, samples)) < rng.uniform(0.3, 0.9, (members, 1))
+    votes = np.where(right, y, rng.integers(0, classes, (members, samples)))
     if repeated:
-        drawn = rng.integers(0, examples // 2, examples)
+        drawn = rng.integers(0, samples // 2, samples)
         votes, y = votes[:, drawn], y[drawn]
     return votes, y
 
 
 def kinds_of(selection, judged):
-    """What an example is: all that is said of it, and its class."""
-    columns = np.concatenate([selection.said, judged.said]).T
+    """What a sample is: all that is said of it, and its class."""
+    columns = np.concatenate([selection.answers, judged.answers]).T
     return [(*column, y) for column, y in zip(columns.tolist(), selection.y.tolist(), strict=True)]
 
 
@@ -101,7 +101,7 @@ def test_parts_depend_neither_on_the_order_nor_on_how_copies_are_given(seed):
     assert found[0] == found[1] == found[2]
 
 
-def test_examples_that_differ_out_of_bag_only_are_of_two_kinds():
+def test_samples_that_differ_out_of_bag_only_are_of_two_kinds():
     selection = read_selection([[0, 0, 0, 0]], [0, 0, 0, 0])
     judged = read_selection([[0, 0, -1, -1], [0, 0, 0, 0]], [0, 0, 0, 0], no_vote=-1)
     parts = split_weights(selection, judged.members([0]), 2)
@@ -110,7 +110,7 @@ def test_examples_that_differ_out_of_bag_only_are_of_two_kinds():
     assert shares == [{0: 1, 1: 1}] * 2
 
 
-def test_examples_of_which_the_same_is_said_differ_by_their_class_or_target():
+def test_samples_of_which_the_same_is_said_differ_by_their_class_or_target():
     selection = read_selection([[0] * 6], [0, 0, 0, 1, 1, 1])
     for part in split_weights(selection, selection, 3):
         assert [part[:3].sum(), part[3:].sum()] == [1, 1]
@@ -161,20 +161,20 @@ def test_equal_weights_of_any_size_give_the_same_parts():
 
 
 def as_case(selection, weights):
-    """Votes and whole weights for the oracle, without the examples of no weight."""
+    """Votes and whole weights for the oracle, without the samples of no weight."""
     silent = ~selection.answered
     kept = np.flatnonzero(weights)
     number = int if selection.n_classes else (lambda value: Fraction(float(value)))
-    said = [
-        [None if silent[t, i] else number(selection.said[t, i]) for i in kept]
+    answers = [
+        [None if silent[t, i] else number(selection.answers[t, i]) for i in kept]
         for t in range(selection.n_members)
     ]
     truth = [number(value) for value in selection.y[kept]]
-    return Case(said, truth, [Fraction(int(w)) for w in weights[kept]], selection.n_classes)
+    return Case(answers, truth, [Fraction(int(w)) for w in weights[kept]], selection.n_classes)
 
 
 def slow_curves(selection, judges, rule, n_folds):
-    """Fold by fold: order by the other examples, count the errors on those held out."""
+    """Fold by fold: order by the other samples, count the errors on those held out."""
     curves = [np.zeros(selection.n_members) for _ in judges]
     for part in split_weights(selection, judges[-1], n_folds):
         if part.any() and (selection.weights - part).any():
@@ -191,15 +191,15 @@ def slow_curves(selection, judges, rule, n_folds):
 @pytest.mark.parametrize("rule", ORACLES)
 def test_curves_are_those_of_a_loop_over_the_folds(rule, weighted):
     for seed in range(4):
-        votes, y = some_votes(seed, members=7, examples=25)
+        votes, y = some_votes(seed, members=7, samples=25)
         rng = np.random.default_rng(seed)
         weights = rng.integers(0, 4, len(y)) if weighted else None
         left_out = rng.random(votes.shape) < 0.5
         left_out[0, 0] = True
         selection = read_selection(votes, y, weights)
         kept = slice(None) if weights is None else weights > 0
-        said = np.where(left_out[:, kept], selection.said, -1)
-        judge = read_selection_of(said, selection)
+        answers = np.where(left_out[:, kept], selection.answers, -1)
+        judge = read_selection_of(answers, selection)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found = cross_validated_curves(selection, [selection, judge], as_rule(rule), 4)
@@ -208,9 +208,9 @@ def test_curves_are_those_of_a_loop_over_the_folds(rule, weighted):
         assert not np.allclose(found[0], found[1])
 
 
-def read_selection_of(said, selection):
-    """Other answers to the same examples; some may have none."""
-    return replace(selection, said=said.astype(selection.said.dtype))
+def read_selection_of(answers, selection):
+    """Other answers to the same samples; some may have none."""
+    return replace(selection, answers=answers.astype(selection.answers.dtype))
 
 
 @pytest.mark.parametrize("rule", FOR_REGRESSION)
@@ -218,9 +218,11 @@ def test_curves_of_numbers_are_those_of_a_loop_over_the_folds(rule):
     for seed in range(3):
         rng = np.random.default_rng(seed)
         y = rng.integers(0, 9, 20) / 2
-        said = y + rng.integers(-4, 5, (6, 20)) / 2
-        selection = read_selection(said, y, rng.integers(1, 4, 20), task="regression")
-        judge = read_selection_of(np.where(rng.random(said.shape) < 0.4, said, np.nan), selection)
+        answers = y + rng.integers(-4, 5, (6, 20)) / 2
+        selection = read_selection(answers, y, rng.integers(1, 4, 20), task="regression")
+        judge = read_selection_of(
+            np.where(rng.random(answers.shape) < 0.4, answers, np.nan), selection
+        )
         found = cross_validated_curves(selection, [selection, judge], as_rule(rule), 3)
         expected = slow_curves(selection, [selection, judge], rule, 3)
         np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -257,7 +259,7 @@ def test_regressors_have_both_curves():
     X, y = make_friedman1(80, random_state=0)
     bag = BaggingRegressor(n_estimators=20, random_state=0).fit(X, y)
     choice = order(bag, X, y, rule="reduce_error").size_choice()
-    # With all votes members know most examples by heart, out of bag they do not.
+    # With all votes members know most samples by heart, out of bag they do not.
     assert choice.with_all_votes[-1] == pytest.approx(((bag.predict(X) - y) ** 2).mean())
     assert choice.out_of_bag[-1] > 3 * choice.with_all_votes[-1]
 
@@ -266,7 +268,7 @@ def test_regressors_have_both_curves():
 
 
 def memorisers(n):
-    """Votes of n members that each err on one example, and of one that never errs; all are 1."""
+    """Votes of n members that each err on one sample, and of one that never errs; all are 1."""
     return np.vstack([1 - np.eye(n, dtype=int), np.ones(n, dtype=int)]), np.ones(n, dtype=int)
 
 
@@ -276,7 +278,7 @@ def test_the_automatic_size_does_not_see_what_is_held_out():
     # The last member is right everywhere, and so the minimum in training is at one member.
     assert found.order[0] == 10
     assert found.error_curve[0] == 0
-    # With an example held out, the member that errs on it alone seems to be as good, and comes
+    # With a sample held out, the member that errs on it alone seems to be as good, and comes
     # first; next comes the last, and they tie for the lower class; the third decides.
     choice = found.size_choice()
     assert choice.with_all_votes.tolist() == pytest.approx([1, 1] + [0] * 9)
@@ -318,14 +320,14 @@ def test_the_warning_of_a_rule_is_given_once():
     assert 1 <= found.size("auto") <= 6  # which would be an error now
 
 
-@pytest.mark.parametrize("n_examples", [2, 3])
-def test_few_examples_have_a_size_too(n_examples):
-    found = order(np.eye(4, n_examples, dtype=int), y=np.zeros(n_examples, dtype=int))
+@pytest.mark.parametrize("n_samples", [2, 3])
+def test_few_samples_have_a_size_too(n_samples):
+    found = order(np.eye(4, n_samples, dtype=int), y=np.zeros(n_samples, dtype=int))
     assert 1 <= found.size("auto") <= 4
     assert found.size_choice().curve.shape == (4,)
 
 
-def test_one_example_that_counts_twice_is_held_out_and_not():
+def test_one_sample_that_counts_twice_is_held_out_and_not():
     # A copy stays to order by: the member that is right comes first, and two already tie.
     found = order([[0], [1]], y=[1], sample_weight=[2])
     assert found.size_choice().curve.tolist() == [0, 1]
@@ -384,7 +386,7 @@ def test_too_few_folds_are_refused(n_folds):
 def test_an_order_without_its_votes_has_no_automatic_size():
     votes, y = some_votes(0)
     found = order(votes, y=y).without_source()
-    for ask in (found.size_choice, lambda: found.size("auto"), lambda: found.members("auto")):
+    for query in (found.size_choice, lambda: found.size("auto"), lambda: found.members("auto")):
         with pytest.raises(ValueError, match='keep="auto" needs the votes'):
-            ask()
+            query()
     assert "auto" not in found.suggestions

@@ -98,7 +98,7 @@ def test_own_sizes_count_weights_and_only_those_who_vote(name):
     for case in cases(3, weighted=True, abstaining=0.3):
         counted = those_that_count(case)
         expected = ORACLES[name](counted).own_size
-        size = len(case.said) if expected is None else max(1, expected)
+        size = len(case.answers) if expected is None else max(1, expected)
         assert ordered(case, name, **options).own_size == size, case
 
 
@@ -111,7 +111,7 @@ def test_members_of_unequal_votes(name, least):
     rule, slow = UNEQUAL[name]
     rng = np.random.default_rng(4)
     for case in cases(5, 120, weighted=True, abstaining=0.2):
-        shares = rng.integers(least, 4, len(case.said)) / 2
+        shares = rng.integers(least, 4, len(case.answers)) / 2
         shares[0] += not shares.any()
         weighted = those_that_count(replace(case, member_weights=[Fraction(s) for s in shares]))
         votes, y, weights = oracle.arrays(weighted)
@@ -129,7 +129,7 @@ def test_the_order_of_additions_decides_nothing_in_backfitting():
     rng = np.random.default_rng(6)
     rule = ReduceError(backfitting=True)
     for case in cases(7, 150, members=7):
-        shares = rng.choice([0.1, 0.2, 0.3, 0.7, 1.1], len(case.said))
+        shares = rng.choice([0.1, 0.2, 0.3, 0.7, 1.1], len(case.answers))
         votes, y, _ = oracle.arrays(case)
         selection = read_selection(votes, y, member_weights=shares)
         found = rule.arrange(selection)
@@ -142,14 +142,14 @@ def test_equal_votes_of_any_size_are_one_each():
     assert read_selection(votes, y, member_weights=[0.3] * 8).member_weights is None
 
 
-def test_curves_of_boosted_members_on_other_examples_keep_their_votes():
+def test_curves_of_boosted_members_on_other_samples_keep_their_votes():
     X, y = make_ringnorm(120, random_state=0)
     stump = DecisionTreeClassifier(max_depth=1)
     boosted = AdaBoostClassifier(stump, n_estimators=9, random_state=0).fit(X, y)
-    said = np.array([member.predict(X) for member in boosted.estimators_])
+    answers = np.array([member.predict(X) for member in boosted.estimators_])
     for backfitting in (False, True):
         found = order(boosted, X, y, rule="reduce_error", backfitting=backfitting)
-        np.testing.assert_array_equal(found.test_curve(said, y=y), found.error_curve)
+        np.testing.assert_array_equal(found.test_curve(answers, y=y), found.error_curve)
         assert found.error_curve[-1] == pytest.approx(1 - boosted.score(X, y), abs=1e-12)
 
 
@@ -161,27 +161,27 @@ def test_regressors_of_unequal_weights_are_ordered_by_their_weighted_mean():
     ]
     shares = np.array([1.0, 5.0, 1.0, 3.0, 2.0])
     model = VotingRegressor(trees, weights=shares).fit(X, y)
-    said = np.array([member.predict(X) for member in model.estimators_])
+    answers = np.array([member.predict(X) for member in model.estimators_])
     found = order(model, X, y, rule="reduce_error")
     chosen: list[int] = []
     for u in range(5):
         errors = {}
         for k in set(range(5)) - set(chosen):
             taken = [*chosen, k]
-            mean = np.average(said[taken], axis=0, weights=shares[taken])
+            mean = np.average(answers[taken], axis=0, weights=shares[taken])
             errors[k] = float(((mean - y) ** 2).mean())
         chosen.append(min(errors, key=errors.__getitem__))
         assert found.error_curve[u] == pytest.approx(errors[chosen[-1]], rel=1e-12)
     assert found.order.tolist() == chosen
     np.testing.assert_allclose(found.criterion, found.error_curve, rtol=1e-12)
-    np.testing.assert_allclose(found.test_curve(said, y=y), found.error_curve, rtol=1e-12)
+    np.testing.assert_allclose(found.test_curve(answers, y=y), found.error_curve, rtol=1e-12)
 
 
 # -- weights are copies ----------------------------------------------------------------------------
 
 
 def copied(votes: Any, y: Any, weights: npt.NDArray[np.int64], seed: int) -> Any:
-    """Each example as often as its weight says, in any order."""
+    """Each sample as often as its weight says, in any order."""
     drawn = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(y)), weights))
     return votes[:, drawn], y[drawn]
 
@@ -217,7 +217,7 @@ def test_a_weight_is_that_many_copies_of_numbers_too(rule):
         np.testing.assert_allclose(one.error_curve, other.error_curve, rtol=1e-12)
 
 
-def test_an_example_of_no_weight_may_have_a_class_of_its_own():
+def test_an_sample_of_no_weight_may_have_a_class_of_its_own():
     votes, y = votes_of(11)
     more = np.hstack([votes, np.full((8, 1), 9)])
     one = order(more, y=[*y, 7], sample_weight=[1] * 12 + [0], rule="kappa")
@@ -306,13 +306,13 @@ def test_no_vote_can_be_said_in_many_ways():
             (np.where(silent, np.nan, votes), y.astype(float), np.nan),
             (names[np.where(silent, 3, votes)], names[y], "?"),
         ]
-        for said, labels, no_vote in ways:
-            found = order(said, y=labels, rule="reduce_error", no_vote=no_vote)
+        for answers, labels, no_vote in ways:
+            found = order(answers, y=labels, rule="reduce_error", no_vote=no_vote)
             assert found.order.tolist() == expected.order.tolist()
             assert found.error_curve.tolist() == expected.error_curve.tolist()
 
 
-def test_an_example_without_a_vote_yet_is_wrong_and_one_without_any_does_not_count():
+def test_an_sample_without_a_vote_yet_is_wrong_and_one_without_any_does_not_count():
     votes = [[0, -1, -1, -1], [-1, 0, 0, -1], [-1, -1, 1, -1]]
     found = order(votes, y=[0, 0, 0, 0], rule="reduce_error", no_vote=-1)
     assert found.order.tolist() == [1, 0, 2]
@@ -352,15 +352,15 @@ SOME = [[0, 1], [1, 1], [0, 0]]
         ([[0.5, 1]], [0.5, np.inf], {"rule": "reduce_error"}, "contains infinity"),
         ([[0, 1j]], [0, 1], {}, "votes holds complex numbers"),
         ([["a", "b"]], [0, 1], {}, "votes and y must name the classes in the same way"),
-        (SOME, [0, 1], {"sample_weight": [1]}, r"sample_weight has shape \(1,\).*2 examples"),
+        (SOME, [0, 1], {"sample_weight": [1]}, r"sample_weight has shape \(1,\).*2 samples"),
         (SOME, [0, 1], {"sample_weight": [-1, 1]}, "sample_weight must hold finite numbers"),
-        (SOME, [0, 1], {"sample_weight": [0, 0]}, "sample_weight is zero for every example"),
+        (SOME, [0, 1], {"sample_weight": [0, 0]}, "sample_weight is zero for every sample"),
         (SOME, [0, 1], {"sample_weight": [1, np.nan]}, "sample_weight must hold finite"),
         (SOME, [0, 1], {"task": "ranking"}, "task='ranking' is not allowed"),
         (SOME, [0, 1], {"on": "elsewhere"}, "on='elsewhere' is not allowed"),
         (SOME, [0, 1], {"on": "out_of_bag"}, 'on="out_of_bag" needs an ensemble'),
         (SOME, [0, 1], {"X": [[1], [2]]}, "X is given"),
-        ([[-1, -1]], [0, 1], {"no_vote": -1}, "votes holds no vote on any example"),
+        ([[-1, -1]], [0, 1], {"no_vote": -1}, "votes holds no vote on any sample"),
         ([[-1, 1], [1, 1]], [-1, 1], {"no_vote": -1}, "no_vote=-1"),
     ],
 )  # fmt: skip

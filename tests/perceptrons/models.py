@@ -1,4 +1,4 @@
-"""What the tests of parallel perceptrons share: examples, frames, comparisons to the bit."""
+"""What the tests of parallel perceptrons share: samples, frames, comparisons to the bit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Labels = npt.NDArray[np.int64]
 N_ROWS = 120
 
 
-def examples(n_rows: int = N_ROWS, seed: int = 0) -> tuple[Floats, Floats]:
+def samples(n_rows: int = N_ROWS, seed: int = 0) -> tuple[Floats, Floats]:
     """Continuous and rounded columns with copies of some rows, and a signal in them."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, 4))

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
-from tests.perceptrons.models import N_ROWS, classes, examples, target
+from tests.perceptrons.models import N_ROWS, classes, samples, target
 
 from orfeon import (
     AdaBoostClassifier,
@@ -31,7 +31,7 @@ each_binary = pytest.mark.parametrize("kind", [PPTSSClassifier, PPBoostClassifie
 
 
 def problem(kind):
-    X, signal = examples()
+    X, signal = samples()
     return X, target(kind(), signal)
 
 
@@ -99,7 +99,7 @@ def test_wrong_values_of_one_kind_are_told(kind, name, values):
 @pytest.mark.parametrize("name", sorted(set(WRONG) - {"verbose", "warm_start", "random_state"}))
 @pytest.mark.parametrize("ensemble", [PPTSSClassifier, PPBoostClassifier, AdaBoostClassifier])
 def test_settings_of_the_base_are_told_too(ensemble, name):
-    X, signal = examples()
+    X, signal = samples()
     for value in WRONG[name]:
         model = ensemble(ParallelPerceptronClassifier(**{name: value}))
         with pytest.raises(
@@ -110,7 +110,7 @@ def test_settings_of_the_base_are_told_too(ensemble, name):
 
 @pytest.mark.parametrize("n_perceptrons", [2, 10])
 def test_an_even_number_of_perceptrons_is_refused(n_perceptrons):
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     words = (
         f"n_perceptrons={n_perceptrons} is even, and a vote could be a draw; give an odd number, "
@@ -127,7 +127,7 @@ def test_an_even_number_of_perceptrons_is_refused(n_perceptrons):
 
 
 def test_class_weights_that_are_none_are_refused():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     for weights, words in (
         ({0: 1.0, 1: -1.0}, "not negative"),
@@ -140,7 +140,7 @@ def test_class_weights_that_are_none_are_refused():
 
 @pytest.mark.parametrize("multi_class", ["one_vs_rest", "one_vs_one"])
 def test_classes_of_weight_zero_are_not_heard(multi_class):
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, 3)
     model = ParallelPerceptronClassifier(
         multi_class=multi_class, class_weight={0: 0.0, 1: 0.0, 2: 1.0}, random_state=0
@@ -197,7 +197,7 @@ def test_weights_that_are_none_are_refused(kind):
     for weights, words in (
         (np.ones(5), "sample_weight"),
         (-np.ones(N_ROWS), "[Nn]egative"),
-        (np.zeros(N_ROWS), "zero for every example|at least one non-zero"),
+        (np.zeros(N_ROWS), "zero for every sample|at least one non-zero"),
         (np.full(N_ROWS, np.nan), "NaN"),
         (np.full(N_ROWS, 1.7e308), "whose sum no float holds"),
     ):
@@ -219,14 +219,14 @@ def test_rows_to_predict_must_fit(kind):
 
 @pytest.mark.parametrize("name", ["margins", "categories", "energy", "decision_function"])
 def test_before_a_fit_nothing_is_said(name):
-    X, signal = examples()
+    X, signal = samples()
     given = (X,) if name == "decision_function" else (X, classes(signal))
     with pytest.raises(NotFittedError):
         getattr(ParallelPerceptronClassifier(), name)(*given)
 
 
-def test_examples_to_look_at_must_fit():
-    X, signal = examples()
+def test_samples_to_look_at_must_fit():
+    X, signal = samples()
     y = classes(signal)
     model = ParallelPerceptronClassifier(random_state=0).fit(X, y)
     for look in (model.margins, model.categories, model.energy):
@@ -248,7 +248,7 @@ def test_examples_to_look_at_must_fit():
 
 @each_binary
 def test_more_than_two_classes_are_refused_with_advice(kind):
-    X, signal = examples()
+    X, signal = samples()
     with pytest.raises(
         ValueError,
         match=rf"y has 3 classes; put {kind.__name__} into sklearn.multiclass.OneVsRestClassifier",
@@ -258,8 +258,8 @@ def test_more_than_two_classes_are_refused_with_advice(kind):
 
 @each_binary
 def test_a_class_of_interest_that_is_not_there_is_named(kind):
-    """As in a fold of a cross-validation that has no positive example."""
-    X, signal = examples()
+    """As in a fold of a cross-validation that has no positive sample."""
+    X, signal = samples()
     y = classes(signal)
     with pytest.raises(ValueError, match=r"pos_label='ill' is not among the classes \[0, 1\]"):
         kind(pos_label="ill").fit(X, y)
@@ -270,7 +270,7 @@ def test_a_class_of_interest_that_is_not_there_is_named(kind):
 @each_binary
 @pytest.mark.parametrize("label", [0, 1, "only"])
 def test_one_class_is_what_it_is(kind, label):
-    X, _ = examples()
+    X, _ = samples()
     model = kind(random_state=0).fit(X, np.full(N_ROWS, label))
     assert set(model.predict(X).tolist()) == {label}
     assert model.predict_proba(X).tolist() == [[1.0]] * N_ROWS
@@ -281,7 +281,7 @@ def test_one_class_is_what_it_is(kind, label):
 @pytest.mark.parametrize("on_failure", ["stop", "restart", "bootstrap"])
 @pytest.mark.parametrize("sampling", ["weights", "resample"])
 def test_boosting_one_class_is_without_error(on_failure, sampling):
-    X, _ = examples()
+    X, _ = samples()
     model = PPBoostClassifier(
         on_failure=on_failure, sampling=sampling, n_estimators=3, random_state=0
     ).fit(X, np.zeros(N_ROWS))
@@ -289,7 +289,7 @@ def test_boosting_one_class_is_without_error(on_failure, sampling):
 
 
 def test_a_failed_fit_can_be_followed_by_another():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     model = ParallelPerceptronClassifier(random_state=0)
     with pytest.raises(ValueError, match="infin"):

@@ -12,8 +12,8 @@ from tests.perceptrons.models import (
     assert_same_model,
     classes,
     each_model,
-    examples,
     frame,
+    samples,
     target,
 )
 
@@ -23,8 +23,8 @@ from orfeon import (
     PPBoostClassifier,
     PPTSSClassifier,
 )
+from orfeon.data.schema import Schema
 from orfeon.perceptrons.inputs import Inputs
-from orfeon.schema import Schema
 
 NUMBERS = Schema((None, None))
 
@@ -103,7 +103,7 @@ def test_rows_far_away_have_inputs_that_can_be_squared():
 @each_model
 def test_frames_of_any_kind_are_learnt_alike(model):
     polars = pytest.importorskip("polars")
-    X, signal = examples()
+    X, signal = samples()
     y = target(model, signal)
     table = frame(X)
     one = clone(model).fit(table, y)
@@ -118,7 +118,7 @@ def test_frames_of_any_kind_are_learnt_alike(model):
 
 
 def test_a_frame_has_an_input_for_each_category_but_one_for_two():
-    X, signal = examples()
+    X, signal = samples()
     table = frame(X)
     model = ParallelPerceptronClassifier(random_state=0).fit(table, classes(signal))
     # Four numbers, three colours, one of two words, a flag, a constant, and -1.
@@ -144,7 +144,7 @@ def test_categories_are_learnt():
 
 
 def test_unseen_categories_are_missing():
-    X, signal = examples()
+    X, signal = samples()
     table = frame(X)
     strange = table.assign(word="never seen")
     missing = table.assign(word=[None] * N_ROWS)
@@ -160,7 +160,7 @@ def test_unseen_categories_are_missing():
 
 
 def test_gaps_are_means():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     for standardize in (True, False):
         model = ParallelPerceptronClassifier(standardize=standardize, random_state=0).fit(X, y)
@@ -170,7 +170,7 @@ def test_gaps_are_means():
 
 
 def test_a_column_without_values_says_nothing():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     empty = np.column_stack([X, np.full(N_ROWS, np.nan)])
     model = ParallelPerceptronClassifier(random_state=0).fit(empty, y)
@@ -185,13 +185,13 @@ def test_a_column_without_values_says_nothing():
 
 def edges():
     rng = np.random.default_rng(4)
-    X, _ = examples()
+    X, _ = samples()
     both = X.copy()
     both[:, 0], both[::3, 1] = 1.0, np.nan
     return {
         "two rows": X[:2],
-        "one attribute": X[:, :1],
-        "2000 attributes": rng.normal(size=(20, 2000)),
+        "one feature": X[:, :1],
+        "2000 features": rng.normal(size=(20, 2000)),
         "only constant columns": np.ones((40, 3)),
         "huge values": X * 1e300,
         "the largest floats": np.where(X > 0, 1.7e308, -1.7e308) * rng.uniform(0.9, 1, X.shape),
@@ -204,7 +204,7 @@ def edges():
     }
 
 
-#: Unscaled inputs of any size are batch mode's alone: steps of one example are as long as it is.
+#: Unscaled inputs of any size are batch mode's alone: steps of one sample are as long as it is.
 EDGE_MODELS = [
     ParallelPerceptronClassifier(random_state=0),
     ParallelPerceptronClassifier(mode="incremental", rule="p_delta", random_state=0),
@@ -227,11 +227,11 @@ def test_edges_are_learnt(model, name):
     is_regressor = isinstance(model, ParallelPerceptronRegressor)
     y = rng.normal(size=len(X)) if is_regressor else np.arange(len(X)) % 2
     fitted = clone(model).fit(X, y)
-    said = fitted.predict(X)
+    answers = fitted.predict(X)
     if is_regressor:
-        assert y.min() <= said.min() <= said.max() <= y.max()
+        assert y.min() <= answers.min() <= answers.max() <= y.max()
     else:
-        assert set(said) <= {0, 1}
+        assert set(answers) <= {0, 1}
         shares = fitted.predict_proba(X)
         np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
         assert np.isfinite(fitted.decision_function(X)).all()
@@ -244,13 +244,13 @@ def test_edges_are_learnt(model, name):
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-20, 1e20, 1e300])
 @pytest.mark.parametrize("mode", ["batch", "incremental"])
-def test_the_unit_of_the_attributes_does_not_matter(mode, scale):
-    X, signal = examples()
+def test_the_unit_of_the_features_does_not_matter(mode, scale):
+    X, signal = samples()
     y = classes(signal)
     model = ParallelPerceptronClassifier(mode=mode, max_iter=20, random_state=0)
     expected = clone(model).fit(X, y)
     scaled = clone(model).fit(X * scale, y)
-    # Hashes of other numbers put the examples in another order, which only changes sums.
+    # Hashes of other numbers put the samples in another order, which only changes sums.
     if mode == "batch":
         np.testing.assert_allclose(scaled.weights_, expected.weights_, atol=1e-8)
         np.testing.assert_array_equal(scaled.predict(X * scale), expected.predict(X))
@@ -260,12 +260,12 @@ def test_the_unit_of_the_attributes_does_not_matter(mode, scale):
 
 @each_model
 def test_rows_far_away_are_decided(model):
-    X, signal = examples()
+    X, signal = samples()
     fitted = clone(model).fit(X * 1e-3, target(model, signal))
     for factor in (1e300, 1.7e308):
         far = np.sign(X) * factor
-        said = fitted.predict(far)
-        assert np.isfinite(said).all()
+        answers = fitted.predict(far)
+        assert np.isfinite(answers).all()
         if hasattr(fitted, "decision_function"):
             assert np.isfinite(fitted.decision_function(far)).all()
             assert np.isfinite(fitted.predict_proba(far)).all()

@@ -64,11 +64,11 @@ def test_the_recursion(mode: Any, quasi_noisy: Any) -> None:
         scheme = PPBoostScheme(labels, given, positive, FACTORS[mode], quasi_noisy)
         for t, known in enumerate(expected.rounds):
             np.testing.assert_allclose(scheme.weights, np.array(known.weights, float), rtol=1e-9)
-            said = np.column_stack([rounds[t], np.full(30, gammas[t])])
-            judgement = scheme.judge(said)
-            assert judgement.error == pytest.approx(float(known.error))
-            assert judgement.vote == pytest.approx(float(known.alpha))
-            scheme.reweigh(said, judgement, rng)
+            answers = np.column_stack([rounds[t], np.full(30, gammas[t])])
+            result = scheme.evaluate(answers)
+            assert result.error == pytest.approx(float(known.error))
+            assert result.vote == pytest.approx(float(known.alpha))
+            scheme.reweigh(answers, result, rng)
         np.testing.assert_allclose(scheme.weights, np.array(expected.weights, float), rtol=1e-9)
         n_long += len(expected.rounds) > 2
     assert n_long >= 10

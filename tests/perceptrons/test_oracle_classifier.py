@@ -148,7 +148,7 @@ def test_categories_on_the_margin_and_at_zero(n_perceptrons: int, quasi_noisy: A
 
 
 def test_categories_partition_the_training_set() -> None:
-    """By the words of the document, each from the margins alone: every example is in one."""
+    """By the words of the document, each from the margins alone: every sample is in one."""
     for seed in range(10):
         X, y, weights = table(seed)
         model = ParallelPerceptronClassifier(random_state=seed, max_iter=20).fit(X, y, weights)
@@ -200,7 +200,7 @@ def test_one_vs_rest() -> None:
 
 
 def test_one_vs_one() -> None:
-    """Each pair has its own examples; the class that wins most pairs."""
+    """Each pair has its own samples; the class that wins most pairs."""
     for seed in range(6):
         X, y, weights = table(seed, 4)
         model = ParallelPerceptronClassifier(

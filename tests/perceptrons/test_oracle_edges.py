@@ -11,10 +11,10 @@ from tests.oracles import perceptrons as oracle
 from orfeon import ParallelPerceptronClassifier
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.p_delta import PDelta, Solution
-from orfeon.perceptrons.selection import select_examples
+from orfeon.perceptrons.selection import select_samples
 
 
-def test_an_attribute_constant_in_training_says_nothing_of_new_rows() -> None:
+def test_an_feature_constant_in_training_says_nothing_of_new_rows() -> None:
     """Its weight was drawn and never learnt."""
     rng = np.random.default_rng(0)
     X = np.column_stack([rng.normal(size=(40, 2)), np.full(40, 7.0)])
@@ -27,7 +27,7 @@ def test_an_attribute_constant_in_training_says_nothing_of_new_rows() -> None:
 
 
 def test_an_error_that_stays_leaves_the_adaptive_rate_alone() -> None:
-    """All examples are wrong in every epoch; 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
+    """All samples are wrong in every epoch; 0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1."""
     rule = PDelta("incremental", learning_rate="adaptive", rate=1e-9, tune_margin=False)
     start = Solution(np.array([[1.0]]), 0.0)
     given = np.ones((3, 1)), -np.ones(3), np.array([0.1, 0.2, 0.3])
@@ -38,7 +38,7 @@ def test_an_error_that_stays_leaves_the_adaptive_rate_alone() -> None:
 def test_the_adaptive_rate_looks_at_shares_of_chunks() -> None:
     """Five errors of ten, then three of four.
 
-    Shares 1/2, then 3/4: the error rose, and the rate halves, though fewer examples are wrong.
+    Shares 1/2, then 3/4: the error rose, and the rate halves, though fewer samples are wrong.
     """
     model = ParallelPerceptronClassifier(
         1, learning_rate="adaptive", eta0=1e-9, standardize=False, random_state=0
@@ -52,13 +52,13 @@ def test_the_adaptive_rate_looks_at_shares_of_chunks() -> None:
 
 
 def test_zero_says_the_second_class_whichever_is_of_interest() -> None:
-    """Zero is right of a negative example of the second class: it is not quasi-noisy."""
+    """Zero is right of a negative sample of the second class: it is not quasi-noisy."""
     inputs, y = np.array([[0.0], [0.1], [-0.1], [3.0]]), np.array([1.0, 1.0, -1.0, 1.0])
 
     def still(rows: Any, start: Any) -> Solution:
         return Solution(np.array([[1.0]]), 0.5)
 
-    found = select_examples(inputs, y, np.ones(4), still, positive=-1.0)
+    found = select_samples(inputs, y, np.ones(4), still, positive=-1.0)
     # All are right: 3 is redundant, the others are borderline.
     assert found.rounds[0][1:] == (1.0, 1.0, 1.0)
     assert found.rows.tolist() == [0, 1, 2]

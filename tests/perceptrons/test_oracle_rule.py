@@ -218,7 +218,7 @@ def test_the_update_is_minus_the_gradient_of_the_energy(name: Any) -> None:
     for seed in range(30):
         inputs, y, weights, start = random_problem(seed)
         here = off_the_kinks(inputs, start, rng)
-        asked, _, _ = p_delta.update(inputs, y, weights, here, rule)
+        queried, _, _ = p_delta.update(inputs, y, weights, here, rule)
         pull = -((here.weights**2).sum(axis=1, keepdims=True) - 1) * here.weights
         gradient = np.empty_like(here.weights)
         for place in np.ndindex(gradient.shape):
@@ -229,10 +229,10 @@ def test_the_update_is_minus_the_gradient_of_the_energy(name: Any) -> None:
                 p_delta.energy(inputs, y, weights, replace(here, weights=ahead), rule)
                 - p_delta.energy(inputs, y, weights, replace(here, weights=behind), rule)
             ) / 2e-6
-        np.testing.assert_allclose(asked + pull, -gradient, atol=1e-6)
+        np.testing.assert_allclose(queried + pull, -gradient, atol=1e-6)
         by_oracle = oracle.energy_gradient(*lists(here, inputs, y), rule_of(rule), weights.tolist())
         np.testing.assert_allclose(gradient, by_oracle, atol=1e-6)
-        n_moved += np.abs(asked).sum() > 0
+        n_moved += np.abs(queried).sum() > 0
     assert n_moved >= 25
 
 
@@ -240,7 +240,7 @@ def test_the_update_is_minus_the_gradient_of_the_energy(name: Any) -> None:
 
 
 def commuting(rng: np.random.Generator) -> tuple[Floats, Floats, Solution]:
-    """Three examples, each with an input of its own, that never move the same perceptron.
+    """Three samples, each with an input of its own, that never move the same perceptron.
 
     The first is wrong by two perceptrons; the second is right, with the third perceptron within the
     margin, on either side; the third is right by all. From length 1, the pull towards length 1 only
@@ -255,7 +255,7 @@ def commuting(rng: np.random.Generator) -> tuple[Floats, Floats, Solution]:
 
 
 @pytest.mark.parametrize("tune", [True, False])
-def test_the_modes_agree_where_examples_do_not_meet(tune: bool) -> None:
+def test_the_modes_agree_where_samples_do_not_meet(tune: bool) -> None:
     for seed in range(40):
         inputs, y, start = commuting(np.random.default_rng(seed))
         ends = [
@@ -274,7 +274,7 @@ def test_the_modes_agree_where_examples_do_not_meet(tune: bool) -> None:
 
 
 @pytest.mark.parametrize("name", RULES)
-def test_the_modes_agree_on_one_example(name: Any) -> None:
+def test_the_modes_agree_on_one_sample(name: Any) -> None:
     for seed in range(20):
         inputs, y, weights, start = random_problem(seed)
         start = Solution(start.unit_weights, start.margin)

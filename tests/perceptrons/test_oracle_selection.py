@@ -13,15 +13,15 @@ from tests.oracles import perceptrons as pp
 from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.p_delta import PDelta, Solution
-from orfeon.perceptrons.selection import select_examples
+from orfeon.perceptrons.selection import select_samples
 
 Floats = npt.NDArray[np.float64]
 
 ENDS = {
     "worse": "g or acc+ fell",
-    "unchanged": "no example was left out",
+    "unchanged": "no sample was left out",
     "one class": "only one class would be left",
-    "empty": "no example would be left",
+    "empty": "no sample would be left",
     "cap": "max_rounds was reached",
 }
 
@@ -71,7 +71,7 @@ def test_rounds(quasi_noisy: Any, keep: bool) -> None:
             inputs.tolist(), y.astype(int).tolist(), train_lists, max_rounds=max_rounds,
             keep_quasi_noisy=keep, quasi_noisy=quasi_noisy, sample_weight=weights.tolist(),
         )  # fmt: skip
-        found = select_examples(
+        found = select_samples(
             inputs, y, weights, train, keep_quasi_noisy=keep, quasi_noisy=quasi_noisy,
             max_rounds=max_rounds,
         )  # fmt: skip
@@ -105,7 +105,7 @@ def test_the_class_of_interest_may_be_the_first() -> None:
                     PDelta(rate=0.02), 10, np.random.default_rng(0),
                 ).solution  # fmt: skip
 
-            return select_examples(inputs, turn * y, weights, train, positive=turn)  # noqa: B023
+            return select_samples(inputs, turn * y, weights, train, positive=turn)  # noqa: B023
 
         there, back = rounds(1.0), rounds(-1.0)
         assert there.rounds == back.rounds

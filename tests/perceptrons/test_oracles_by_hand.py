@@ -21,15 +21,15 @@ def test_z_scores_use_the_weighted_population_deviation() -> None:
     assert [s[0] for s in scores] == pytest.approx([-1 / math.sqrt(3), math.sqrt(3), 0])
 
 
-def test_a_constant_attribute_and_a_missing_value_say_zero() -> None:
-    # The first attribute varies only by a row of weight 0; the second has mean 2, deviation 1.
+def test_a_constant_feature_and_a_missing_value_say_zero() -> None:
+    # The first feature varies only by a row of weight 0; the second has mean 2, deviation 1.
     train = [[5.0, 1.0], [5.0, 3.0], [9.0, 99.0]]
     scores = pp.standardised(train, [[7.0, 4.0], [5.0, NAN]], [1.0, 1.0, 0.0])
     assert scores == [[0.0, 2.0], [0.0, 0.0]]
 
 
 def test_the_extension_counts_among_the_inputs_of_the_division() -> None:
-    # Three attributes and the -1 are four inputs: halves.
+    # Three features and the -1 are four inputs: halves.
     assert pp.extended([[2.0, 0.0, -4.0]]) == [[1.0, 0.0, -2.0, -0.5]]
     assert pp.extended([[2.0, 0.0, -4.0]], divide=False) == [[2.0, 0.0, -4.0, -1.0]]
 
@@ -89,7 +89,7 @@ def test_auer_moves_a_wrong_vote_at_zero() -> None:
 
 
 def test_the_other_readings() -> None:
-    # Zero says +1, which of a negative example is wrong; a right voter of a wrong vote is within.
+    # Zero says +1, which of a negative sample is wrong; a right voter of a wrong vote is within.
     assert pp.push(0.0, -1, 1, 0.05, 0.1, "p_delta", blames_zero=True) == -1
     assert pp.push(0.0, -1, 1, 0.05, 0.1, "auer", blames_zero=True) == -1
     assert pp.push(0.0, 1, -1, 0.05, 0.1, "auer", blames_zero=True) == 0.1
@@ -98,7 +98,7 @@ def test_the_other_readings() -> None:
 
 
 def test_an_incremental_run() -> None:
-    # w = (1, 0), both examples (-1, 1) of class +1, eta 1, fixed gamma 0.05. The first is wrong, of
+    # w = (1, 0), both samples (-1, 1) of class +1, eta 1, fixed gamma 0.05. The first is wrong, of
     # energy 1: w = (0, 1). The second is then right by 1. The length at the end is 1.
     run = pp.incremental_run(
         [[1.0, 0.0]], 0.05, [[-1.0, 1.0]] * 2, [1, 1], [[0, 1], [1, 0]], eta0=1.0,
@@ -109,7 +109,7 @@ def test_an_incremental_run() -> None:
     assert run.energies == [1.0, 0.0]
 
 
-def test_gamma_grows_on_wrong_examples() -> None:
+def test_gamma_grows_on_wrong_samples() -> None:
     assert pp.margin_push(AXES, X, -1, 0.05) == 0.25
     assert pp.margin_push(AXES, X, 1, 0.05) == -0.75
     assert pp.margin_push(AXES, X, 1, 0.01) == 0.25
@@ -148,7 +148,7 @@ def test_one_batch_epoch() -> None:
 
 
 def test_gamma_is_clipped_at_the_end_of_an_epoch_and_not_within() -> None:
-    # Two examples: the first pulls gamma down by 0.75, the second up by 0.25, weight 4: 0.1 + 0.25.
+    # Two samples: the first pulls gamma down by 0.75, the second up by 0.25, weight 4: 0.1 + 0.25.
     inputs = [[0.05, 0.0], [-1.0, 0.0]]
     gamma = pp.batch_epoch([[1.0, 0.0]], 0.1, inputs, [1, 1], 1.0, pp.Rule(), [1, 4])[1]
     assert gamma == pytest.approx(0.35)
@@ -229,14 +229,14 @@ def test_most_means_more_than_half() -> None:
 @pytest.mark.parametrize(
     ("margins", "positive", "by_all", "by_vote"),
     [
-        # Three of three wrong; 0 is +1, so wrong for a negative example.
+        # Three of three wrong; 0 is +1, so wrong for a negative sample.
         ([-0.5, -0.5, 0.0], False, "quasi_noisy", "quasi_noisy"),
         # Two of three wrong.
         ([-0.5, -0.5, 0.5], False, "borderline", "quasi_noisy"),
         ([0.5, -0.5, 0.5], False, "borderline", "borderline"),
         # An even vote is +1.
         ([0.5, -0.5], False, "borderline", "quasi_noisy"),
-        # Positive examples never are.
+        # Positive samples never are.
         ([-0.5, -0.5, -0.5], True, "borderline", "borderline"),
     ],
 )
@@ -362,13 +362,13 @@ def test_a_round_continues_from_the_one_before() -> None:
 
 
 def test_reweighing_by_hand() -> None:
-    # Five examples of weight 1/5, the last one wrong: error 1/5, exp(alpha) = 2.
+    # Five samples of weight 1/5, the last one wrong: error 1/5, exp(alpha) = 2.
     # AdaBoost: factors 1/2 (four times) and 2: sum 4; weights 1/8 and 1/2.
-    y, said = [1, 1, -1, -1, -1], [1, 1, -1, -1, 1]
+    y, answers = [1, 1, -1, -1, -1], [1, 1, -1, -1, 1]
     categories = ["redundant", "borderline", "redundant", "borderline", "noisy"]
 
     def member(weights: list[Decimal]) -> tuple[list[int], list[str]]:
-        return said, categories
+        return answers, categories
 
     plain = selection.boost(y, member, 1, "adaboost")
     assert plain.rounds[0].alpha == pytest.approx(Decimal(2).ln())
@@ -385,9 +385,9 @@ def test_reweighing_by_hand() -> None:
 )
 def test_the_quasi_noisy_by_mode(mode: str, last: float) -> None:
     # As before, with factors 1/2 four times and that of the mode once.
-    y, said = [1, 1, -1, -1, -1], [1, 1, -1, -1, 1]
+    y, answers = [1, 1, -1, -1, -1], [1, 1, -1, -1, 1]
     categories = ["redundant"] * 4 + ["quasi_noisy"]
-    found = selection.boost(y, lambda weights: (said, categories), 1, mode)
+    found = selection.boost(y, lambda weights: (answers, categories), 1, mode)
     total = 2 + last
     assert [float(w) for w in found.weights] == pytest.approx([0.5 / total] * 4 + [last / total])
 

@@ -20,7 +20,7 @@ from tests.perceptrons.models import (
     classes,
     each_classifier,
     each_model,
-    examples,
+    samples,
     target,
 )
 
@@ -76,28 +76,28 @@ def test_four_classes_have_six_pairs():
 @each_classifier
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_decisions_shares_and_predictions_agree(model, n_classes):
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, n_classes)
     fitted = clone(model).fit(X, y)
     rows = np.random.default_rng(2).normal(size=(500, 4)) * 3
-    said, decided, shares = (
+    answers, decided, shares = (
         getattr(fitted, name)(rows) for name in ("predict", "decision_function", "predict_proba")
     )
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
     assert (shares > 0).all()
     assert (shares < 1).all()
     assert shares.shape == (500, n_classes)
-    np.testing.assert_array_equal(shares.argmax(axis=1), said)
+    np.testing.assert_array_equal(shares.argmax(axis=1), answers)
     if n_classes == 2:
-        np.testing.assert_array_equal(decided > 0, said == 1)
+        np.testing.assert_array_equal(decided > 0, answers == 1)
         # The same order, as the area under the ROC curve wants it.
         assert (np.argsort(shares[:, 1], kind="stable") == np.argsort(decided, kind="stable")).all()
     else:
-        np.testing.assert_array_equal(decided.argmax(axis=1), said)
+        np.testing.assert_array_equal(decided.argmax(axis=1), answers)
 
 
 def test_the_decision_is_the_mean_vote_and_less_than_a_vote_of_certainty():
-    X, signal = examples()
+    X, signal = samples()
     model = ParallelPerceptronClassifier(5, random_state=0).fit(X, classes(signal))
     margins = model.margins(X, np.full(N_ROWS, 1))  # those of the second class are activations
     votes = np.where(margins >= 0, 1, -1).sum(axis=1)
@@ -117,7 +117,7 @@ def test_rows_are_decided_one_by_one(iris):
 
 
 def test_weights_are_vectors_of_length_one():
-    X, signal = examples()
+    X, signal = samples()
     for model in CLASSIFIERS:
         fitted = clone(model).fit(X, classes(signal))
         assert fitted.weights_.shape == (1, fitted.n_perceptrons, 5)
@@ -139,7 +139,7 @@ def test_the_weights_are_those_of_planes(easy):
 
 
 def test_margins_change_their_sign_with_the_class():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     model = ParallelPerceptronClassifier(random_state=0).fit(X, y)
     assert model.margins(X, y).shape == (N_ROWS, 3)
@@ -167,7 +167,7 @@ def test_with_several_classes_each_problem_has_its_margins(iris, multi_class):
 @pytest.mark.parametrize("quasi_noisy", ["all", "vote"])
 @pytest.mark.parametrize("n_perceptrons", [1, 3, 7])
 def test_categories_are_a_partition(n_perceptrons, quasi_noisy):
-    X, signal = examples(400, seed=4)
+    X, signal = samples(400, seed=4)
     y = classes(signal)
     model = ParallelPerceptronClassifier(n_perceptrons, max_iter=20, random_state=0).fit(X, y)
     gamma, margins = model.margin_[0], model.margins(X, y)
@@ -184,7 +184,7 @@ def test_categories_are_a_partition(n_perceptrons, quasi_noisy):
 
 
 def test_the_class_of_interest_may_be_named():
-    X, signal = examples(400, seed=4)
+    X, signal = samples(400, seed=4)
     y = classes(signal)
     model = ParallelPerceptronClassifier(max_iter=20, random_state=0).fit(X, y)
     by_default, ones, zeros = (
@@ -218,7 +218,7 @@ def test_the_energy_falls_on_an_easy_problem(easy, mode, rule):
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_curves_say_where_each_epoch_began(rule, n_classes):
     """The curves of 11 epochs end where 10 epochs led to."""
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, n_classes)
     ten, eleven = (
         ParallelPerceptronClassifier(rule=rule, max_iter=n, random_state=0).fit(X, y)
@@ -231,7 +231,7 @@ def test_curves_say_where_each_epoch_began(rule, n_classes):
 
 
 def test_energy_is_weighted():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     weights = np.random.default_rng(3).integers(0, 4, N_ROWS)
     copies = np.repeat(np.arange(N_ROWS), weights)
@@ -277,7 +277,7 @@ def test_problems_that_end_early_leave_gaps(iris):
 
 def test_a_warm_start_goes_on():
     """At a constant rate, 5 epochs and 5 more are 10."""
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, 3)
     given = {"learning_rate": "constant", "random_state": 0}
     whole = ParallelPerceptronClassifier(max_iter=10, **given).fit(X, y)
@@ -293,7 +293,7 @@ def test_a_warm_start_goes_on():
 
 @each_mode
 def test_a_warm_start_begins_where_the_last_fit_ended(mode):
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     warm = ParallelPerceptronClassifier(max_iter=30, warm_start=True, mode=mode, random_state=0)
     end = warm.fit(X, y).energy(X, y)
@@ -303,11 +303,11 @@ def test_a_warm_start_begins_where_the_last_fit_ended(mode):
 
 
 def test_a_warm_start_keeps_classes_and_inputs():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, 3)
     warm = ParallelPerceptronClassifier(warm_start=True, max_iter=5, random_state=0).fit(X, y)
     centres = warm.inputs_.centres
-    warm.fit(X[y < 2] + 9.0, y[y < 2])  # no example of the last class, and elsewhere
+    warm.fit(X[y < 2] + 9.0, y[y < 2])  # no sample of the last class, and elsewhere
     assert warm.classes_.tolist() == [0, 1, 2]
     np.testing.assert_array_equal(warm.inputs_.centres, centres)
     with pytest.raises(ValueError, match="the class 3, which is not among classes="):
@@ -325,7 +325,7 @@ def test_a_warm_start_keeps_classes_and_inputs():
 )
 @pytest.mark.parametrize("way", ["fit", "partial_fit"])
 def test_what_makes_the_perceptrons_cannot_change_on_the_way(way, then):
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, 3)
     model = ParallelPerceptronClassifier(warm_start=True, max_iter=2, random_state=0).fit(X, y)
     before = model.predict(X)
@@ -342,7 +342,7 @@ def test_what_makes_the_perceptrons_cannot_change_on_the_way(way, then):
 @pytest.mark.parametrize("learning_rate", ["invscaling", "adaptive", "constant"])
 @pytest.mark.parametrize("rule", ["p_delta", "auer"])
 def test_one_chunk_again_and_again_is_one_fit(rule, learning_rate, multi_class):
-    X, signal = examples()
+    X, signal = samples()
     weights = np.random.default_rng(4).integers(0, 3, N_ROWS)
     for y in (classes(signal), classes(signal, 3)):
         model = ParallelPerceptronClassifier(
@@ -392,7 +392,7 @@ def test_chunks_of_one_class_are_learnt(iris, mode, multi_class):
 
 
 def test_classes_are_needed_and_fixed_by_the_first_chunk():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, 3)
     model = ParallelPerceptronClassifier(random_state=0)
     with pytest.raises(ValueError, match="classes must be passed on the first call"):
@@ -409,7 +409,7 @@ def test_classes_are_needed_and_fixed_by_the_first_chunk():
 
 
 def test_a_fit_is_gone_on_with_by_chunks():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     model = ParallelPerceptronClassifier(max_iter=20, learning_rate="constant", random_state=0)
     longer = clone(model).set_params(max_iter=21).fit(X, y)
@@ -423,7 +423,7 @@ def test_a_fit_is_gone_on_with_by_chunks():
 
 @each_model
 def test_copies_are_the_same(model):
-    X, signal = examples()
+    X, signal = samples()
     y = target(model, signal)
     fitted = clone(model).fit(X, y)
     for other in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted)):
@@ -460,7 +460,7 @@ def test_in_pipelines_searches_and_other_ensembles(easy):
 
 
 def test_one_class_is_what_it_is():
-    X, _ = examples()
+    X, _ = samples()
     model = ParallelPerceptronClassifier(random_state=0).fit(X, np.full(N_ROWS, "only"))
     assert set(model.predict(X)) == {"only"}
     assert model.predict_proba(X).tolist() == [[1.0]] * N_ROWS
@@ -473,7 +473,7 @@ def test_one_class_is_what_it_is():
 
 
 def test_verbose_shows_the_epochs(capsys):
-    X, signal = examples()
+    X, signal = samples()
     ParallelPerceptronClassifier(max_iter=40, random_state=0).fit(X, classes(signal))
     assert capsys.readouterr() == ("", "")
     ParallelPerceptronClassifier(max_iter=40, verbose=1, random_state=0).fit(X, classes(signal, 3))
@@ -506,7 +506,7 @@ class Recorder:
 @each_mode
 def test_callbacks_hear_each_epoch_and_may_stop(mode):
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     recorder = Recorder()
     model = ParallelPerceptronClassifier(mode=mode, max_iter=100, random_state=0)

@@ -13,9 +13,9 @@ from tests.perceptrons.models import (
     BOOSTED,
     assert_same_model,
     classes,
-    examples,
     frame,
     learnt,
+    samples,
 )
 from tests.perceptrons.test_parallel_perceptron import Recorder
 
@@ -41,7 +41,7 @@ WEAK = ParallelPerceptronClassifier(max_iter=15, margin_weight=0.3)
 
 @pytest.fixture(scope="module")
 def clouds():
-    """Six hundred examples, one in ten of them positive."""
+    """Six hundred samples, one in ten of them positive."""
     return make_gaussian_clouds(600, priors=(0.9, 0.1), random_state=0)
 
 
@@ -81,7 +81,7 @@ def test_members_are_parallel_perceptrons_of_the_same_inputs(clouds):
 
 
 def test_the_factors_are_those_of_the_table():
-    """Of redundant, noisy, borderline and quasi-noisy examples."""
+    """Of redundant, noisy, borderline and quasi-noisy samples."""
     assert [[FACTORS[mode][code] for code in range(4)] for mode in MODES] == [
         [1, 1, 1, 1], [1, -1, 1, 1], [1, -1, 1, -1], [1, -1, 1, 0],
     ]  # fmt: skip
@@ -90,43 +90,43 @@ def test_the_factors_are_those_of_the_table():
 @pytest.mark.parametrize("quasi_noisy", ["all", "vote"])
 @each_mode
 def test_the_second_member_has_the_weights_of_the_formula(clouds, mode, quasi_noisy):
-    """D exp(-vote R y h), by the categories that the first member has for the examples."""
+    """D exp(-vote R y h), by the categories that the first member has for the samples."""
     X, y = clouds
     model = PPBoostClassifier(
         WEAK, 2, mode=mode, quasi_noisy=quasi_noisy, on_failure="stop", random_state=0
     ).fit(X, y)
     first, second = model.estimators_
-    said, vote = first.predict(X), model.member_weights_[0]
-    assert model.errors_[0] == pytest.approx(np.mean(said != y), rel=1e-9)
+    answers, vote = first.predict(X), model.member_weights_[0]
+    assert model.errors_[0] == pytest.approx(np.mean(answers != y), rel=1e-9)
     assert vote == pytest.approx(0.5 * np.log(1 / model.errors_[0] - 1), rel=1e-9)
     categories = first.categories(X, y, quasi_noisy=quasi_noisy, pos_label=1)
     names = ["redundant", "noisy", "borderline", "quasi-noisy"]
     factors = np.array([FACTORS[mode][names.index(name)] for name in categories])
-    weights = np.exp(-vote * factors * np.where(said == y, 1, -1))
+    weights = np.exp(-vote * factors * np.where(answers == y, 1, -1))
     weights /= weights.sum()
     error = weights[second.predict(X) != y].sum()
     assert model.errors_[1] == pytest.approx(error, rel=1e-9)
     if mode == "adaboost":
-        assert weights[said != y].sum() == pytest.approx(0.5, rel=1e-9)
+        assert weights[answers != y].sum() == pytest.approx(0.5, rel=1e-9)
     else:
-        assert weights[said != y].sum() < 0.5
+        assert weights[answers != y].sum() < 0.5
 
 
 def test_the_rare_class_is_recognised(clouds):
     X, y = clouds
     X_test, y_test = make_gaussian_clouds(4000, priors=(0.9, 0.1), random_state=1)
-    said = {
+    answers = {
         mode: PPBoostClassifier(mode=mode, random_state=0).fit(X, y).predict(X_test)
         for mode in MODES
     }
-    recall = {mode: positive_accuracy(y_test, said[mode]) for mode in MODES}
-    g = {mode: geometric_mean(y_test, said[mode]) for mode in MODES}
+    recall = {mode: positive_accuracy(y_test, answers[mode]) for mode in MODES}
+    g = {mode: geometric_mean(y_test, answers[mode]) for mode in MODES}
     assert recall["balanced"] > recall["adaboost"] + 0.1
     assert g["balanced"] > g["adaboost"] + 0.03
     assert recall["positive"] > recall["adaboost"]
 
 
-def test_the_class_of_interest_matters_where_quasi_noisy_examples_do(clouds):
+def test_the_class_of_interest_matters_where_quasi_noisy_samples_do(clouds):
     X, y = clouds
     for mode, differs in (("adaboost", False), ("negative", False), ("balanced", True)):
         one, other = (
@@ -207,7 +207,7 @@ def test_it_can_be_ordered_pruned_and_asked_less(clouds):
     assert few.score(X, y) > 0.85
     decided = early_decision(model, X)
     np.testing.assert_array_equal(decided.predictions, model.predict(X))
-    assert decided.n_asked.mean() < 12
+    assert decided.n_queried.mean() < 12
     pruned = PrunedClassifier(model, keep=0.5, random_state=0).fit(X, y)
     assert pruned.score(X, y) > 0.85
 
@@ -275,9 +275,9 @@ def test_members_no_better_than_chance_are_told():
     assert np.isfinite(model.predict_proba(X)).all()
 
 
-def test_min_weight_is_checked_against_the_examples(clouds):
+def test_min_weight_is_checked_against_the_samples(clouds):
     X, y = clouds
-    with pytest.raises(ValueError, match=r"min_weight=0.01 for 600 examples leaves nothing"):
+    with pytest.raises(ValueError, match=r"min_weight=0.01 for 600 samples leaves nothing"):
         PPBoostClassifier(min_weight=0.01).fit(X, y)
 
 
@@ -295,7 +295,7 @@ def test_copies_of_a_warm_start_go_on_alike(clouds):
 
 
 def test_frames(clouds):
-    X, signal = examples()
+    X, signal = samples()
     table = frame(X)
     y = classes(signal)
     for model in BOOSTED:
@@ -342,7 +342,7 @@ def test_verbose_and_callbacks(clouds, capsys):
 
 @pytest.mark.parametrize("n_rows", [2, 3, 5])
 def test_a_few_rows_are_enough(n_rows):
-    X, _ = examples()
+    X, _ = samples()
     model = PPBoostClassifier(n_estimators=3, random_state=0).fit(
         X[:n_rows], [0, 1, 0, 0, 1][:n_rows]
     )

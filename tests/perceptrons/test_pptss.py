@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_predict, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
-from tests.perceptrons.models import N_ROWS, assert_same_model, classes, examples
+from tests.perceptrons.models import N_ROWS, assert_same_model, classes, samples
 from tests.perceptrons.test_parallel_perceptron import Recorder
 
 from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
@@ -20,7 +20,7 @@ from orfeon.perceptrons.selection import ENOUGH, FELL, NOTHING, ONE_CLASS, STOPP
 
 @pytest.fixture(scope="module")
 def clouds():
-    """A thousand examples, one in twenty of them positive."""
+    """A thousand samples, one in twenty of them positive."""
     return make_gaussian_clouds(1000, priors=(0.95, 0.05), random_state=0)
 
 
@@ -67,8 +67,8 @@ def test_the_history_is_consistent(clouds, setting, seed):
 def test_the_best_round_is_what_predicts(clouds, setting):
     X, y = clouds
     model = PPTSSClassifier(random_state=0, **setting).fit(X, y)
-    said = model.estimator_.predict(X)
-    np.testing.assert_array_equal(model.predict(X), said)
+    answers = model.estimator_.predict(X)
+    np.testing.assert_array_equal(model.predict(X), answers)
     label = model.positive_class_
     assert label == setting.get("pos_label", 1)
     for name, measure in (
@@ -76,7 +76,7 @@ def test_the_best_round_is_what_predicts(clouds, setting):
         ("negative_accuracy", negative_accuracy),
         ("geometric_mean", geometric_mean),
     ):
-        expected = measure(y, said, pos_label=label)
+        expected = measure(y, answers, pos_label=label)
         assert model.history_[name][model.best_round_] == pytest.approx(expected, rel=1e-12)
 
 
@@ -110,7 +110,7 @@ def test_a_round_leaves_out_what_its_categories_say(clouds, keep, quasi_noisy):
     np.testing.assert_array_equal(second.selected_, expected)
 
 
-def test_keeping_and_leaving_quasi_noisy_examples_differ(clouds):
+def test_keeping_and_leaving_quasi_noisy_samples_differ(clouds):
     X, y = clouds
     few = fixed_margin(0.4, max_iter=3, margin_weight=0.1, eta0=0.009)
     sizes = {
@@ -133,7 +133,7 @@ def test_the_first_round_is_a_parallel_perceptron(clouds):
     base = ParallelPerceptronClassifier(max_iter=60)
     model = PPTSSClassifier(base, max_rounds=1, random_state=0).fit(X, y)
     assert model.estimator_.n_iter_ == len(model.estimator_.energy_curve_) == 60
-    # The rate for a thousand examples, also in later rounds.
+    # The rate for a thousand samples, also in later rounds.
     longer = PPTSSClassifier(base, random_state=0).fit(X, y)
     rate = longer.estimator_._solutions[0].rate
     assert rate == pytest.approx(stable_rate(1000.0) / 60**0.5)
@@ -172,7 +172,7 @@ def test_it_ends_where_g_or_the_positive_accuracy_fell(clouds):
     assert last[1] < before[1] or last[2] < before[2]
 
 
-def test_it_ends_where_no_example_was_left_out(clouds):
+def test_it_ends_where_no_sample_was_left_out(clouds):
     """Within a margin of 1000 all is borderline."""
     model = PPTSSClassifier(fixed_margin(1e3), keep_quasi_noisy=True, random_state=0).fit(*clouds)
     assert model.ended_ == UNCHANGED
@@ -180,7 +180,7 @@ def test_it_ends_where_no_example_was_left_out(clouds):
     assert model.selected_.tolist() == list(range(1000))
 
 
-def test_it_ends_where_no_example_would_be_left(clouds):
+def test_it_ends_where_no_sample_would_be_left(clouds):
     """Beyond a margin of 0 all is redundant or noisy."""
     model = PPTSSClassifier(fixed_margin(0.0), random_state=0).fit(*clouds)
     assert model.ended_ == NOTHING
@@ -189,7 +189,7 @@ def test_it_ends_where_no_example_would_be_left(clouds):
 
 
 def test_it_ends_where_one_class_would_be_left():
-    """A margin that only some examples of the large class are within."""
+    """A margin that only some samples of the large class are within."""
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [90, 10])
     X = np.where(y == 1, 5.0, np.linspace(-5, 1.0, 100)[np.argsort(rng.random(100))])[:, None]
@@ -223,7 +223,7 @@ def test_it_ends_when_asked_to(clouds):
 
 
 def test_one_class_alone_is_one_round():
-    X, _ = examples()
+    X, _ = samples()
     model = PPTSSClassifier(random_state=0).fit(X, np.full(N_ROWS, "well"))
     assert model.ended_ == ONE_CLASS
     assert model.history_["n_selected"].tolist() == [N_ROWS]
@@ -236,9 +236,9 @@ def test_folds_without_positives_are_survived(clouds):
     """Sorted classes and folds in order: one fold is trained without its positives."""
     X, y = clouds
     order = np.argsort(y, kind="stable")
-    said = cross_val_predict(PPTSSClassifier(random_state=0), X[order], y[order], cv=KFold(2))
-    assert set(said[500:]) == {0}  # what was trained on nothing but zeros
-    assert set(said[:500]) == {0, 1}
+    answers = cross_val_predict(PPTSSClassifier(random_state=0), X[order], y[order], cv=KFold(2))
+    assert set(answers[500:]) == {0}  # what was trained on nothing but zeros
+    assert set(answers[:500]) == {0, 1}
 
 
 # -- weights and classes ---------------------------------------------------------------------------
@@ -280,7 +280,7 @@ def test_the_class_of_interest(clouds):
         other.history_["positive_accuracy"][:1], model.history_["negative_accuracy"][:1]
     )
     # Of classes of the same size it is the second.
-    X, signal = examples()
+    X, signal = samples()
     even = (signal > np.median(signal)).astype(int)
     assert np.bincount(even).tolist() == [60, 60]
     assert PPTSSClassifier(random_state=0).fit(X, even).positive_class_ == 1
@@ -309,7 +309,7 @@ def test_what_it_says_is_what_its_perceptron_says(clouds):
 
 
 def test_several_classes_one_against_the_rest():
-    X, signal = examples(300, seed=5)
+    X, signal = samples(300, seed=5)
     y = classes(signal, 3)
     model = OneVsRestClassifier(PPTSSClassifier(random_state=0)).fit(X, y)
     assert model.predict(X).shape == (300,)

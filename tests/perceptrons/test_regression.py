@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.model_selection import cross_val_score
-from tests.perceptrons.models import N_ROWS, assert_same_model, examples
+from tests.perceptrons.models import N_ROWS, assert_same_model, samples
 
 from orfeon import ParallelPerceptronClassifier, ParallelPerceptronRegressor
 from orfeon.datasets import make_friedman1
@@ -39,24 +39,24 @@ def test_it_is_better_than_the_mean_on_new_rows(mode):
 
 
 def test_predictions_do_not_leave_the_range_and_are_few():
-    X, y = examples()
+    X, y = samples()
     far = np.random.default_rng(1).normal(size=(3000, 4)) * 100
     for n_perceptrons, rho in ((1, None), (4, None), (10, 3.0), (7, 20.0)):
         model = ParallelPerceptronRegressor(n_perceptrons, rho=rho, random_state=0).fit(X, y)
-        said = model.predict(far)
+        answers = model.predict(far)
         low, high = model.target_range_
         assert (low, high) == (y.min(), y.max())
-        assert said.min() >= low
-        assert said.max() <= high
-        assert 1 < len(set(said)) <= n_perceptrons + 1
+        assert answers.min() >= low
+        assert answers.max() <= high
+        assert 1 < len(set(answers)) <= n_perceptrons + 1
         # The mean vote, cut at rho.
         signs = np.where(model.inputs_.of(far) @ model.weights_[0].T >= 0, 1, -1).sum(axis=1)
         share = np.clip(signs / (rho or n_perceptrons), -1, 1) / 2 + 0.5
-        np.testing.assert_allclose(said, low + (high - low) * share, atol=1e-12 * (high - low))
+        np.testing.assert_allclose(answers, low + (high - low) * share, atol=1e-12 * (high - low))
 
 
 def test_a_small_rho_reaches_the_ends_of_the_range():
-    X, y = examples()
+    X, y = samples()
     narrow, wide = (
         ParallelPerceptronRegressor(21, rho=rho, random_state=0).fit(X, y).predict(X)
         for rho in (3.0, 63.0)
@@ -70,7 +70,7 @@ def test_a_small_rho_reaches_the_ends_of_the_range():
 @pytest.mark.parametrize("mode", ["batch", "incremental"])
 def test_a_constant_is_predicted_exactly(mode):
     rng = np.random.default_rng(2)
-    X, _ = examples()
+    X, _ = samples()
     for value in [0.0, -0.1, 1e150, *(rng.normal(size=20) * 10.0 ** rng.integers(-9, 9, 20))]:
         model = ParallelPerceptronRegressor(5, mode=mode, max_iter=3, random_state=0)
         assert set(model.fit(X, np.full(N_ROWS, value)).predict(3 * X)) == {value}
@@ -79,7 +79,7 @@ def test_a_constant_is_predicted_exactly(mode):
 
 def test_the_unit_of_the_target_does_not_matter():
     """Targets are scaled to [-1, 1]; only the order of the sums is another."""
-    X, y = examples()
+    X, y = samples()
     one, other = (
         ParallelPerceptronRegressor(max_iter=20, random_state=0).fit(X, factor * y + 2 * factor)
         for factor in (1.0, 2.0**40)
@@ -89,11 +89,11 @@ def test_the_unit_of_the_target_does_not_matter():
 
 
 def test_targets_may_be_whole_numbers_and_the_largest():
-    X, y = examples()
+    X, y = samples()
     rounded = np.round(10 * y).astype(int)
     model = ParallelPerceptronRegressor(random_state=0)
-    said = clone(model).fit(X, rounded).predict(X)
-    np.testing.assert_array_equal(said, clone(model).fit(X, rounded.astype(float)).predict(X))
+    answers = clone(model).fit(X, rounded).predict(X)
+    np.testing.assert_array_equal(answers, clone(model).fit(X, rounded.astype(float)).predict(X))
     largest = clone(model).fit(X, np.where(y > 1, 1e150, -1e150))
     assert np.abs(largest.predict(X)).max() <= 1e150
     with pytest.raises(ValueError, match=r"y has values beyond 1e\+150"):
@@ -101,7 +101,7 @@ def test_targets_may_be_whole_numbers_and_the_largest():
 
 
 def test_the_tolerance_is_a_share_of_the_range():
-    X, y = examples()
+    X, y = samples()
     span = y.max() - y.min()
     for tolerance in (0.05, 0.3):
         ten, eleven = (
@@ -126,19 +126,19 @@ def test_early_stopping_ends_within_the_tolerance(smooth, mode):
 
 
 def test_two_targets_at_rho_one_are_two_classes():
-    X, signal = examples()
+    X, signal = samples()
     y = (signal > 1.2).astype(int)
     given = {"max_iter": 50, "eta0": 0.01, "init": 0.2, "random_state": 0}
     numbers = ParallelPerceptronRegressor(3, rho=1, epsilon=0.1, **given).fit(X, y)
     labels = ParallelPerceptronClassifier(3, **given).fit(X, y)
-    # The order of the examples is that of their hashes, which is the same here.
+    # The order of the samples is that of their hashes, which is the same here.
     np.testing.assert_allclose(numbers.weights_, labels.weights_, atol=1e-9)
     np.testing.assert_array_equal(numbers.predict(X), labels.predict(X))
 
 
 @pytest.mark.parametrize("learning_rate", ["invscaling", "adaptive", "constant"])
 def test_one_chunk_again_and_again_is_one_fit(learning_rate):
-    X, y = examples()
+    X, y = samples()
     model = ParallelPerceptronRegressor(
         11, learning_rate=learning_rate, max_iter=20, random_state=0
     )
@@ -149,7 +149,7 @@ def test_one_chunk_again_and_again_is_one_fit(learning_rate):
 
 
 def test_the_first_chunk_says_what_the_range_is():
-    X, y = examples()
+    X, y = samples()
     model = ParallelPerceptronRegressor(random_state=0).partial_fit(X[:60], y[:60])
     before = model.target_range_
     with pytest.warns(UserWarning, match="no prediction will leave that range"):
@@ -160,7 +160,7 @@ def test_the_first_chunk_says_what_the_range_is():
 
 
 def test_a_warm_start_goes_on():
-    X, y = examples()
+    X, y = samples()
     given = {"learning_rate": "constant", "random_state": 0}
     whole = ParallelPerceptronRegressor(11, max_iter=10, **given).fit(X, y)
     warm = ParallelPerceptronRegressor(11, max_iter=5, warm_start=True, **given)
@@ -171,7 +171,7 @@ def test_a_warm_start_goes_on():
 
 
 def test_energy_is_that_of_the_next_epoch():
-    X, y = examples()
+    X, y = samples()
     weights = np.random.default_rng(3).integers(1, 4, N_ROWS)
     ten, eleven = (
         ParallelPerceptronRegressor(max_iter=n, random_state=0).fit(X, y, sample_weight=weights)
@@ -181,13 +181,13 @@ def test_energy_is_that_of_the_next_epoch():
 
 
 def test_verbose_shows_the_epochs(capsys):
-    X, y = examples()
+    X, y = samples()
     ParallelPerceptronRegressor(max_iter=40, verbose=1, random_state=0).fit(X, y)
     lines = capsys.readouterr().err.splitlines()
     assert lines[-1].startswith("ParallelPerceptronRegressor  40/40")
 
 
 def test_more_than_one_target_is_refused():
-    X, y = examples()
+    X, y = samples()
     with pytest.raises(ValueError, match="1d array"):
         ParallelPerceptronRegressor().fit(X, np.column_stack([y, y]))

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
-from tests.perceptrons.models import N_ROWS, classes, examples, frame
+from tests.perceptrons.models import N_ROWS, classes, frame, samples
 
 pytest.importorskip("imblearn")
 from imblearn.base import is_sampler
@@ -31,7 +31,7 @@ from orfeon.imbalance import geometric_mean
 
 @pytest.fixture(scope="module")
 def clouds():
-    """Six hundred examples, one in ten of them positive."""
+    """Six hundred samples, one in ten of them positive."""
     return make_gaussian_clouds(600, priors=(0.9, 0.1), random_state=0)
 
 
@@ -65,7 +65,7 @@ def test_it_selects_what_the_classifier_selects(clouds):
     ],
     ids=str,
 )
-def test_only_the_classes_of_the_strategy_lose_examples(clouds, strategy, may_lose):
+def test_only_the_classes_of_the_strategy_lose_samples(clouds, strategy, may_lose):
     X, y = clouds
     selected = PPTSSClassifier(random_state=0).fit(X, y).selected_
     sampler = PPTSSSampler(sampling_strategy=strategy, random_state=0)
@@ -101,10 +101,10 @@ def test_classes_of_any_name_and_number(clouds):
         PPTSSSampler(pos_label="ill").fit_resample(X, names)
 
 
-# It warns where all examples of a class are redundant.
-@pytest.mark.filterwarnings("ignore:PPTSSSampler keeps no example of 1 of the classes")
+# It warns where all samples of a class are redundant.
+@pytest.mark.filterwarnings("ignore:PPTSSSampler keeps no sample of 1 of the classes")
 def test_several_classes_are_one_against_the_others():
-    X, signal = examples(300, seed=6)
+    X, signal = samples(300, seed=6)
     y = classes(signal, 3)
     for label in (None, 0, 1, 2):
         sampler = PPTSSSampler(pos_label=label, random_state=0)
@@ -141,7 +141,7 @@ def test_wrong_settings_are_told(clouds, setting, words):
 
 def test_frames_keep_labels_types_and_names():
     pandas = pytest.importorskip("pandas")
-    X, signal = examples()
+    X, signal = samples()
     labels = [f"row {k}" for k in range(N_ROWS)]
     table = frame(X).set_index(pandas.Index(labels))
     y = pandas.Series(classes(signal), index=labels, name="target")
@@ -157,7 +157,7 @@ def test_frames_keep_labels_types_and_names():
 
 def test_polars_frames_stay_polars_frames():
     polars = pytest.importorskip("polars")
-    X, signal = examples()
+    X, signal = samples()
     table, y = polars.from_pandas(frame(X)), polars.Series("target", classes(signal))
     sampler = PPTSSSampler(random_state=0)
     X_few, y_few = sampler.fit_resample(table, y)
@@ -170,7 +170,7 @@ def test_polars_frames_stay_polars_frames():
 
 
 def test_gaps_are_kept():
-    X, signal = examples()
+    X, signal = samples()
     X[::7, 1] = np.nan
     sampler = PPTSSSampler(random_state=0)
     X_few, _ = sampler.fit_resample(X, classes(signal))
@@ -179,8 +179,8 @@ def test_gaps_are_kept():
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_matrix])
-def test_sparse_examples_stay_sparse(form):
-    X, signal = examples()
+def test_sparse_samples_stay_sparse(form):
+    X, signal = samples()
     y = classes(signal)
     sampler = PPTSSSampler(random_state=0)
     X_few, _ = sampler.fit_resample(form(X), y)
@@ -208,14 +208,14 @@ def test_in_front_of_classifiers(clouds, classifier):
     X_few, y_few = PPTSSSampler(random_state=0).fit_resample(X, y)
     alone = clone(classifier).fit(X_few, y_few)
     np.testing.assert_array_equal(model.fit(X, y).predict(X), alone.predict(X))
-    # So it is in cross-validation: only training parts lose examples.
+    # So it is in cross-validation: only training parts lose samples.
     scoring = make_scorer(geometric_mean, pos_label=1)
     scores = cross_val_score(model, X, y, scoring=scoring, cv=3, error_score="raise")
     expected = []
     for train, test in StratifiedKFold(3).split(X, y):
         few = train[PPTSSClassifier(random_state=0).fit(X[train], y[train]).selected_]
-        said = clone(classifier).fit(X[few], y[few]).predict(X[test])
-        expected.append(geometric_mean(y[test], said, pos_label=1))
+        answers = clone(classifier).fit(X[few], y[few]).predict(X[test])
+        expected.append(geometric_mean(y[test], answers, pos_label=1))
     assert scores.tolist() == expected
     assert max(expected) > 0.75
 
@@ -257,7 +257,7 @@ def without_imbalanced_learn(code: str) -> str:
 
 
 def test_all_but_the_sampler_is_there_without_imbalanced_learn():
-    said = without_imbalanced_learn(
+    answers = without_imbalanced_learn(
         "from orfeon import *\n"
         "from orfeon.perceptrons import *\n"
         "from orfeon.imbalance import *\n"
@@ -267,11 +267,11 @@ def test_all_but_the_sampler_is_there_without_imbalanced_learn():
         "    print(kind(random_state=0).fit(X, y).score(X, y) > 0.7, end=' ')\n"
         "print('PPTSSSampler' in dir(orfeon), 'PPTSSSampler' in globals())"
     )
-    assert said == "True True True False False"
+    assert answers == "True True True False False"
 
 
 def test_the_sampler_says_what_is_missing():
-    said = without_imbalanced_learn(
+    answers = without_imbalanced_learn(
         "import orfeon, orfeon.perceptrons\n"
         "for home in (orfeon, orfeon.perceptrons):\n"
         "    try:\n"
@@ -283,7 +283,7 @@ def test_the_sampler_says_what_is_missing():
         "except ImportError as error:\n"
         "    print(error)\n"
     )
-    lines = said.splitlines()
+    lines = answers.splitlines()
     assert len(lines) == 3
     for line in lines:
         assert line.startswith("the samplers of orfeon need imbalanced-learn, which could not")

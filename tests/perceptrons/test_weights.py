@@ -1,4 +1,4 @@
-"""Weights, order and layout: the same examples give the same perceptrons, to the bit."""
+"""Weights, order and layout: the same samples give the same perceptrons, to the bit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.perceptrons.models import (
     classes,
     each_classifier,
     each_model,
-    examples,
     frame,
     learnt,
+    samples,
     some,
     target,
 )
@@ -30,7 +30,7 @@ from orfeon import (
 @each_model
 def test_weight_k_is_k_copies_and_weight_zero_is_absence(model, as_frame):
     rng = np.random.default_rng(5)
-    X, signal = examples()
+    X, signal = samples()
     y = target(model, signal)
     table = frame(X) if as_frame else X
     weights = rng.integers(0, 4, N_ROWS)
@@ -45,7 +45,7 @@ def test_weight_k_is_k_copies_and_weight_zero_is_absence(model, as_frame):
 @each_model
 def test_fractional_weights_of_zero_are_absence_in_any_order(model):
     rng = np.random.default_rng(6)
-    X, signal = examples()
+    X, signal = samples()
     y = target(model, signal)
     weights = rng.uniform(0.0, 2.0, N_ROWS) * (rng.random(N_ROWS) < 0.8)
     one = clone(model).fit(X, y, sample_weight=weights)
@@ -58,7 +58,7 @@ def test_fractional_weights_of_zero_are_absence_in_any_order(model):
 @pytest.mark.parametrize("mode", ["batch", "incremental"])
 def test_weights_of_several_classes(mode, multi_class):
     rng = np.random.default_rng(7)
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, 3)
     weights = rng.integers(0, 4, N_ROWS)
     copies = rng.permutation(np.repeat(np.arange(N_ROWS), weights))
@@ -70,7 +70,7 @@ def test_weights_of_several_classes(mode, multi_class):
 @pytest.mark.parametrize("learning_rate", ["invscaling", "adaptive", "constant"])
 @pytest.mark.parametrize("mode", ["batch", "incremental"])
 def test_a_factor_of_all_weights_that_count_no_copies_is_of_no_consequence(mode, learning_rate):
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     model = ParallelPerceptronClassifier(mode=mode, learning_rate=learning_rate, random_state=0)
     assert_same_model(
@@ -82,8 +82,8 @@ def test_a_factor_of_all_weights_that_count_no_copies_is_of_no_consequence(mode,
 
 
 def test_fractional_weights_are_between_those_beside_them():
-    """The first step is a sum over the examples: linear in their weights."""
-    X, signal = examples()
+    """The first step is a sum over the samples: linear in their weights."""
+    X, signal = samples()
     y = classes(signal)
     model = ParallelPerceptronClassifier(
         max_iter=1, standardize=False, tune_margin=True, eta0=1e-6, random_state=0
@@ -100,13 +100,13 @@ def test_fractional_weights_are_between_those_beside_them():
 
 
 def test_class_weights_are_weights():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     doubled = ParallelPerceptronClassifier(class_weight={0: 1, 1: 2}, eta0=0.01, random_state=0)
     by_hand = ParallelPerceptronClassifier(eta0=0.01, random_state=0, standardize=False)
     # Class weights do not take part in the standardisation, so there is none here.
     doubled.set_params(standardize=False)
-    # By halves, so that they are no copies: those would be other examples to sum.
+    # By halves, so that they are no copies: those would be other samples to sum.
     one = doubled.fit(X, y, sample_weight=np.full(N_ROWS, 0.5))
     # Weights that are no copies have a mean of 1; class weights come on top of that.
     mean = np.where(y == 1, 2.0, 1.0).mean()
@@ -117,7 +117,7 @@ def test_class_weights_are_weights():
 
 
 def test_the_rare_class_is_heard_when_classes_are_balanced():
-    X, signal = examples(400, seed=3)
+    X, signal = samples(400, seed=3)
     y = (signal > 3.0).astype(int)
     plain = ParallelPerceptronClassifier(random_state=0).fit(X, y)
     balanced = ParallelPerceptronClassifier(class_weight="balanced", random_state=0).fit(X, y)
@@ -127,7 +127,7 @@ def test_the_rare_class_is_heard_when_classes_are_balanced():
 
 
 def test_weights_decide_which_class_is_of_interest():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     weights = np.where(y == 1, 10, 1)
     for kind, name in (
@@ -140,7 +140,7 @@ def test_weights_decide_which_class_is_of_interest():
 
 
 def test_measures_of_a_selection_are_weighted():
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal)
     weights = np.random.default_rng(8).uniform(0.5, 2.0, N_ROWS)
     model = PPTSSClassifier(max_rounds=1, random_state=0).fit(X, y, sample_weight=weights)
@@ -153,7 +153,7 @@ def test_measures_of_a_selection_are_weighted():
 
 @each_model
 def test_the_layout_of_the_input_does_not_matter(model):
-    X, signal = examples()
+    X, signal = samples()
     X = np.round(X * 4)
     y = target(model, signal)
     spaced = np.zeros((2 * N_ROWS, 12))
@@ -172,7 +172,7 @@ def test_the_layout_of_the_input_does_not_matter(model):
 
 
 def test_single_precision_is_read_as_it_is():
-    X, signal = examples()
+    X, signal = samples()
     single = X.astype(np.float32)
     y = classes(signal)
     one = ParallelPerceptronClassifier(random_state=0).fit(single, y)
@@ -182,7 +182,7 @@ def test_single_precision_is_read_as_it_is():
 
 @each_model
 def test_fitting_changes_nothing_that_was_given(model):
-    X, signal = examples()
+    X, signal = samples()
     y, weights = target(model, signal), np.random.default_rng(2).random(N_ROWS)
     before = X.tobytes(), y.tobytes(), weights.tobytes()
     fitted = clone(model).fit(X, y, sample_weight=weights)
@@ -192,7 +192,7 @@ def test_fitting_changes_nothing_that_was_given(model):
 
 @each_model
 def test_random_state_fixes_everything(model):
-    X, signal = examples()
+    X, signal = samples()
     y = target(model, signal)
     for make in (lambda: 7, lambda: np.random.RandomState(7), lambda: np.random.default_rng(7)):
         one, two = (clone(model).set_params(random_state=make()).fit(X, y) for _ in range(2))
@@ -213,7 +213,7 @@ def test_random_state_fixes_everything(model):
 
 @each_classifier
 def test_the_number_of_threads_does_not_matter(model):
-    X, signal = examples()
+    X, signal = samples()
     y = classes(signal, 3)
     one = clone(model).fit(X, y)
     for n_jobs in (2, 4):
@@ -221,7 +221,7 @@ def test_the_number_of_threads_does_not_matter(model):
 
 
 def test_boosting_with_threads_is_the_same():
-    X, signal = examples()
+    X, signal = samples()
     one, two = (PPBoostClassifier(n_jobs=n, random_state=0) for n in (1, 2))
     assert_same_model(one.fit(X, classes(signal)), two.fit(X, classes(signal)))
 

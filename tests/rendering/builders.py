@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from orfeon.data.schema import Schema
 from orfeon.forest import NODE, Forest
-from orfeon.kernels.route import ALL_BRANCHES
-from orfeon.schema import Schema
+from orfeon.kernels.routing.route import ALL_BRANCHES
 
 
 @dataclass
@@ -17,7 +17,7 @@ class Sprout:
 
     values: list[float] = field(default_factory=list)
     label: int | None = None
-    attribute: int = 0
+    feature: int = 0
     threshold: float = np.inf
     table: list[int] | None = None
     terms: dict[int, float] | None = None
@@ -31,12 +31,12 @@ def leaf(*values: float, label: int | None = None, weight=1.0, variance=0.0) -> 
     return Sprout(list(values), label, weight=weight, variance=variance)
 
 
-def split(attribute: int, threshold: float, left: Sprout, right: Sprout, missing=0) -> Sprout:
-    return Sprout(attribute=attribute, threshold=threshold, children=(left, right), missing=missing)
+def split(feature: int, threshold: float, left: Sprout, right: Sprout, missing=0) -> Sprout:
+    return Sprout(feature=feature, threshold=threshold, children=(left, right), missing=missing)
 
 
-def choose(attribute: int, table: list[int], *children: Sprout, missing=0) -> Sprout:
-    return Sprout(attribute=attribute, table=table, children=children, missing=missing)
+def choose(feature: int, table: list[int], *children: Sprout, missing=0) -> Sprout:
+    return Sprout(feature=feature, table=table, children=children, missing=missing)
 
 
 def combine(terms: dict[int, float], threshold: float, left: Sprout, right: Sprout, missing=0):
@@ -52,18 +52,18 @@ def plant(root: Sprout, schema: Schema, n_classes: int) -> Forest:
     n = len(sprouts)
     nodes = np.zeros(n, NODE)
     nodes["first_child"] = first_child
-    branches, starts, attributes, weights = [], [0], [], []
+    branches, starts, features, weights = [], [0], [], []
     for i, sprout in enumerate(sprouts):
         nodes[i]["threshold"] = sprout.threshold
-        nodes[i]["attribute"] = sprout.attribute
+        nodes[i]["feature"] = sprout.feature
         if sprout.table is not None:
             nodes[i]["threshold"] = len(branches)
             branches.extend(sprout.table)
         if sprout.terms is not None:
-            nodes[i]["attribute"] = -len(starts)
-            attributes.extend(sprout.terms)
+            nodes[i]["feature"] = -len(starts)
+            features.extend(sprout.terms)
             weights.extend(sprout.terms.values())
-            starts.append(len(attributes))
+            starts.append(len(features))
     value = np.zeros((n, n_classes or 1))
     weight, variance = np.zeros(n), np.zeros(n)
     for i in range(n - 1, -1, -1):
@@ -90,7 +90,7 @@ def plant(root: Sprout, schema: Schema, n_classes: int) -> Forest:
         n_classes=n_classes,
         n_categories=schema.n_categories,
         branches=np.array(branches, np.uint16),
-        projections=(np.array(starts, np.int64), np.array(attributes, np.int32), np.array(weights)),
+        projections=(np.array(starts, np.int64), np.array(features, np.int32), np.array(weights)),
         leaf_weight=None if n_classes else weight[[not s.children for s in sprouts]],
         leaf_impurity=None if n_classes else variance[[not s.children for s in sprouts]],
     ).validate()
@@ -159,7 +159,7 @@ def mixed_forest() -> Forest:
 
 
 def regression_forest() -> Forest:
-    """A small regression tree over two ordered attributes."""
+    """A small regression tree over two ordered features."""
     root = split(
         0, 2.5,
         leaf(1.25, weight=12, variance=0.04),
@@ -177,7 +177,7 @@ def chain_forest(depth: int) -> Forest:
 
 
 def random_forest_of_one(rng: np.random.Generator, n_classes: int, fractional=False) -> Forest:
-    """A random tree over three ordered and two categorical attributes, with every kind of test."""
+    """A random tree over three ordered and two categorical features, with every kind of test."""
     sprouts = [
         leaf(*rng.integers(0, 9, n_classes or 1).astype(float), weight=float(rng.integers(1, 9)))
         for _ in range(rng.integers(1, 12))
@@ -198,9 +198,9 @@ def _random_test(rng: np.random.Generator, sprouts: list[Sprout], fractional: bo
     missing = ALL_BRANCHES if fractional and rng.random() < 0.5 else int(rng.integers(width))
     threshold = float(rng.integers(-6, 7)) / 2 if rng.random() < 0.9 else np.inf
     if kind == 2:
-        attribute = int(rng.integers(3, 5))
-        table = rng.integers(0, width, 5 if attribute == 3 else 3).tolist()
-        return choose(attribute, table, *children, missing=missing)
+        feature = int(rng.integers(3, 5))
+        table = rng.integers(0, width, 5 if feature == 3 else 3).tolist()
+        return choose(feature, table, *children, missing=missing)
     if kind == 3:
         terms = {0: 0.5, 2: -2.0} if rng.random() < 0.5 else {1: 1.0, 0: 1.0}
         return combine(terms, threshold, *children, missing=missing)

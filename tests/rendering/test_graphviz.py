@@ -20,14 +20,14 @@ from tests.rendering.builders import (
     split,
 )
 
+from orfeon.data.schema import Schema
 from orfeon.rendering import export_graphviz
-from orfeon.schema import Schema
 
 HOSTILE = ['a"]; evil [label="', "<B>bold</B>", "back\\slash\\", "a & b; }", "-->", "line\nbreak"]
 
 
 def hostile():
-    """A tree whose attribute, categories and classes try to leave their labels."""
+    """A tree whose feature, categories and classes try to leave their labels."""
     schema = Schema((tuple(HOSTILE), None), (HOSTILE[0], HOSTILE[1]))
     tests = choose(0, [0, 0, 0, 1, 1, 1], split(1, 2.0, leaf(1, 0), leaf(0, 1)), leaf(2, 1))
     return plant(tests, schema, 2), {"schema": schema, "class_names": HOSTILE[1:3]}
@@ -87,7 +87,7 @@ def test_class_shares_fill_the_bar():
     assert widths == [("18", "#0072B2"), ("54", "#E69F00")]
 
 
-def test_a_leaf_without_examples_still_has_a_bar():
+def test_a_leaf_without_samples_still_has_a_bar():
     nodes, _ = read_dot(export_graphviz(plant(leaf(0, 0), Schema.ordered(1), 2)))
     assert nodes == {0: ["0", "n = 0"]}
 

@@ -19,8 +19,8 @@ from tests.rendering.builders import (
     split,
 )
 
+from orfeon.data.schema import Schema
 from orfeon.rendering import export_html
-from orfeon.schema import Schema
 
 ALLOWED = {
     "html", "head", "meta", "title", "body", "section", "style", "h2", "h3", "p", "ul", "li", "i",
@@ -41,7 +41,7 @@ class Page(HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.depth, self.tags, self.attributes = [], 0, [], []
+        self.open, self.depth, self.tags, self.features = [], 0, [], []
         self.words, self.boxes, self.sheets = [], [], []
         self.feed(text)
         self.close()
@@ -52,7 +52,7 @@ class Page(HTMLParser):
         if tag == "summary":
             assert self.open[-1] == "details"
         self.tags.append(tag)
-        self.attributes.extend(attrs)
+        self.features.extend(attrs)
         if "box" in (dict(attrs).get("class") or "").split():
             self.boxes.append(dict(attrs))
         if tag not in VOID:
@@ -80,7 +80,7 @@ def test_a_box_for_each_node_and_a_summary_for_each_test():
 def test_regression_and_a_single_leaf():
     page = Page(export_html(regression_forest()))
     assert len(page.boxes) == 5
-    assert "legend" not in [value for name, value in page.attributes if name == "class"]
+    assert "legend" not in [value for name, value in page.features if name == "class"]
     leaf_page = Page(export_html(plant(leaf(3, 1), Schema.ordered(2), 2)))
     assert len(leaf_page.boxes) == 1
     assert "1 leaf · depth 0 · n = 4" in leaf_page.words
@@ -89,7 +89,7 @@ def test_regression_and_a_single_leaf():
 def test_nothing_comes_from_elsewhere_and_nothing_runs():
     text = export_html(golf_forest(), schema=GOLF_SCHEMA, class_names=GOLF_CLASSES)
     page = Page(text)
-    names = {name for name, _ in page.attributes}
+    names = {name for name, _ in page.features}
     assert not names & {"src", "srcset", "action"}
     assert not [name for name in names if name.startswith("on")]
     assert not re.search(r"https?:|url\(|@import|javascript:", text)
@@ -102,7 +102,7 @@ def test_hostile_names_are_words_and_nothing_else():
         plant(tests, schema, 2), schema=schema, class_names=HOSTILE[2:4], title=HOSTILE[4]
     )
     page = Page(text)  # refuses any element that is not ours
-    names = {name for name, _ in page.attributes}
+    names = {name for name, _ in page.features}
     assert names <= {
         "lang", "charset", "name", "content", "class", "aria-label", "style", "title", "type", "id",
         "checked", "for", "tabindex", "role", "open", "aria-hidden",

@@ -29,8 +29,8 @@ from tests.rendering.builders import (
 )
 
 import orfeon.rendering
+from orfeon.data.schema import Schema
 from orfeon.rendering import plot_tree
-from orfeon.schema import Schema
 
 
 @pytest.fixture(autouse=True)

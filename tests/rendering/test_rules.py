@@ -24,10 +24,10 @@ from tests.rendering.builders import (
     split,
 )
 
+from orfeon.data.schema import Schema
 from orfeon.rendering import export_rules
 from orfeon.rendering.conditions import Interval, Missing, Subset
 from orfeon.rendering.wording import Wording
-from orfeon.schema import Schema
 
 X = ((0, 1.0),)
 
@@ -36,7 +36,7 @@ def sentences(forest, **options):
     return [str(rule) for rule in export_rules(forest, **options)]
 
 
-def test_bounds_on_one_attribute_are_the_tightest():
+def test_bounds_on_one_feature_are_the_tightest():
     assert sentences(iris_forest(), schema=IRIS_SCHEMA, class_names=IRIS_CLASSES) == [
         "if petal length <= 2.45 then setosa",
         "if 2.45 < petal length <= 4.95 and petal width <= 1.65 then versicolor",
@@ -83,10 +83,10 @@ def test_coverage_and_confidence():
     )
     assert shown[3] == (
         "if petal length > 4.95 and petal width <= 1.75 then virginica "
-        "(4% of the examples, 67% of them virginica)"
+        "(4% of the samples, 67% of them virginica)"
     )
     assert sentences(regression_forest(), show_weights=True)[0] == (
-        "if x0 <= 2.5 then 1.25 (47% of the examples)"
+        "if x0 <= 2.5 then 1.25 (47% of the samples)"
     )
 
 
@@ -112,9 +112,9 @@ def test_conditions_on_different_subjects_do_not_meet():
         Subset(X, 2, frozenset()).meet(Interval(X))
 
 
-def test_an_attribute_without_categories_is_named():
+def test_an_feature_without_categories_is_named():
     subset = Subset(((1, 1.0),), 3, frozenset({0}))
-    with pytest.raises(ValueError, match="Attribute 'x1' of the schema has no categories"):
+    with pytest.raises(ValueError, match="Feature 'x1' of the schema has no categories"):
         Wording(Schema.ordered(2)).condition(subset)
 
 

@@ -21,9 +21,9 @@ from tests.rendering.builders import (
     split,
 )
 
-from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.data.schema import Schema
+from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.rendering import export_text
-from orfeon.schema import Schema
 
 
 def lines(text):

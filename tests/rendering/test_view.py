@@ -16,9 +16,9 @@ from tests.rendering.builders import (
     split,
 )
 
+from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.rendering import export_html, export_text, plot_tree, view_tree
-from orfeon.schema import Schema
 
 
 class Fitted:
@@ -82,7 +82,7 @@ def test_a_forest_without_a_schema_gets_plain_names():
     [
         ({"tree": 1}, r"tree=1 is not allowed: the forest has 1 tree"),
         ({"class_names": ["a"]}, r"class_names has 1 names; the forest has 3 classes"),
-        ({"schema": GOLF_SCHEMA}, r"schema has attributes with \[3, 0, 0, 2\] categories"),
+        ({"schema": GOLF_SCHEMA}, r"schema has features with \[3, 0, 0, 2\] categories"),
         ({"max_depth": -1}, r"max_depth=-1 is not allowed: give None or an integer from 0"),
         ({"max_depth": True}, r"max_depth=True is not allowed"),
         ({"decimals": 18}, r"decimals=18 is not allowed: give None or an integer from 0 to 17"),

@@ -51,25 +51,25 @@ def targets(task, n_rows, seed):
     return rng.normal(size=n_rows) if task == "regression" else rng.integers(0, N_CLASSES, n_rows)
 
 
-def learnt(name, task, seed=0, n_examples=40, members=slice(None), **changes):
+def learnt(name, task, seed=0, n_samples=40, members=slice(None), **changes):
     rule = rule_of(name)
     if not rule.learns:
         return rule.learn(None, None, 0 if task == "regression" else N_CLASSES)
-    said, y = answers(rule, task, n_examples, seed), targets(task, n_examples, seed)
-    said, y, weights = said[members], y, changes.get("weights")
+    outputs, y = answers(rule, task, n_samples, seed), targets(task, n_samples, seed)
+    outputs, y, weights = outputs[members], y, changes.get("weights")
     if "rows" in changes:
-        said, y = said[:, changes["rows"]], y[changes["rows"]]
-    return rule.learn(said, y, 0 if task == "regression" else N_CLASSES, weights)
+        outputs, y = outputs[:, changes["rows"]], y[changes["rows"]]
+    return rule.learn(outputs, y, 0 if task == "regression" else N_CLASSES, weights)
 
 
-def decide(decider, said, task):
-    return decider.predict(said) if task == "regression" else decider.shares(said, N_CLASSES)
+def decide(decider, answers, task):
+    return decider.predict(answers) if task == "regression" else decider.shares(answers, N_CLASSES)
 
 
-def staged(decider, said, task):
+def staged(decider, answers, task):
     if task == "regression":
-        return list(decider.staged_predict(said))
-    return list(decider.staged_shares(said, N_CLASSES))
+        return list(decider.staged_predict(answers))
+    return list(decider.staged_shares(answers, N_CLASSES))
 
 
 def contents(decider):
@@ -87,8 +87,8 @@ def assert_same_bits(one, other):
 
 @pytest.mark.parametrize("name", rules_for("classification"))
 def test_shares_are_not_negative_and_sum_to_one(name):
-    said = answers(rule_of(name), "classification", 300, seed=5)
-    shares = learnt(name, "classification").shares(said, N_CLASSES)
+    outputs = answers(rule_of(name), "classification", 300, seed=5)
+    shares = learnt(name, "classification").shares(outputs, N_CLASSES)
     assert shares.shape == (300, N_CLASSES)
     assert shares.min() >= 0
     np.testing.assert_allclose(shares.sum(axis=1), 1.0, rtol=0, atol=1e-12)
@@ -97,9 +97,9 @@ def test_shares_are_not_negative_and_sum_to_one(name):
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_rows_on_which_nobody_answers_are_left_open(name, task):
     decider = learnt(name, task)
-    said = answers(rule_of(name), task, 2, seed=5, absent=0.0)
-    said[:, 0] = -1 if said.dtype.kind == "i" else np.nan
-    decided = decide(decider, said, task)[0]
+    outputs = answers(rule_of(name), task, 2, seed=5, absent=0.0)
+    outputs[:, 0] = -1 if outputs.dtype.kind == "i" else np.nan
+    decided = decide(decider, outputs, task)[0]
     if task == "regression":
         assert np.isnan(decided)
     elif name == "naive_bayes":  # all that is known are the prior probabilities
@@ -114,56 +114,56 @@ def test_rows_on_which_nobody_answers_are_left_open(name, task):
 @given(cuts=st.lists(st.integers(0, 37), max_size=4), seed=st.integers(0, 20))
 def test_how_rows_are_split_does_not_change_a_bit(name, task, cuts, seed):
     decider = learnt(name, task)
-    said = answers(rule_of(name), task, 37, seed)
+    outputs = answers(rule_of(name), task, 37, seed)
     bounds = [0, *sorted(cuts), 37]
-    parts = [decide(decider, said[:, first:last], task) for first, last in pairwise(bounds)]
-    np.testing.assert_array_equal(np.concatenate(parts), decide(decider, said, task))
+    parts = [decide(decider, outputs[:, first:last], task) for first, last in pairwise(bounds)]
+    np.testing.assert_array_equal(np.concatenate(parts), decide(decider, outputs, task))
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_the_order_of_rows_does_not_change_a_bit(name, task):
     decider = learnt(name, task)
-    said = answers(rule_of(name), task, 64, seed=9)
+    outputs = answers(rule_of(name), task, 64, seed=9)
     order = np.random.default_rng(0).permutation(64)
     np.testing.assert_array_equal(
-        decide(decider, said[:, order], task), decide(decider, said, task)[order]
+        decide(decider, outputs[:, order], task), decide(decider, outputs, task)[order]
     )
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_the_layout_of_the_answers_does_not_change_a_bit(name, task):
     decider = learnt(name, task)
-    said = answers(rule_of(name), task, 50, seed=3)
-    expected = decide(decider, said, task)
-    twice = np.repeat(said, 2, axis=1)[:, ::2]
-    frozen = said.copy()
+    outputs = answers(rule_of(name), task, 50, seed=3)
+    expected = decide(decider, outputs, task)
+    twice = np.repeat(outputs, 2, axis=1)[:, ::2]
+    frozen = outputs.copy()
     frozen.setflags(write=False)
-    for other in (np.asfortranarray(said), twice, frozen, said.tolist()):
+    for other in (np.asfortranarray(outputs), twice, frozen, outputs.tolist()):
         np.testing.assert_array_equal(decide(decider, other, task), expected)
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_a_member_that_does_not_answer_is_one_that_is_not_there(name, task):
     decider = learnt(name, task)
-    said = answers(rule_of(name), task, 50, seed=4, absent=0.0)
+    outputs = answers(rule_of(name), task, 50, seed=4, absent=0.0)
     kept = [0, 1, 3, 4, 6]
-    silent = said.copy()
-    silent[[2, 5]] = -1 if said.dtype.kind == "i" else np.nan
+    silent = outputs.copy()
+    silent[[2, 5]] = -1 if outputs.dtype.kind == "i" else np.nan
     np.testing.assert_array_equal(
-        decide(decider, silent, task), decide(decider.subset(kept), said[kept], task)
+        decide(decider, silent, task), decide(decider.subset(kept), outputs[kept], task)
     )
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_stages_are_the_decisions_of_the_first_members(name, task):
     decider = learnt(name, task)
-    said = answers(rule_of(name), task, 30, seed=8)
-    stages = staged(decider, said, task)
+    outputs = answers(rule_of(name), task, 30, seed=8)
+    stages = staged(decider, outputs, task)
     assert len(stages) == N_MEMBERS
     for n_heard, decided in enumerate(stages, start=1):
         first = decider.subset(range(n_heard))
-        np.testing.assert_array_equal(decided, decide(first, said[:n_heard], task))
-    np.testing.assert_array_equal(stages[-1], decide(decider, said, task))
+        np.testing.assert_array_equal(decided, decide(first, outputs[:n_heard], task))
+    np.testing.assert_array_equal(stages[-1], decide(decider, outputs, task))
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
@@ -172,21 +172,21 @@ def test_stages_are_the_decisions_of_the_first_members(name, task):
 def test_answers_that_are_trusted_are_decided_in_the_same_way(name, task, cuts):
     """All at once, and in stages of members that come in parts."""
     decider, n_classes = learnt(name, task), 0 if task == "regression" else N_CLASSES
-    said = answers(rule_of(name), task, 30, seed=8)
-    decided = decider.decide(said, n_classes)
-    np.testing.assert_array_equal(decided, decide(decider, said, task))
-    asked = []
+    outputs = answers(rule_of(name), task, 30, seed=8)
+    decided = decider.decide(outputs, n_classes)
+    np.testing.assert_array_equal(decided, decide(decider, outputs, task))
+    queried = []
 
     def parts():
         for first, last in pairwise([0, *sorted(cuts), N_MEMBERS]):
-            asked.append(last)
-            yield said[first:last]
+            queried.append(last)
+            yield outputs[first:last]
 
-    for stage, whole in enumerate(staged(decider, said, task), start=1):
+    for stage, whole in enumerate(staged(decider, outputs, task), start=1):
         if stage == 1:
             stages = decider.decide_in_stages(parts(), n_classes)
         np.testing.assert_array_equal(next(stages), whole)
-        assert asked[-1] == min(last for last in [*cuts, N_MEMBERS] if last >= stage)
+        assert queried[-1] == min(last for last in [*cuts, N_MEMBERS] if last >= stage)
     assert next(stages, None) is None
 
 
@@ -203,9 +203,9 @@ def test_a_subset_of_what_was_learnt_is_what_a_subset_would_learn(name, task, or
 @given(order=st.permutations(range(N_MEMBERS)))
 def test_the_order_of_members_does_not_matter(name, task, order):
     decider = learnt(name, task)
-    said = answers(rule_of(name), task, 40, seed=6)
-    decided = decide(decider, said, task)
-    other = decide(decider.subset(order), said[order], task)
+    outputs = answers(rule_of(name), task, 40, seed=6)
+    decided = decide(decider, outputs, task)
+    other = decide(decider.subset(order), outputs[order], task)
     if (name, task) in [("weighted", "regression")] or name not in ORDERLESS:
         np.testing.assert_allclose(other, decided, rtol=1e-13, atol=1e-15)
     else:
@@ -221,8 +221,8 @@ def test_a_mask_keeps_the_same_members_as_their_indices(name, task):
 
 @pytest.mark.parametrize(("name", "task"), CASES)
 def test_no_rows_give_no_decisions(name, task):
-    said = answers(rule_of(name), task, 0, seed=0)
-    decided = decide(learnt(name, task), said, task)
+    outputs = answers(rule_of(name), task, 0, seed=0)
+    decided = decide(learnt(name, task), outputs, task)
     assert decided.shape == ((0,) if task == "regression" else (0, N_CLASSES))
 
 
@@ -231,14 +231,14 @@ def test_one_class_or_one_member_is_no_trouble(name, task):
     rule = rule_of(name)
     n_classes = 0 if task == "regression" else 1
     if task == "regression":
-        said = np.array([[1.5, 2.5]])
+        answers = np.array([[1.5, 2.5]])
     else:
-        said = np.zeros((1, 2), dtype=int) if rule.reads == "votes" else np.ones((1, 2, 1))
-    decider = rule.learn(said, [0, 0], n_classes)
+        answers = np.zeros((1, 2), dtype=int) if rule.reads == "votes" else np.ones((1, 2, 1))
+    decider = rule.learn(answers, [0, 0], n_classes)
     if task == "regression":
-        np.testing.assert_allclose(decider.predict(said), [1.5, 2.5], rtol=1e-15)
+        np.testing.assert_allclose(decider.predict(answers), [1.5, 2.5], rtol=1e-15)
     else:
-        np.testing.assert_array_equal(decider.shares(said, 1), [[1.0], [1.0]])
+        np.testing.assert_array_equal(decider.shares(answers, 1), [[1.0], [1.0]])
 
 
 # -- learning ----------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def test_one_class_or_one_member_is_no_trouble(name, task):
 @pytest.mark.parametrize(("name", "task"), LEARNING)
 @settings(max_examples=30)
 @given(order=st.permutations(range(40)))
-def test_the_order_of_examples_does_not_change_a_bit_of_what_is_learnt(name, task, order):
+def test_the_order_of_samples_does_not_change_a_bit_of_what_is_learnt(name, task, order):
     assert_same_bits(learnt(name, task, rows=list(order)), learnt(name, task))
 
 
@@ -256,15 +256,15 @@ def test_the_order_of_examples_does_not_change_a_bit_of_what_is_learnt(name, tas
 @given(counts=st.lists(st.integers(0, 3), min_size=40, max_size=40).filter(any))
 def test_a_weight_is_that_many_copies_and_none_is_absence(name, task, counts):
     counts = np.array(counts)
-    counts[0] = 1  # a weight that is positive, on an example that somebody answers
+    counts[0] = 1  # a weight that is positive, on a sample that somebody answers
     copies = np.repeat(np.arange(40), counts)
     copied = learnt(name, task, rows=copies)
     assert_same_bits(learnt(name, task, weights=counts), copied)
 
 
 @pytest.mark.parametrize(("name", "task"), LEARNING)
-def test_fractions_count_as_parts_of_examples(name, task):
-    """Weights 0.2 and 0.4 among others of 0.2 are one example and two, each of weight 0.2."""
+def test_fractions_count_as_parts_of_samples(name, task):
+    """Weights 0.2 and 0.4 among others of 0.2 are one sample and two, each of weight 0.2."""
     weights = np.full(40, 0.2)
     weights[3] = 0.4
     copies = [*range(40), 3]
@@ -279,18 +279,18 @@ def test_fractions_count_as_parts_of_examples(name, task):
 )
 def test_members_may_be_learnt_of_a_few_at_a_time(name, task, cuts, seed):
     rule, n_classes = rule_of(name), 0 if task == "regression" else N_CLASSES
-    said, y = answers(rule, task, 40, seed), targets(task, 40, seed)
-    said[2] = -1 if said.dtype.kind == "i" else np.nan  # a part may say nothing
+    outputs, y = answers(rule, task, 40, seed), targets(task, 40, seed)
+    outputs[2] = -1 if outputs.dtype.kind == "i" else np.nan  # a part may say nothing
     weights = np.random.default_rng(seed).integers(0, 4, 40) / 3
-    parts = (said[first:last] for first, last in pairwise([0, *sorted(cuts), N_MEMBERS]))
+    parts = (outputs[first:last] for first, last in pairwise([0, *sorted(cuts), N_MEMBERS]))
     found = rule.learn_in_parts(parts, y, n_classes, weights)
-    assert_same_bits(found, rule.learn(said, y, n_classes, weights))
+    assert_same_bits(found, rule.learn(outputs, y, n_classes, weights))
 
 
 def learnt_with(name, task, weights, rows=slice(None), **settings):
     rule, n_classes = rule_of(name), 0 if task == "regression" else N_CLASSES
-    said, y = answers(rule, task, 40, 0), targets(task, 40, 0)
-    return rule.learn(said[:, rows], y[rows], n_classes, weights, **settings)
+    outputs, y = answers(rule, task, 40, 0), targets(task, 40, 0)
+    return rule.learn(outputs[:, rows], y[rows], n_classes, weights, **settings)
 
 
 @pytest.mark.parametrize(("name", "task"), LEARNING)

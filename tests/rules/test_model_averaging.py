@@ -15,10 +15,10 @@ from orfeon.rules.model_averaging import ModelAveraging, ModelPosterior
 from orfeon.rules.supports import Mean, Soft
 
 
-def supports_of(seed, n_members=5, n_examples=20, n_classes=3):
+def supports_of(seed, n_members=5, n_samples=20, n_classes=3):
     rng = np.random.default_rng(seed)
-    supports = rng.dirichlet(np.ones(n_classes), (n_members, n_examples))
-    return supports, rng.integers(0, n_classes, n_examples)
+    supports = rng.dirichlet(np.ones(n_classes), (n_members, n_samples))
+    return supports, rng.integers(0, n_classes, n_samples)
 
 
 def log_likelihoods(supports, y, weights=None):
@@ -47,15 +47,15 @@ def test_weights_are_the_softmax_of_log_likelihoods(seed):
 def test_shares_are_the_weighted_mean_of_supports():
     supports, y = supports_of(0)
     decider = ModelAveraging(temperature=8.0).learn(supports, y, 3)
-    new, _ = supports_of(99, n_examples=50)
+    new, _ = supports_of(99, n_samples=50)
     expected = np.einsum("t,tnk->nk", decider.weights, new)
     np.testing.assert_allclose(decider.shares(new, 3), expected, rtol=1e-13)
     assert np.abs(expected - new.mean(axis=0)).max() > 0.01
 
 
 def test_two_members_worked_by_hand():
-    said = [[[0.8, 0.2], [0.4, 0.6]], [[0.5, 0.5], [0.5, 0.5]]]
-    decider = ModelAveraging().learn(said, [0, 1], 2)
+    answers = [[[0.8, 0.2], [0.4, 0.6]], [[0.5, 0.5], [0.5, 0.5]]]
+    decider = ModelAveraging().learn(answers, [0, 1], 2)
     first, second = 0.8 * 0.6, 0.5 * 0.5
     expected = np.array([first, second]) / (first + second)
     np.testing.assert_allclose(decider.weights, expected, rtol=1e-14)
@@ -94,19 +94,19 @@ def test_parameters_are_paid_for_as_in_the_bayesian_information_criterion():
     np.testing.assert_allclose(warm.weights, softmax(-criteria / 8), rtol=1e-10)
 
 
-def test_half_weights_are_half_of_the_examples():
+def test_half_weights_are_half_of_the_samples():
     supports, y = supports_of(6)
     decider = ModelAveraging().learn(supports, y, 3, np.full(20, 0.5))
     np.testing.assert_allclose(decider.log_weights, log_likelihoods(supports, y) / 2, rtol=1e-12)
 
 
-def test_with_more_examples_the_weight_goes_to_the_best_member():
+def test_with_more_samples_the_weight_goes_to_the_best_member():
     """Supports of 0.7, 0.65 and 0.6 for the true class; the first is best."""
-    said = np.array([[[p, 1 - p]] for p in (0.7, 0.65, 0.6)])
+    answers = np.array([[[p, 1 - p]] for p in (0.7, 0.65, 0.6)])
     largest = []
-    for n_examples in (1, 10, 100, 1000):
-        decider = ModelAveraging().learn(said.repeat(n_examples, axis=1), [0] * n_examples, 2)
-        expected = softmax(n_examples * np.log([0.7, 0.65, 0.6]))
+    for n_samples in (1, 10, 100, 1000):
+        decider = ModelAveraging().learn(answers.repeat(n_samples, axis=1), [0] * n_samples, 2)
+        expected = softmax(n_samples * np.log([0.7, 0.65, 0.6]))
         np.testing.assert_allclose(decider.weights, expected, rtol=1e-9)
         largest.append(decider.weights[0])
     assert largest == sorted(largest)
@@ -115,15 +115,15 @@ def test_with_more_examples_the_weight_goes_to_the_best_member():
 
 
 def test_certain_and_wrong_costs_as_much_as_the_floor_says():
-    said = [[[0.0, 1.0], [1.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]]
-    decider = ModelAveraging(floor=0.01).learn(said, [0, 0], 2)
+    answers = [[[0.0, 1.0], [1.0, 0.0]], [[0.5, 0.5], [0.5, 0.5]]]
+    decider = ModelAveraging(floor=0.01).learn(answers, [0, 0], 2)
     np.testing.assert_allclose(decider.weights, [0.01 / 0.26, 0.25 / 0.26], rtol=1e-13)
 
 
 def test_the_likelihood_of_errors_is_that_of_an_accuracy():
     """Nine and six right of ten; a wrong vote is for one of two other classes."""
-    said = np.eye(3)[np.array([[0] * 9 + [1], [0] * 6 + [2] * 4])]
-    decider = ModelAveraging(likelihood="errors").learn(said, [0] * 10, 3)
+    answers = np.eye(3)[np.array([[0] * 9 + [1], [0] * 6 + [2] * 4])]
+    decider = ModelAveraging(likelihood="errors").learn(answers, [0] * 10, 3)
     logs = []
     for right in (9, 6):
         p = (right + 1) / 13
@@ -135,12 +135,12 @@ def test_the_likelihood_of_errors_is_that_of_an_accuracy():
 
 
 @pytest.mark.parametrize("likelihood", ["supports", "errors"])
-def test_a_member_is_judged_by_the_examples_it_answers(likelihood):
+def test_a_member_is_judged_by_the_samples_it_answers(likelihood):
     """Half of the answers taken away at random from two equal members change nothing."""
-    said = np.array([[[0.8, 0.2], [0.3, 0.7]] * 4, [[0.8, 0.2], [0.3, 0.7]] * 4])
-    said[1, 4:] = np.nan
+    answers = np.array([[[0.8, 0.2], [0.3, 0.7]] * 4, [[0.8, 0.2], [0.3, 0.7]] * 4])
+    answers[1, 4:] = np.nan
     y = [0, 0] * 4
-    decider = ModelAveraging(likelihood, temperature=2.0).learn(said, y, 2)
+    decider = ModelAveraging(likelihood, temperature=2.0).learn(answers, y, 2)
     if likelihood == "supports":
         assert decider.log_weights[0] == pytest.approx(4 * log(0.8 * 0.3) / 2, rel=1e-14)
         np.testing.assert_allclose(decider.weights, [0.5, 0.5], rtol=1e-14)
@@ -160,10 +160,10 @@ def test_a_member_that_never_answers_is_one_that_knows_nothing(likelihood):
 def test_where_the_probable_members_are_silent_the_others_are_heard():
     """However improbable these are: exp(-2000) is below all floats."""
     decider = ModelPosterior(np.array([-2000.0, 0.0, -2000.0 - log(3)]))
-    said = np.array([[[1.0, 0.0]], [[0.5, 0.5]], [[0.0, 1.0]]])
-    np.testing.assert_array_equal(decider.shares(said, 2), [[0.5, 0.5]])
-    said[1] = np.nan
-    np.testing.assert_allclose(decider.shares(said, 2), [[0.75, 0.25]], rtol=1e-12)
+    answers = np.array([[[1.0, 0.0]], [[0.5, 0.5]], [[0.0, 1.0]]])
+    np.testing.assert_array_equal(decider.shares(answers, 2), [[0.5, 0.5]])
+    answers[1] = np.nan
+    np.testing.assert_allclose(decider.shares(answers, 2), [[0.75, 0.25]], rtol=1e-12)
 
 
 @given(order=st.permutations(range(5)))
@@ -181,63 +181,63 @@ def test_a_subset_is_the_posterior_given_that_one_of_them_is_true(order):
 
 def test_targets_are_normal_around_predictions():
     y = np.random.default_rng(0).normal(size=12)
-    said = noisy(y, [0.5, 0.6, 1.0])
-    decider = ModelAveraging().learn(said, y, 0)
-    variances = np.mean((said - y) ** 2, axis=1)
+    answers = noisy(y, [0.5, 0.6, 1.0])
+    decider = ModelAveraging().learn(answers, y, 0)
+    variances = np.mean((answers - y) ** 2, axis=1)
     np.testing.assert_allclose(decider.variances, variances, rtol=1e-13)
-    logs = norm.logpdf(y, said, np.sqrt(variances)[:, None]).sum(axis=1)
+    logs = norm.logpdf(y, answers, np.sqrt(variances)[:, None]).sum(axis=1)
     np.testing.assert_allclose(decider.log_weights, logs, rtol=1e-12)
     np.testing.assert_allclose(decider.weights, softmax(logs), rtol=1e-10)
-    # In closed form: the inverse root mean squared error to the power of the number of examples.
+    # In closed form: the inverse root mean squared error to the power of the number of samples.
     closed = variances ** (-12 / 2)
     np.testing.assert_allclose(decider.weights, closed / closed.sum(), rtol=1e-10)
 
 
 def test_mean_and_variance_are_those_of_the_mixture():
     decider = ModelPosterior(np.log([0.5, 0.3, 0.2]), np.array([1.0, 4.0, 0.25]))
-    said = np.array([[1.0, 2.0], [3.0, 2.0], [-1.0, 2.0]])
+    answers = np.array([[1.0, 2.0], [3.0, 2.0], [-1.0, 2.0]])
     mean = 0.5 * 1 + 0.3 * 3 - 0.2 * 1
     within = 0.5 * 1 + 0.3 * 4 + 0.2 * 0.25
     between = 0.5 * (1 - mean) ** 2 + 0.3 * (3 - mean) ** 2 + 0.2 * (-1 - mean) ** 2
-    np.testing.assert_allclose(decider.predict(said), [mean, 2.0], rtol=1e-14)
+    np.testing.assert_allclose(decider.predict(answers), [mean, 2.0], rtol=1e-14)
     np.testing.assert_allclose(
-        decider.predict_variance(said), [within + between, within], rtol=1e-14
+        decider.predict_variance(answers), [within + between, within], rtol=1e-14
     )
     rng = np.random.default_rng(0)
     which = rng.choice(3, 400_000, p=[0.5, 0.3, 0.2])
-    drawn = rng.normal(said[which, 0], np.sqrt(decider.variances[which]))
+    drawn = rng.normal(answers[which, 0], np.sqrt(decider.variances[which]))
     assert drawn.mean() == pytest.approx(mean, abs=0.01)
     assert drawn.var() == pytest.approx(within + between, rel=0.01)
 
 
 def test_mean_and_variance_are_those_of_the_members_that_answer():
     decider = ModelPosterior(np.log([0.5, 0.3, 0.2]), np.array([1.0, 4.0, 0.25]))
-    said = np.array([[1.0, np.nan], [np.nan, np.nan], [-1.0, np.nan]])
+    answers = np.array([[1.0, np.nan], [np.nan, np.nan], [-1.0, np.nan]])
     mean = (0.5 - 0.2) / 0.7
     second = (0.5 * (1 + 1) + 0.2 * (0.25 + 1)) / 0.7
-    np.testing.assert_allclose(decider.predict(said), [mean, np.nan], rtol=1e-14)
+    np.testing.assert_allclose(decider.predict(answers), [mean, np.nan], rtol=1e-14)
     np.testing.assert_allclose(
-        decider.predict_variance(said), [second - mean**2, np.nan], rtol=1e-13
+        decider.predict_variance(answers), [second - mean**2, np.nan], rtol=1e-13
     )
 
 
-def test_after_many_examples_the_variance_is_the_error_that_comes():
+def test_after_many_samples_the_variance_is_the_error_that_comes():
     y = np.random.default_rng(1).normal(size=20_000)
     decider = ModelAveraging().learn(noisy(y, [0.7, 1.0, 1.5]), y, 0)
     new = np.random.default_rng(2).normal(size=20_000)
-    said = noisy(new, [0.7, 1.0, 1.5], seed=3)
-    errors = (decider.predict(said) - new) ** 2
-    promised = decider.predict_variance(said)
+    answers = noisy(new, [0.7, 1.0, 1.5], seed=3)
+    errors = (decider.predict(answers) - new) ** 2
+    promised = decider.predict_variance(answers)
     assert promised.mean() == pytest.approx(0.49, rel=0.03)
     assert errors.mean() == pytest.approx(promised.mean(), rel=0.03)
 
 
-def test_with_more_examples_the_best_regressor_takes_all():
+def test_with_more_samples_the_best_regressor_takes_all():
     largest = []
-    for n_examples in (4, 40, 400, 4000):
-        y = np.random.default_rng(0).normal(size=n_examples)
+    for n_samples in (4, 40, 400, 4000):
+        y = np.random.default_rng(0).normal(size=n_samples)
         decider = ModelAveraging().learn(y + np.array([[1.0], [1.1], [1.2]]), y, 0)
-        expected = softmax(-n_examples * np.log([1.0, 1.1, 1.2]))
+        expected = softmax(-n_samples * np.log([1.0, 1.1, 1.2]))
         np.testing.assert_allclose(decider.weights, expected, rtol=1e-9)
         largest.append(decider.weights[0])
     assert largest == sorted(largest)
@@ -261,15 +261,15 @@ def test_a_regressor_that_never_answers_is_worth_the_mean():
 
 
 @pytest.mark.parametrize(
-    ("said", "y"),
+    ("answers", "y"),
     [
         ([[1.0, 1.0], [1.0, 1.0]], [1.0, 1.0]),
         ([[1e200, -1e200], [-1e200, 1e200]], [1e200, 0.0]),
         ([[1e-200, 0.0], [0.0, 1e-200]], [0.0, 0.0]),
     ],
 )
-def test_extreme_errors_leave_sensible_weights(said, y):
-    decider = ModelAveraging().learn(said, y, 0)
+def test_extreme_errors_leave_sensible_weights(answers, y):
+    decider = ModelAveraging().learn(answers, y, 0)
     np.testing.assert_allclose(decider.weights, [0.5, 0.5], rtol=1e-9)
     assert (decider.variances > 0).all()
     plain = Mean().learn(None, None, 0).predict([[1.0], [3.0]])

@@ -43,11 +43,11 @@ def decider_of(confusion, priors):
     return VoteLikelihoods(np.log(priors), np.log(np.swapaxes(confusion, 1, 2)))
 
 
-def sample(confusion, priors, n_examples, seed=0):
+def sample(confusion, priors, n_samples, seed=0):
     rng = np.random.default_rng(seed)
-    y = rng.choice(len(priors), n_examples, p=priors)
-    cumulative = confusion.cumsum(axis=2)[:, y]  # member, example, class
-    votes = (rng.random((len(confusion), n_examples, 1)) > cumulative).sum(axis=2)
+    y = rng.choice(len(priors), n_samples, p=priors)
+    cumulative = confusion.cumsum(axis=2)[:, y]  # member, sample, class
+    votes = (rng.random((len(confusion), n_samples, 1)) > cumulative).sum(axis=2)
     return np.minimum(votes, len(priors) - 1), y
 
 
@@ -56,8 +56,8 @@ def sample(confusion, priors, n_examples, seed=0):
 
 def test_two_members_worked_by_hand():
     y = np.array([0, 0, 0, 1, 1])
-    said = np.array([[0, 0, 1, 1, 1], [0, 0, 0, 1, 0]])
-    decider = NaiveBayes().learn(said, y, 2)
+    answers = np.array([[0, 0, 1, 1, 1], [0, 0, 0, 1, 0]])
+    decider = NaiveBayes().learn(answers, y, 2)
     # Votes for 0 and for 1, one added to each: of class 0, then of class 1.
     first, second = [[3 / 5, 2 / 5], [1 / 4, 3 / 4]], [[4 / 5, 1 / 5], [2 / 4, 2 / 4]]
     found = np.exp(decider.log_likelihoods)
@@ -71,9 +71,9 @@ def test_two_members_worked_by_hand():
 
 
 def test_votes_are_counted_by_member_vote_and_class():
-    said, y = [[0, 2, 2, -1], [1, 1, 1, 1]], [0, 0, 2, 1]
+    answers, y = [[0, 2, 2, -1], [1, 1, 1, 1]], [0, 0, 2, 1]
     labels = read_labels(y, 3, [1.0, 2.0, 0.5, 7.0])
-    counts = confusion_counts(read_part(said, labels, "votes"))
+    counts = confusion_counts(read_part(answers, labels, "votes"))
     expected = np.zeros((2, 3, 3))
     expected[0, 0, 0], expected[0, 2, 0], expected[0, 2, 2] = 1.0, 2.0, 0.5
     expected[1, 1] = [3.0, 7.0, 0.5]
@@ -81,9 +81,9 @@ def test_votes_are_counted_by_member_vote_and_class():
 
 
 def test_smoothing_adds_so_many_votes_for_each_class():
-    said, y = np.zeros((1, 6), dtype=int), np.zeros(6, dtype=int)
+    answers, y = np.zeros((1, 6), dtype=int), np.zeros(6, dtype=int)
     for smoothing in (0.0, 0.5, 3.0):
-        found = np.exp(NaiveBayes(smoothing=smoothing).learn(said, y, 3).log_likelihoods[0])
+        found = np.exp(NaiveBayes(smoothing=smoothing).learn(answers, y, 3).log_likelihoods[0])
         expected = np.array([6 + smoothing, smoothing, smoothing]) / (6 + 3 * smoothing)
         np.testing.assert_allclose(found[:, 0], expected, rtol=1e-11)
         np.testing.assert_allclose(found[:, 1:], 1 / 3, rtol=1e-11)  # classes never seen
@@ -120,9 +120,9 @@ def test_no_vote_of_these_members_comes_close():
 
 @pytest.mark.parametrize("absent", [0.0, 0.3])
 def test_learnt_from_a_large_sample_it_is_the_bayes_rule(absent):
-    said, y = sample(CONFUSION, PRIORS, 200_000)
-    said[np.random.default_rng(1).random(said.shape) < absent] = -1
-    decider = NaiveBayes().learn(said, y, 3)
+    answers, y = sample(CONFUSION, PRIORS, 200_000)
+    answers[np.random.default_rng(1).random(answers.shape) < absent] = -1
+    decider = NaiveBayes().learn(answers, y, 3)
     found = np.swapaxes(np.exp(decider.log_likelihoods), 1, 2)
     np.testing.assert_allclose(found, CONFUSION, rtol=0, atol=0.01)
     votes = patterns(4, 3)
@@ -136,8 +136,11 @@ def test_learnt_from_a_large_sample_it_is_the_bayes_rule(absent):
 
 
 def test_equal_priors_are_an_option():
-    said, y = sample(CONFUSION, np.array([0.9, 0.05, 0.05]), 20_000)
-    learnt, equal = NaiveBayes().learn(said, y, 3), NaiveBayes(priors="equal").learn(said, y, 3)
+    answers, y = sample(CONFUSION, np.array([0.9, 0.05, 0.05]), 20_000)
+    learnt, equal = (
+        NaiveBayes().learn(answers, y, 3),
+        NaiveBayes(priors="equal").learn(answers, y, 3),
+    )
     np.testing.assert_array_equal(learnt.log_likelihoods, equal.log_likelihoods)
     np.testing.assert_allclose(np.exp(equal.log_priors), 1 / 3, rtol=1e-11)
     assert np.exp(learnt.log_priors[0]) == pytest.approx(np.mean(y == 0), rel=1e-11)
@@ -172,11 +175,13 @@ def test_with_symmetric_confusion_matrices_it_is_the_weighted_vote(accuracies, n
 def test_learnt_symmetric_confusion_matrices_make_the_learnt_weighted_vote():
     """Nine, seven and six right of ten, on each of two classes."""
     y = np.repeat([0, 1], 10)
-    said = np.array([np.r_[np.arange(10) >= n, np.arange(10) < n] for n in (9, 7, 6)]).astype(int)
+    answers = np.array([np.r_[np.arange(10) >= n, np.arange(10) < n] for n in (9, 7, 6)]).astype(
+        int
+    )
     votes = patterns(3, 2)
-    bayes = NaiveBayes().learn(said, y, 2).shares(votes, 2)
+    bayes = NaiveBayes().learn(answers, y, 2).shares(votes, 2)
     # Two votes are added for each of the two classes, instead of one for right and wrong.
-    weighted = Weighted(smoothing=2.0).learn(said, y, 2)
+    weighted = Weighted(smoothing=2.0).learn(answers, y, 2)
     np.testing.assert_allclose(
         weighted.weights, [log(20 / 4), log(16 / 8), log(14 / 10)], rtol=0, atol=1e-12
     )
@@ -186,8 +191,8 @@ def test_learnt_symmetric_confusion_matrices_make_the_learnt_weighted_vote():
 def test_rounding_decides_no_tie_of_members_that_are_alike():
     """Six members of the same confusion matrix, three votes for each class, in every order."""
     y = np.repeat([0, 1], 10)
-    said = np.repeat([np.r_[np.arange(10) >= 7, np.arange(10) < 7]], 6, axis=0).astype(int)
-    decider = NaiveBayes().learn(said, y, 2)
+    answers = np.repeat([np.r_[np.arange(10) >= 7, np.arange(10) < 7]], 6, axis=0).astype(int)
+    decider = NaiveBayes().learn(answers, y, 2)
     votes = patterns(6, 2)
     tied = votes.sum(axis=0) == 3
     np.testing.assert_array_equal(decider.shares(votes, 2)[tied], np.full((20, 2), 0.5))
@@ -197,15 +202,15 @@ def test_rounding_decides_no_tie_of_members_that_are_alike():
 
 
 def test_without_smoothing_what_was_never_seen_is_impossible():
-    said, y = np.array([[0, 0, 1, 1], [0, 1, 1, 1]]), np.array([0, 0, 1, 1])
-    decider = NaiveBayes(smoothing=0.0).learn(said, y, 2)
+    answers, y = np.array([[0, 0, 1, 1], [0, 1, 1, 1]]), np.array([0, 0, 1, 1])
+    decider = NaiveBayes(smoothing=0.0).learn(answers, y, 2)
     shares = decider.shares([[0, 1, 0, 1], [0, 0, 1, 1]], 2)
     np.testing.assert_array_equal(shares[[0, 3]], [[1, 0], [0, 1]])
     np.testing.assert_array_equal(shares[1], [0.5, 0.5])  # the votes cannot be
     np.testing.assert_array_equal(shares[2], [1, 0])
 
 
-def test_a_class_without_examples_is_never_decided_on():
+def test_a_class_without_samples_is_never_decided_on():
     decider = NaiveBayes().learn([[0, 0, 1]], [0, 0, 1], 3)
     shares = decider.shares([[0, 1, 2, -1]], 3)
     np.testing.assert_array_equal(shares[:, 2], 0.0)

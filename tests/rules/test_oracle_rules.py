@@ -114,7 +114,7 @@ def test_numbers(data):
     number = st.integers(-40, 40).map(lambda n: F(n, 8))
     value = st.one_of(number, number, st.none()) if missing else number
     row = st.lists(value, min_size=n_rows, max_size=n_rows)
-    said = data.draw(st.lists(row, min_size=n_members, max_size=n_members))
+    answers = data.draw(st.lists(row, min_size=n_members, max_size=n_members))
     weights = data.draw(member_weights(n_members))
     rules = {
         "max": max,
@@ -125,20 +125,20 @@ def test_numbers(data):
     }
     for name, of in rules.items():
         options = {"trimmed_mean": {"share": 0.25}}.get(name, {})
-        found = as_combining_rule(name, **options).learn(None, None, 0).predict(numbers(said))
+        found = as_combining_rule(name, **options).learn(None, None, 0).predict(numbers(answers))
         for i, decided in enumerate(found):
-            heard = oracle.heard(column(said, i))
-            if heard:
-                assert decided == pytest.approx(float(of(heard)), rel=1e-13, abs=1e-13)
+            answered = oracle.answered(column(answers, i))
+            if answered:
+                assert decided == pytest.approx(float(of(answered)), rel=1e-13, abs=1e-13)
             else:
                 assert math.isnan(decided)
     if weights is None:
         return
     found = as_combining_rule("mean", weights=as_floats(weights)).learn(None, None, 0)
-    for i, decided in enumerate(found.predict(numbers(said))):
-        there = [t for t in range(n_members) if said[t][i] is not None]
+    for i, decided in enumerate(found.predict(numbers(answers))):
+        there = [t for t in range(n_members) if answers[t][i] is not None]
         if sum(weights[t] for t in there):
-            expected = oracle.mean([said[t][i] for t in there], [weights[t] for t in there])
+            expected = oracle.mean([answers[t][i] for t in there], [weights[t] for t in there])
             assert decided == pytest.approx(float(expected), rel=1e-13, abs=1e-13)
         else:
             assert math.isnan(decided)
@@ -151,17 +151,17 @@ def test_numbers(data):
 @given(labelled(votes_on), st.sampled_from([F(1, 2), F(1), F(3)]))
 def test_log_odds_weights(case, smoothing):
     """A vote of negative weight is one for each of the other classes."""
-    known, y, weights, asked, n_classes = case
+    known, y, weights, queried, n_classes = case
     expected = log_odds_of(known, y, weights, n_classes, smoothing)
     for below_chance in ("against", "silent"):
         rule = Weighted(smoothing=float(smoothing), below_chance=below_chance)
         decider = rule.learn(codes(known), y, n_classes, as_floats(weights))
         wanted = [max(w, 0.0) if below_chance == "silent" else w for w in expected]
         np.testing.assert_allclose(decider.weights, wanted, rtol=0, atol=2e-12)
-        found = decider.shares(codes(asked), n_classes)
+        found = decider.shares(codes(queried), n_classes)
         for i, shares in enumerate(found):
             sums = [0.0] * n_classes
-            for t, vote in enumerate(column(asked, i)):
+            for t, vote in enumerate(column(queried, i)):
                 for k in range(n_classes):
                     if vote is not None and wanted[t] > 0:
                         sums[k] += wanted[t] if k == vote else 0.0
@@ -178,17 +178,18 @@ def test_log_odds_weights(case, smoothing):
 @given(labelled(votes_on), st.sampled_from([F(1), F(1, 2)]))
 def test_decisions_of_log_odds_are_bayes_rule_in_fractions(case, smoothing):
     """The class of the largest product of p for votes for it, (1 - p) / (K - 1) for others."""
-    known, y, weights, asked, n_classes = case
+    known, y, weights, queried, n_classes = case
     accuracies = [
-        oracle.smoothed_rate(*oracle.hits(said, y, weights), smoothing, n_classes) for said in known
+        oracle.smoothed_rate(*oracle.hits(answers, y, weights), smoothing, n_classes)
+        for answers in known
     ]
     decider = Weighted(smoothing=float(smoothing)).learn(
         codes(known), y, n_classes, as_floats(weights)
     )
-    decided = np.argmax(decider.shares(codes(asked), n_classes), axis=1)
+    decided = np.argmax(decider.shares(codes(queried), n_classes), axis=1)
     for i, code in enumerate(decided):
         scores = [F(1)] * n_classes
-        for p, vote in zip(accuracies, column(asked, i), strict=True):
+        for p, vote in zip(accuracies, column(queried, i), strict=True):
             for k in range(n_classes):
                 if vote is not None:
                     scores[k] *= p if k == vote else (1 - p) / (n_classes - 1)
@@ -201,10 +202,10 @@ def test_decisions_of_log_odds_are_bayes_rule_in_fractions(case, smoothing):
 )
 def test_naive_bayes(case, smoothing, priors):
     """With nothing known of a member on a class, all its votes are as likely."""
-    known, y, weights, asked, n_classes = case
+    known, y, weights, queried, n_classes = case
     tables = []
-    for said in known:
-        table = oracle.confusion(said, y, n_classes, weights)
+    for answers in known:
+        table = oracle.confusion(answers, y, n_classes, weights)
         tables.append([row if sum(row) or smoothing else [F(1)] * n_classes for row in table])
     frequency = [F(1)] * n_classes
     if priors == "learnt":
@@ -214,10 +215,10 @@ def test_naive_bayes(case, smoothing, priors):
         ]
     rule = NaiveBayes(smoothing=float(smoothing), priors=priors)
     decider = rule.learn(codes(known), y, n_classes, as_floats(weights))
-    found = decider.shares(codes(asked), n_classes)
+    found = decider.shares(codes(queried), n_classes)
     expected = [
-        oracle.naive_bayes(column(asked, i), tables, oracle.shares(frequency), smoothing)
-        for i in range(len(asked[0]))
+        oracle.naive_bayes(column(queried, i), tables, oracle.shares(frequency), smoothing)
+        for i in range(len(queried[0]))
     ]
     assert_shares(found, expected, tolerance=1e-10)
 
@@ -226,7 +227,7 @@ def test_naive_bayes(case, smoothing, priors):
 @given(labelled(supports_on), st.sampled_from([F(1, 1000), F(1, 16)]), st.data())
 def test_model_averaging_of_supports(case, floor, data):
     """With all answers there and whole weights, the posterior is exact Bayes."""
-    known, y, weights, asked, n_classes = case
+    known, y, weights, queried, n_classes = case
     assume(all(one is not None for row in known for one in row))
     counts = [int(w * 6) for w in weights]
     priors = data.draw(st.lists(st.integers(1, 5), min_size=len(known), max_size=len(known)))
@@ -239,16 +240,16 @@ def test_model_averaging_of_supports(case, floor, data):
     np.testing.assert_allclose(
         decider.weights, [float(p) for p in posterior], rtol=1e-9, atol=1e-12
     )
-    found = decider.shares(floats(asked, n_classes), n_classes)
+    found = decider.shares(floats(queried, n_classes), n_classes)
     for i, shares in enumerate(found):
-        expected = oracle.soft(column(asked, i), n_classes, posterior)
+        expected = oracle.soft(column(queried, i), n_classes, posterior)
         np.testing.assert_allclose(shares, [float(v) for v in expected], rtol=0, atol=1e-9)
 
 
 @usual
 @given(labelled(supports_on), st.sampled_from([0.5, 1.0, 4.0]))
 def test_model_averaging_with_missing_answers_temperature_and_parameters(case, temperature):
-    """The mean log-likelihood of the answered examples stands for that of all."""
+    """The mean log-likelihood of the answered samples stands for that of all."""
     known, y, weights, _, n_classes = case
     n_parameters = [t + 1 for t in range(len(known))]
     floor, total = 1e-3, float(sum(weights))
@@ -277,9 +278,9 @@ def test_model_averaging_of_numbers(data):
     y = data.draw(row)
     counts = data.draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
     assume(len({label for label, n in zip(y, counts, strict=True) if n}) > 1)
-    asked = data.draw(st.lists(st.lists(number, min_size=2, max_size=2), min_size=n_members,
+    queried = data.draw(st.lists(st.lists(number, min_size=2, max_size=2), min_size=n_members,
                                max_size=n_members))  # fmt: skip
-    residuals = [[a - b for a, b in zip(said, y, strict=True)] for said in known]
+    residuals = [[a - b for a, b in zip(answers, y, strict=True)] for answers in known]
     variances = [oracle.mean([r**2 for r in own], counts) for own in residuals]
     centre = oracle.mean(y, counts)
     least = Fraction(1e-3) * oracle.mean([(value - centre) ** 2 for value in y], counts)
@@ -288,9 +289,9 @@ def test_model_averaging_of_numbers(data):
     wanted = oracle.shares([math.exp(value - max(logs)) for value in logs])
     decider = ModelAveraging().learn(numbers(known), as_floats(y), 0, counts)
     np.testing.assert_allclose(decider.weights, wanted, rtol=1e-8, atol=1e-12)
-    means, spreads = decider.predict(numbers(asked)), decider.predict_variance(numbers(asked))
+    means, spreads = decider.predict(numbers(queried)), decider.predict_variance(numbers(queried))
     for i in range(2):
-        mean, variance = oracle.average_of_models(column(asked, i), variances, wanted)
+        mean, variance = oracle.average_of_models(column(queried, i), variances, wanted)
         assert means[i] == pytest.approx(float(mean), rel=1e-8, abs=1e-8)
         assert spreads[i] == pytest.approx(float(variance), rel=1e-8, abs=1e-8)
 
@@ -306,13 +307,15 @@ def test_inverse_squared_errors(data, smoothing):
     known = data.draw(st.lists(row, min_size=n_members, max_size=n_members))
     y = data.draw(st.lists(number, min_size=n_rows, max_size=n_rows))
     counts = data.draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
-    assume(any(n and any(said[i] is not None for said in known) for i, n in enumerate(counts)))
+    assume(
+        any(n and any(answers[i] is not None for answers in known) for i, n in enumerate(counts))
+    )
     centre = oracle.mean(y, counts)
     spread = oracle.mean([(v - centre) ** 2 for v in y], counts)
     weights = []
-    for said in known:
+    for answers in known:
         total, squares = F(0), F(0)
-        for v, label, n in zip(said, y, counts, strict=True):
+        for v, label, n in zip(answers, y, counts, strict=True):
             if v is not None:
                 total, squares = total + n, squares + n * (v - label) ** 2
         below = squares + smoothing * spread
@@ -334,8 +337,8 @@ def test_exact_ties_of_log_odds_are_ties():
     """Smoothed odds 1330/1190 and 1380/1140 multiply to 1449/1071; two votes against the third."""
     counts = (1329, 1379, 1448)
     assert F(1330, 1190) * F(1380, 1140) == F(1449, 1071)
-    said = np.ones((3, 2518), dtype=int)
-    for row, n in zip(said, counts, strict=True):
+    answers = np.ones((3, 2518), dtype=int)
+    for row, n in zip(answers, counts, strict=True):
         row[:n] = 0
-    decider = Weighted().learn(said, np.zeros(2518, dtype=int), 2)
+    decider = Weighted().learn(answers, np.zeros(2518, dtype=int), 2)
     assert decider.shares([[0, 1], [0, 1], [1, 0]], 2).tolist() == [[0.5, 0.5], [0.5, 0.5]]

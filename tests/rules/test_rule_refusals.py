@@ -93,73 +93,73 @@ def test_a_bad_number_of_classes_is_refused(n_classes):
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("answers", "message"),
     [
-        ([0, 1], r"said has shape \(2,\); \(members, rows\) is expected"),
-        (np.empty((0, 3), int), r"said has shape \(0, 3\); .* at least one member"),
-        ([[0.0, 1.0]], "said holds values of type float64; votes are whole numbers"),
-        ([["a", "b"]], "said holds values of type <U1"),
-        ([[0, 3]], "said holds 3; votes are codes from 0 to 2, or -1"),
-        ([[0, -2]], "said holds -2; votes are codes from 0 to 2, or -1"),
+        ([0, 1], r"answers has shape \(2,\); \(members, rows\) is expected"),
+        (np.empty((0, 3), int), r"answers has shape \(0, 3\); .* at least one member"),
+        ([[0.0, 1.0]], "answers holds values of type float64; votes are whole numbers"),
+        ([["a", "b"]], "answers holds values of type <U1"),
+        ([[0, 3]], "answers holds 3; votes are codes from 0 to 2, or -1"),
+        ([[0, -2]], "answers holds -2; votes are codes from 0 to 2, or -1"),
     ],
 )
-def test_bad_votes_are_refused(said, message):
+def test_bad_votes_are_refused(answers, message):
     with pytest.raises(ValueError, match=message):
-        learnt("majority").shares(said, N_CLASSES)
+        learnt("majority").shares(answers, N_CLASSES)
     with pytest.raises(ValueError, match=message):
-        rule_of("naive_bayes").learn(said, [0, 1], N_CLASSES)
+        rule_of("naive_bayes").learn(answers, [0, 1], N_CLASSES)
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("answers", "message"),
     [
-        ([[0.5, 0.5]], r"said has shape \(1, 2\); \(members, rows, classes\) is expected"),
+        ([[0.5, 0.5]], r"answers has shape \(1, 2\); \(members, rows, classes\) is expected"),
         ([[[0.5, 0.5]]], "with 2 classes, and there are 3"),
-        ([[[0.5, 0.6, -0.1]]], "said holds -0.1; supports are numbers from 0 to 1"),
-        ([[[0.0, 0.0, np.inf]]], "said holds inf; supports are numbers from 0 to 1"),
-        ([[[np.nan, 0.5, 0.5]]], "said holds NaN for some classes only, of member 0"),
-        ([[["a", "b", "c"]]], "said must hold supports, which are numbers"),
+        ([[[0.5, 0.6, -0.1]]], "answers holds -0.1; supports are numbers from 0 to 1"),
+        ([[[0.0, 0.0, np.inf]]], "answers holds inf; supports are numbers from 0 to 1"),
+        ([[[np.nan, 0.5, 0.5]]], "answers holds NaN for some classes only, of member 0"),
+        ([[["a", "b", "c"]]], "answers must hold supports, which are numbers"),
     ],
 )
-def test_bad_supports_are_refused(said, message):
+def test_bad_supports_are_refused(answers, message):
     for name in ("soft", "product", "median"):
         with pytest.raises(ValueError, match=message):
-            learnt(name).shares(said, N_CLASSES)
+            learnt(name).shares(answers, N_CLASSES)
     with pytest.raises(ValueError, match=message):
-        rule_of("model_averaging").learn(said, [0], N_CLASSES)
+        rule_of("model_averaging").learn(answers, [0], N_CLASSES)
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("answers", "message"),
     [
-        ([1.0], r"said has shape \(1,\); \(members, rows\) is expected"),
-        ([[1.0, -np.inf]], "said holds infinity; predictions are numbers, or NaN"),
-        ([["high"]], "said must hold predictions, which are numbers"),
+        ([1.0], r"answers has shape \(1,\); \(members, rows\) is expected"),
+        ([[1.0, -np.inf]], "answers holds infinity; predictions are numbers, or NaN"),
+        ([["high"]], "answers must hold predictions, which are numbers"),
     ],
 )
-def test_bad_predictions_are_refused(said, message):
+def test_bad_predictions_are_refused(answers, message):
     with pytest.raises(ValueError, match=message):
-        rule_of("median").predict(said)
+        rule_of("median").predict(answers)
     with pytest.raises(ValueError, match=message):
-        rule_of("weighted").learn(said, [0.0], 0)
+        rule_of("weighted").learn(answers, [0.0], 0)
 
 
 @pytest.mark.parametrize(
     ("y", "n_classes", "message"),
     [
-        ([0, 1], 2, r"said has shape \(1, 3\), with 3 examples, and y has 2 values"),
+        ([0, 1], 2, r"answers has shape \(1, 3\), with 3 samples, and y has 2 values"),
         ([0, 1, 2], 2, "y holds 2; class codes are from 0 to 1"),
         ([0, 1, -1], 2, "y holds -1; class codes are from 0 to 1"),
         ([0.0, 1.0, 1.0], 2, "y holds values of type float64; class codes are whole numbers"),
-        ([[0, 1, 1]], 2, r"y has shape \(1, 3\); one value for each example"),
+        ([[0, 1, 1]], 2, r"y has shape \(1, 3\); one value for each sample"),
         ([0.0, 1.0, np.nan], 0, "y holds nan; targets are finite"),
         (["a", "b", "c"], 0, "y must hold numbers in regression"),
     ],
 )
 def test_bad_targets_are_refused(y, n_classes, message):
-    said = [[0.0, 1.0, 1.0]] if n_classes == 0 else [[0, 1, 1]]
+    answers = [[0.0, 1.0, 1.0]] if n_classes == 0 else [[0, 1, 1]]
     with pytest.raises(ValueError, match=message):
-        rule_of("weighted").learn(said, y, n_classes)
+        rule_of("weighted").learn(answers, y, n_classes)
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_bad_targets_are_refused(y, n_classes, message):
         ([1.0], r"sample_weight has shape \(1,\); one weight for each of the 2"),
         ([1.0, -1.0], "sample_weight must hold finite numbers that are not negative.*-1.0"),
         ([1.0, np.nan], "sample_weight must hold finite numbers"),
-        ([0.0, 0.0], "sample_weight is zero for every example"),
+        ([0.0, 0.0], "sample_weight is zero for every sample"),
     ],
 )
 def test_bad_weights_are_refused(weights, message):
@@ -179,22 +179,22 @@ def test_bad_weights_are_refused(weights, message):
 @pytest.mark.parametrize("name", LEARNING)
 def test_nothing_to_learn_from_is_refused(name):
     rule = rule_of(name)
-    with pytest.raises(ValueError, match="said holds no answer of any member"):
+    with pytest.raises(ValueError, match="answers holds no answer of any member"):
         rule.learn(answers(name, absent=True), [0, 1, 1], N_CLASSES)
-    with pytest.raises(ValueError, match="y is empty; at least one example"):
+    with pytest.raises(ValueError, match="y is empty; at least one sample"):
         rule.learn(answers(name, 0), [], N_CLASSES)
-    # The only answers are on an example of no weight.
-    said = answers(name, absent=True)
-    said[:, 0] = answers(name)[:, 0]
-    with pytest.raises(ValueError, match="said holds no answer of any member"):
-        rule.learn(said, [0, 1, 1], N_CLASSES, [0, 1, 1])
+    # The only answers are on a sample of no weight.
+    outputs = answers(name, absent=True)
+    outputs[:, 0] = answers(name)[:, 0]
+    with pytest.raises(ValueError, match="answers holds no answer of any member"):
+        rule.learn(outputs, [0, 1, 1], N_CLASSES, [0, 1, 1])
 
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_another_number_of_members_is_refused(name):
-    said = answers(name)
-    with pytest.raises(ValueError, match="said has answers of 6 members; 7 are expected"):
-        learnt(name).shares(said[:6], N_CLASSES)
+    outputs = answers(name)
+    with pytest.raises(ValueError, match="answers has answers of 6 members; 7 are expected"):
+        learnt(name).shares(outputs[:6], N_CLASSES)
 
 
 @pytest.mark.parametrize("indices", [[7], [-1], [], [0.5], [True, False], [[0]], "01"])
@@ -220,8 +220,8 @@ def test_factors_of_classes_are_checked(name, factors):
         rule_of(name).learn(answers(name), [0, 1, 1], N_CLASSES, class_factors=factors)
 
 
-def test_factors_must_leave_an_example_and_are_for_classes():
-    with pytest.raises(ValueError, match="leaves no example a positive weight"):
+def test_factors_must_leave_an_sample_and_are_for_classes():
+    with pytest.raises(ValueError, match="leaves no sample a positive weight"):
         rule_of("weighted").learn(
             answers("weighted"), [0, 1, 1], N_CLASSES, class_factors=[0, 0, 1]
         )
@@ -231,11 +231,11 @@ def test_factors_must_leave_an_example_and_are_for_classes():
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_parts_are_checked_as_all_members_would_be(name):
-    said, rule = answers(name), rule_of(name)
+    outputs, rule = answers(name), rule_of(name)
     with pytest.raises(ValueError, match="parts is empty"):
         rule.learn_in_parts([], [0, 1, 1], N_CLASSES)
-    with pytest.raises(ValueError, match=r"with 2 examples, and y has 3 values"):
-        rule.learn_in_parts([said[:3], said[3:, :2]], [0, 1, 1], N_CLASSES)
+    with pytest.raises(ValueError, match=r"with 2 samples, and y has 3 values"):
+        rule.learn_in_parts([outputs[:3], outputs[3:, :2]], [0, 1, 1], N_CLASSES)
     silent = answers(name, absent=True)
     with pytest.raises(ValueError, match="no answer of any member"):
         rule.learn_in_parts([silent[:3], silent[3:]], [0, 1, 1], N_CLASSES)

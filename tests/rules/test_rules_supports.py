@@ -29,8 +29,8 @@ def shares(rule, supports, n_classes=None):
     return rule.learn(None, None, n_classes).shares(supports, n_classes)
 
 
-def predict(rule, said):
-    return as_combining_rule(rule).learn(None, None, 0).predict(said)
+def predict(rule, answers):
+    return as_combining_rule(rule).learn(None, None, 0).predict(answers)
 
 
 def normalised(values):
@@ -81,8 +81,8 @@ def test_supports_worked_by_hand(rule, expected):
     ],
 )
 def test_predictions_worked_by_hand(rule, expected):
-    said = np.array([[1.0, np.nan], [2.0, 1.0], [3.0, 2.0], [10.0, 3.0]])
-    np.testing.assert_allclose(predict(rule, said), expected, rtol=1e-15)
+    answers = np.array([[1.0, np.nan], [2.0, 1.0], [3.0, 2.0], [10.0, 3.0]])
+    np.testing.assert_allclose(predict(rule, answers), expected, rtol=1e-15)
 
 
 def test_the_shares_of_the_soft_vote_are_those_of_an_ensemble_to_the_last_bit(waveform, friedman):
@@ -149,16 +149,16 @@ def test_medians_and_trimmed_means_are_those_of_numpy_and_scipy(supports):
 
 def test_a_share_is_rounded_down_but_not_by_rounding():
     """0.29 of 100 is 28.999999999999996 in floats."""
-    said = np.arange(100.0)[:, None] ** 2
+    answers = np.arange(100.0)[:, None] ** 2
     expected = np.mean(np.arange(29.0, 71.0) ** 2)
-    assert predict(TrimmedMean(share=0.29), said) == pytest.approx([expected], rel=1e-14)
+    assert predict(TrimmedMean(share=0.29), answers) == pytest.approx([expected], rel=1e-14)
 
 
 def test_one_member_that_is_far_off_moves_the_median_by_one_place_at_most():
-    said = np.random.default_rng(0).normal(size=(9, 50))
-    wild = said.copy()
+    answers = np.random.default_rng(0).normal(size=(9, 50))
+    wild = answers.copy()
     wild[4] = 1e6
-    ranked = np.sort(said, axis=0)
+    ranked = np.sort(answers, axis=0)
     median = predict("median", wild)
     assert ((ranked[3] <= median) & (median <= ranked[5])).all()
     trimmed = predict(TrimmedMean(0.2), wild)
@@ -186,11 +186,11 @@ def test_the_product_of_certain_members_is_the_plurality_vote(votes):
         np.testing.assert_array_equal(shares(rule, certain).argmax(axis=1), counted.argmax(axis=1))
 
 
-def test_the_product_is_the_bayes_rule_of_members_that_see_independent_attributes():
-    """Each member sees one of three binary attributes that are independent given the class."""
+def test_the_product_is_the_bayes_rule_of_members_that_see_independent_features():
+    """Each member sees one of three binary features that are independent given the class."""
     chances = np.array([[0.9, 0.3, 0.5], [0.2, 0.6, 0.7], [0.4, 0.4, 0.8]])  # of a 1, by class
     rows = np.array(list(product([0, 1], repeat=3)))
-    likelihoods = np.where(rows[:, :, None] == 1, chances, 1 - chances)  # row, attribute, class
+    likelihoods = np.where(rows[:, :, None] == 1, chances, 1 - chances)  # row, feature, class
     supports = normalised(likelihoods).transpose(1, 0, 2)  # posteriors for equal priors
     exactly = normalised(likelihoods.prod(axis=1))
     np.testing.assert_allclose(shares("product", supports), exactly, rtol=1e-12)
@@ -248,8 +248,8 @@ def test_a_row_is_decided_by_those_who_answer(rule):
 def test_members_are_left_out_by_the_number_that_answer():
     """A quarter of the four that answer is one at each end; of all seven it would be one as well,
     but of the eight that there are it would be two."""
-    said = np.array([[1.0], [2.0], [4.0], [50.0], [np.nan], [np.nan], [np.nan], [np.nan]])
-    assert predict(TrimmedMean(share=0.25), said) == [3.0]
+    answers = np.array([[1.0], [2.0], [4.0], [50.0], [np.nan], [np.nan], [np.nan], [np.nan]])
+    assert predict(TrimmedMean(share=0.25), answers) == [3.0]
 
 
 def test_weights_of_absent_members_do_not_count():
@@ -269,7 +269,7 @@ def test_a_row_is_the_same_in_a_block_of_any_size(monkeypatch):
 @pytest.mark.parametrize("rule", ["median", "trimmed_mean", "max", "min"])
 @pytest.mark.parametrize("absent", [0.0, 0.6])
 def test_stages_are_the_same_in_blocks_of_any_size(rule, absent, monkeypatch):
-    """Also with a row that nobody has said anything of yet, and many ties."""
+    """Also with a row that nobody has answers anything of yet, and many ties."""
     rng = np.random.default_rng(0)
     supports = rng.dirichlet(np.ones(3), (70, 23))
     supports[:, :8] = np.eye(3)[rng.integers(0, 3, (70, 8))]

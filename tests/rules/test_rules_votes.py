@@ -44,9 +44,9 @@ def log_odds(accuracies, n_classes=2):
     return np.log(p * (n_classes - 1) / (1 - p))
 
 
-def answers_of_accuracy(n_right, n_examples):
-    """Votes of members that are right on so many examples of class 0."""
-    votes = np.ones((len(n_right), n_examples), dtype=int)
+def answers_of_accuracy(n_right, n_samples):
+    """Votes of members that are right on so many samples of class 0."""
+    votes = np.ones((len(n_right), n_samples), dtype=int)
     for member, n in enumerate(n_right):
         votes[member, :n] = 0
     return votes
@@ -131,7 +131,7 @@ def test_rounding_decides_no_tie():
 
 def test_a_wrong_number_of_weights_is_refused():
     decider = Majority(weights=[1, 2]).learn(None, None, 2)
-    with pytest.raises(ValueError, match="said has answers of 3 members; 2 are expected"):
+    with pytest.raises(ValueError, match="answers has answers of 3 members; 2 are expected"):
         decider.shares([[0], [0], [1]], 2)
 
 
@@ -139,13 +139,13 @@ def test_a_wrong_number_of_weights_is_refused():
 
 
 def test_weights_are_smoothed_log_odds():
-    said = answers_of_accuracy([9, 7, 5, 2], 10)
-    decider = Weighted().learn(said, np.zeros(10, dtype=int), 2)
+    answers = answers_of_accuracy([9, 7, 5, 2], 10)
+    decider = Weighted().learn(answers, np.zeros(10, dtype=int), 2)
     expected = [log(10 / 2), log(8 / 4), 0.0, log(3 / 9)]
     np.testing.assert_allclose(decider.weights, expected, rtol=0, atol=1e-12)
-    more = Weighted(smoothing=0.5).learn(said, np.zeros(10, dtype=int), 2)
+    more = Weighted(smoothing=0.5).learn(answers, np.zeros(10, dtype=int), 2)
     assert more.weights[0] == pytest.approx(log(9.5 / 1.5), abs=1e-12)
-    half = Weighted().learn(said, np.zeros(10, dtype=int), 2, np.full(10, 0.5))
+    half = Weighted().learn(answers, np.zeros(10, dtype=int), 2, np.full(10, 0.5))
     assert half.weights[0] == pytest.approx(log(5.5 / 1.5), abs=1e-12)
 
 
@@ -159,8 +159,8 @@ def test_with_more_classes_a_guess_is_worth_nothing():
 
 
 def test_accuracy_is_that_of_the_votes_cast():
-    said = np.array([[0, 0, 0, -1, -1, -1], [0, 0, 0, 1, 1, 1], [-1] * 6])
-    decider = Weighted().learn(said, np.zeros(6, dtype=int), 2)
+    answers = np.array([[0, 0, 0, -1, -1, -1], [0, 0, 0, 1, 1, 1], [-1] * 6])
+    decider = Weighted().learn(answers, np.zeros(6, dtype=int), 2)
     np.testing.assert_allclose(decider.weights, [log(4), 0, 0], rtol=0, atol=1e-12)
 
 
@@ -208,10 +208,10 @@ def test_no_members_make_log_odds_worse_than_the_majority(accuracies):
 
 
 def test_the_weighted_vote_learnt_from_a_large_sample_is_the_bayes_rule():
-    accuracies, n_examples = np.array([0.9, 0.65, 0.62, 0.6, 0.7]), 100_000
+    accuracies, n_samples = np.array([0.9, 0.65, 0.62, 0.6, 0.7]), 100_000
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, n_examples)
-    right = rng.random((5, n_examples)) < accuracies[:, None]
+    y = rng.integers(0, 2, n_samples)
+    right = rng.random((5, n_samples)) < accuracies[:, None]
     decider = Weighted().learn(np.where(right, y, 1 - y), y, 2)
     np.testing.assert_allclose(decider.weights, log_odds(accuracies), rtol=0, atol=0.04)
     votes = patterns(5, 2)
@@ -237,14 +237,14 @@ def test_equal_log_odds_are_tied_whoever_gives_them():
 
 
 def test_the_vote_of_a_member_that_is_mostly_wrong_counts_for_the_other_class():
-    said = answers_of_accuracy([1], 10)
-    decider = Weighted().learn(said, np.zeros(10, dtype=int), 2)
+    answers = answers_of_accuracy([1], 10)
+    decider = Weighted().learn(answers, np.zeros(10, dtype=int), 2)
     np.testing.assert_array_equal(decider.shares([[0, 1, -1]], 2), [[0, 1], [1, 0], [0.5, 0.5]])
 
 
 def test_or_not_at_all():
-    said = answers_of_accuracy([1, 8], 10)
-    decider = Weighted(below_chance="silent").learn(said, np.zeros(10, dtype=int), 2)
+    answers = answers_of_accuracy([1, 8], 10)
+    decider = Weighted(below_chance="silent").learn(answers, np.zeros(10, dtype=int), 2)
     np.testing.assert_allclose(decider.weights, [0, log(3)], rtol=0, atol=1e-12)
     np.testing.assert_array_equal(decider.shares([[0, 0], [1, -1]], 2), [[0, 1], [0.5, 0.5]])
 
@@ -261,28 +261,28 @@ def test_a_vote_against_one_of_three_classes_counts_for_both_others():
 
 def test_predictions_are_weighted_by_inverse_squared_errors():
     y = np.array([0.0, 2.0, 4.0, 6.0])  # mean 3, variance 5
-    said = y + np.array([[1.0, -1, 1, -1], [2.0, 2, 2, 2], [0.0, 0, 0, 0]])
-    decider = Weighted().learn(said, y, 0)
+    answers = y + np.array([[1.0, -1, 1, -1], [2.0, 2, 2, 2], [0.0, 0, 0, 0]])
+    decider = Weighted().learn(answers, y, 0)
     expected = [5 / (4 * 1 + 5), 5 / (4 * 4 + 5), 5 / (4 * 0 + 5)]
     np.testing.assert_allclose(decider.weights, expected, rtol=1e-14)
     found = decider.predict([[1.0], [0.0], [5.0]])
     assert found == pytest.approx((expected[0] + 5 * expected[2]) / sum(expected), rel=1e-14)
-    nearly = Weighted(smoothing=1e-9).learn(said[:2], y, 0).weights
+    nearly = Weighted(smoothing=1e-9).learn(answers[:2], y, 0).weights
     assert nearly[0] / nearly[1] == pytest.approx(4.0, rel=1e-8)
 
 
 def test_a_member_that_never_predicts_is_worth_the_mean_of_the_targets():
     y = np.array([0.0, 2.0, 4.0, 6.0])
-    said = np.array([y + 1, np.full(4, np.nan), np.full(4, 3.0)])
-    weights = Weighted().learn(said, y, 0).weights
+    answers = np.array([y + 1, np.full(4, np.nan), np.full(4, 3.0)])
+    weights = Weighted().learn(answers, y, 0).weights
     np.testing.assert_allclose(weights, [5 / 9, 1 / 5, 1 / 5], rtol=1e-14)
 
 
 def test_inverse_squared_errors_are_the_best_weights_of_uncorrelated_errors():
     rng = np.random.default_rng(1)
     scales, y = np.array([1.0, 2.0, 0.5]), rng.normal(size=200_000)
-    said = y + scales[:, None] * rng.normal(size=(3, len(y)))
-    decider = Weighted().learn(said, y, 0)
+    answers = y + scales[:, None] * rng.normal(size=(3, len(y)))
+    decider = Weighted().learn(answers, y, 0)
     new = rng.normal(size=200_000)
     noisy = new + scales[:, None] * rng.normal(size=(3, len(new)))
     found = np.mean((decider.predict(noisy) - new) ** 2)
@@ -292,15 +292,15 @@ def test_inverse_squared_errors_are_the_best_weights_of_uncorrelated_errors():
 
 
 @pytest.mark.parametrize(
-    ("said", "y"),
+    ("answers", "y"),
     [
         ([[1.0, 1.0], [1.0, 1.0]], [1.0, 1.0]),  # no errors, and nothing to explain
         ([[1e200, -1e200], [-1e200, 1e200]], [1e200, 0.0]),  # squares beyond all numbers
         ([[1e-200, 0.0], [0.0, 1e-200]], [0.0, 0.0]),  # squares that vanish
     ],
 )
-def test_extreme_errors_leave_sensible_weights(said, y):
-    decider = Weighted().learn(said, y, 0)
+def test_extreme_errors_leave_sensible_weights(answers, y):
+    decider = Weighted().learn(answers, y, 0)
     assert np.isfinite(decider.weights).all()
     assert (decider.weights > 0).all()
     np.testing.assert_allclose(decider.predict([[1.0], [3.0]]), [2.0], rtol=1e-12)
@@ -315,6 +315,6 @@ def test_one_faultless_member_of_constant_targets_decides():
 def test_a_tie_of_odds_is_a_tie():
     """The smoothed odds 1330/1190 and 1380/1140 multiply to those of the third, 1449/1071."""
     right = (1329, 1379, 1448)
-    said = [np.arange(2518) >= n for n in right]
-    decider = Weighted().learn(np.array(said, dtype=int), np.zeros(2518, int), 2)
+    answers = [np.arange(2518) >= n for n in right]
+    decider = Weighted().learn(np.array(answers, dtype=int), np.zeros(2518, int), 2)
     np.testing.assert_array_equal(decider.shares([[0], [0], [1]], 2), [[0.5, 0.5]])

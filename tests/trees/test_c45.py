@@ -12,8 +12,8 @@ from tests.oracles import nested
 from tests.oracles.c45 import added_errors
 from tests.shared import SHARED, load
 
+from orfeon.data.presorted import Table
 from orfeon.growth.c45 import C45Growth, evaluate_root_tests, pessimistic_errors
-from orfeon.table import Table
 from orfeon.trees.c45 import C45Classifier
 
 #: Outlook, temperature, humidity, windy, class (Quinlan 1993, table 2-1).
@@ -33,7 +33,7 @@ BOOK = {"mdl_penalty": False, "pruning": False}
 
 
 def golf(unknown: bool = False) -> tuple[pd.DataFrame, Any]:
-    """The golf data; with the outlook of the sixth example unknown, as in the book's chapter 3."""
+    """The golf data; with the outlook of the sixth sample unknown, as in the book's chapter 3."""
     rows = [list(row) for row in GOLF]
     if unknown:
         rows[5][0] = None
@@ -72,11 +72,11 @@ def test_a_threshold_is_a_training_value_at_most_the_midpoint():
     # Under "sunny" it is cut between 70 and 85; the greatest value up to 77.5 is 75, elsewhere.
     X, y = golf()
     sunny = nested(C45Classifier(**BOOK).fit(X, y).forest_).children[2]
-    assert (sunny.attribute, sunny.threshold) == (HUMIDITY, 75)
+    assert (sunny.feature, sunny.threshold) == (HUMIDITY, 75)
 
 
 def test_a_threshold_pays_for_being_chosen():
-    # Cuts of humidity with two examples on both sides are after 70, 75, 78, 80, 85 and 90: the
+    # Cuts of humidity with two samples on both sides are after 70, 75, 78, 80, 85 and 90: the
     # penalty is log2(6) / 14 = 0.185, more than the gain of 0.102. Temperature fares no better.
     tests = root_tests()
     assert np.isnan(tests.gain[[TEMPERATURE, HUMIDITY]]).all()
@@ -88,7 +88,7 @@ def test_a_threshold_pays_for_being_chosen():
 
 
 def test_a_cut_leaves_a_tenth_of_the_average_class_on_both_sides():
-    # 100 examples of two classes: 5 on both sides, so the three odd ones cannot be cut off alone.
+    # 100 samples of two classes: 5 on both sides, so the three odd ones cannot be cut off alone.
     X = np.arange(100.0)[:, None]
     y = (X[:, 0] < 3).astype(int)
     assert evaluate_root_tests(Table(X), y, n_classes=2).threshold[0] == 4
@@ -122,11 +122,11 @@ def test_unknown_values_scale_the_gain_and_are_a_branch_of_the_split():
     assert tests.split_information[OUTLOOK] == pytest.approx(1.809, abs=1e-3)
 
 
-def test_an_unknown_example_goes_down_every_branch_in_parts():
+def test_an_unknown_sample_goes_down_every_branch_in_parts():
     X, y = golf(unknown=True)
     tree = C45Classifier(**BOOK).fit(X, y)
     overcast, rain, sunny = nested(tree.forest_).children
-    # The example is 3/13 overcast, 5/13 rain and windy, 5/13 sunny and humid: play (3.2),
+    # The sample is 3/13 overcast, 5/13 rain and windy, 5/13 sunny and humid: play (3.2),
     # stay (2.4/0.4), stay (3.4/0.4) in the book's notation.
     assert overcast.value == pytest.approx([3 + 3 / 13, 0])
     assert rain.children[1].value == pytest.approx([5 / 13, 2])
@@ -161,7 +161,7 @@ def test_pessimistic_errors_of_the_book():
     rates = [pessimistic_errors(n, 0) / n for n in (6, 9, 1)]
     assert rates == pytest.approx([0.206, 0.143, 0.750], abs=5e-4)
     assert pessimistic_errors(16, 1) / 16 == pytest.approx(0.157, abs=5e-4)
-    # So three leaves of 6, 9 and 1 right examples of the voting data are expected to make 3.273
+    # So three leaves of 6, 9 and 1 right samples of the voting data are expected to make 3.273
     # errors, and one leaf with 1 error among 16 only 2.512: the leaf is better.
     assert sum(pessimistic_errors(n, 0) for n in (6, 9, 1)) == pytest.approx(3.273, abs=2e-3)
     assert pessimistic_errors(16, 1) == pytest.approx(2.512, abs=6e-3)
@@ -182,7 +182,7 @@ def test_the_normal_limit_takes_the_exact_deviate():
 
 
 def test_a_useless_subtree_becomes_a_leaf():
-    # 6, 9 and 1 examples by category, the odd one of another class.
+    # 6, 9 and 1 samples by category, the odd one of another class.
     X = pd.DataFrame({"vote": ["no"] * 6 + ["yes"] * 9 + ["unknown"]})
     y = np.array(["democrat"] * 15 + ["republican"])
     unpruned = C45Classifier(pruning=False).fit(X, y)
@@ -192,7 +192,7 @@ def test_a_useless_subtree_becomes_a_leaf():
     assert C45Classifier(confidence=0.9).fit(X, y).get_n_leaves() == 3
 
 
-def test_a_branch_may_take_its_parent_s_place_with_all_its_examples():
+def test_a_branch_may_take_its_parent_s_place_with_all_its_samples():
     rng = np.random.default_rng(0)
     raised = 0
     for _ in range(60):
@@ -207,8 +207,8 @@ def test_a_branch_may_take_its_parent_s_place_with_all_its_examples():
         assert (tree.forest_.value[leaves] == counts[leaves]).all()
         # Without raising, the root either keeps its test or becomes a leaf.
         before, after = nested(whole.forest_), nested(lowered.forest_)
-        assert after.is_leaf or (after.attribute, after.threshold) == (
-            before.attribute,
+        assert after.is_leaf or (after.feature, after.threshold) == (
+            before.feature,
             before.threshold,
         )
         raised += not np.array_equal(tree.forest_.nodes, lowered.forest_.nodes)
@@ -257,12 +257,12 @@ def test_options_out_of_range_are_refused_by_name():
         C45Classifier(max_features=7).fit(X, y)
 
 
-def test_class_weights_leave_the_number_of_examples_as_it_is():
+def test_class_weights_leave_the_number_of_samples_as_it_is():
     X, y = golf()
-    # 9 play and 5 stay weigh 7 each: 14 examples, as before.
+    # 9 play and 5 stay weigh 7 each: 14 samples, as before.
     balanced = C45Classifier(class_weight="balanced").fit(X, y)
     assert balanced.forest_.value[0] == pytest.approx([7, 7])
-    # Factors of one half and one are as good as one and two, and still 14 examples.
+    # Factors of one half and one are as good as one and two, and still 14 samples.
     one = C45Classifier(class_weight={"play": 0.5, "stay": 1.0}, **BOOK).fit(X, y)
     assert one.forest_.value[0] == pytest.approx([4.5 * 14 / 9.5, 5 * 14 / 9.5])
     # Whole factors are copies.
@@ -270,7 +270,7 @@ def test_class_weights_leave_the_number_of_examples_as_it_is():
     assert two.forest_.value[0].tolist() == [9, 10]
 
 
-def test_importances_name_the_attributes_used():
+def test_importances_name_the_features_used():
     X, y = golf()
     importances = C45Classifier(**BOOK).fit(X, y).feature_importances_
     assert importances.sum() == pytest.approx(1)
@@ -325,10 +325,10 @@ def test_the_tree_of_the_labor_data_is_j48_s():
     tree = C45Classifier(error_limit="normal").fit(X, y)
     root = nested(tree.forest_)
     assert list(tree.classes_) == ["bad", "good"]
-    assert (X.columns[root.attribute], root.threshold) == ("wage_increase_first_year", 2.5)
+    assert (X.columns[root.feature], root.threshold) == ("wage_increase_first_year", 2.5)
     low, high = root.children
     assert low.value == pytest.approx([15.27 - 2.27, 2.27], abs=5e-3)
-    assert (X.columns[high.attribute], high.threshold) == ("statutory_holidays", 10)
+    assert (X.columns[high.feature], high.threshold) == ("statutory_holidays", 10)
     few, many = high.children
     assert few.value == pytest.approx([10.77 - 4.77, 4.77], abs=5e-3)
     assert many.value == pytest.approx([1.0, 30.96 - 1.0], abs=5e-3)

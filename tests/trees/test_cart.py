@@ -14,11 +14,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.shared import assert_same_forest
 
 from orfeon import CARTClassifier, CARTRegressor
-from orfeon.pruning import node_impurities
+from orfeon.forest.pruning import node_impurities
 
 # -- splits ----------------------------------------------------------------------------------------
 
-#: Six examples of two classes in shares of 1/3 and 2/3, and two attributes of one test each.
+#: Six samples of two classes in shares of 1/3 and 2/3, and two features of one test each.
 SIX = np.array([[0, 0], [0, 0], [0, 1], [1, 1], [1, 1], [1, 1]], dtype=float)
 SIX_CLASSES = np.array([1, 1, 1, 0, 0, 1])
 
@@ -32,21 +32,21 @@ def gini(*counts: int) -> Fraction:
     )
 
 
-def test_the_worked_example_of_two_splits():
+def test_the_worked_sample_of_two_splits():
     """Gini 2/9 at the root, gains of 1/9 and 1/18: the first is chosen (Martínez-Muñoz 2006)."""
     assert gini(2, 4) == Fraction(2, 9)
     gains = []
-    for attribute in (0, 1):
-        parts = [SIX_CLASSES[SIX[:, attribute] == side] for side in (0, 1)]
+    for feature in (0, 1):
+        parts = [SIX_CLASSES[SIX[:, feature] == side] for side in (0, 1)]
         after = [Fraction(len(p), 6) * gini(*np.bincount(p, minlength=2).tolist()) for p in parts]
         gains.append(gini(2, 4) - sum(after))
     assert gains == [Fraction(1, 9), Fraction(1, 18)]
 
     for seed in range(10):
         tree = CARTClassifier(max_depth=1, random_state=seed).fit(SIX, SIX_CLASSES)
-        assert (tree.forest_.attribute[0], tree.forest_.threshold[0]) == (0, 0.5)
-    for attribute, gain in enumerate(gains):
-        forest = CARTClassifier(max_depth=1).fit(SIX[:, [attribute]], SIX_CLASSES).forest_
+        assert (tree.forest_.feature[0], tree.forest_.threshold[0]) == (0, 0.5)
+    for feature, gain in enumerate(gains):
+        forest = CARTClassifier(max_depth=1).fit(SIX[:, [feature]], SIX_CLASSES).forest_
         impurity = node_impurities(forest, "gini")
         assert impurity[0] / 2 == pytest.approx(2 / 9, abs=1e-15)
         left = forest.weights()[1:] @ impurity[1:] / 6
@@ -67,7 +67,7 @@ def test_trees_grow_until_every_leaf_is_pure(waveform):
         assert (np.count_nonzero(tree.forest_.value[tree.forest_.is_leaf], axis=1) == 1).all()
 
 
-def test_light_examples_are_set_apart_too(waveform):
+def test_light_samples_are_set_apart_too(waveform):
     X, y = waveform
     weights = np.random.default_rng(0).exponential(size=300) ** 2
     tree = CARTClassifier(random_state=0).fit(X, y, sample_weight=weights)
@@ -85,10 +85,10 @@ def test_a_tied_leaf_takes_the_label_of_its_parent():
     assert tree.predict([[0.0]]).tolist() == ["a"]
 
 
-def test_equally_good_attributes_are_chosen_at_random():
+def test_equally_good_features_are_chosen_at_random():
     X = np.repeat(np.arange(10.0)[:, None], 4, axis=1)
     y = np.arange(10) // 5
-    used = [CARTClassifier(random_state=s).fit(X, y).forest_.attribute[0] for s in range(400)]
+    used = [CARTClassifier(random_state=s).fit(X, y).forest_.feature[0] for s in range(400)]
     assert np.bincount(used, minlength=4).min() > 70
 
 
@@ -100,7 +100,7 @@ def test_categories_are_split_into_the_best_subset():
     for y in (warm, np.where(warm, "warm", "cold")):
         tree = CARTClassifier(random_state=0).fit(frame, y)
         assert tree.get_n_leaves() == 2
-        assert tree.forest_.attribute[0] == 0
+        assert tree.forest_.feature[0] == 0
         np.testing.assert_array_equal(tree.predict(frame), y)
     heights = {"red": 3.0, "green": 1.0, "blue": 1.0, "grey": 3.0, "pink": 2.0}
     y = np.array([heights[c] for c in colours])
@@ -125,8 +125,8 @@ def test_missing_values_go_to_the_better_side_and_new_ones_to_the_heavier():
 def test_an_unseen_category_is_a_missing_value():
     X = np.array([["a"], ["a"], ["b"]], dtype=object)
     tree = CARTClassifier().fit(X, [0, 0, 1])
-    asked = np.array([["c"], [None]], dtype=object)
-    assert tree.predict(asked).tolist() == [0, 0]
+    queried = np.array([["c"], [None]], dtype=object)
+    assert tree.predict(queried).tolist() == [0, 0]
 
 
 # -- scikit-learn ----------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_an_unseen_category_is_a_missing_value():
 @pytest.mark.parametrize("criterion", ["gini", "entropy", "variance"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_importances_are_those_of_scikit_learn(criterion, weighted):
-    """Where no two splits are equally good: a few thresholds, and one attribute with the signal."""
+    """Where no two splits are equally good: a few thresholds, and one feature with the signal."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(200, 4)).astype(np.float32).astype(np.float64)
     signal = 2 * X[:, 0] + X[:, 1] + 0.5 * rng.normal(size=200)
@@ -165,7 +165,7 @@ def test_importances_sum_to_one_whatever_the_tree(waveform, friedman):
         tree = CARTClassifier(random_state=0, **settings).fit(X, y)
         assert tree.feature_importances_.sum() == pytest.approx(1.0, abs=1e-12)
         assert (tree.feature_importances_ >= 0).all()
-        unused = np.setdiff1d(np.arange(21), tree.forest_.attribute[~tree.forest_.is_leaf])
+        unused = np.setdiff1d(np.arange(21), tree.forest_.feature[~tree.forest_.is_leaf])
         assert (tree.feature_importances_[unused] == 0).all()
     X, y = friedman
     used = CARTRegressor(random_state=0, pruning="cv").fit(X, y).feature_importances_

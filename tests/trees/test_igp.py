@@ -162,7 +162,7 @@ def test_depth_is_limited(waveform):
             assert tree.get_depth() <= depth
 
 
-def test_one_example_and_two():
+def test_one_sample_and_two():
     tree = IGPTreeClassifier().fit([[1.0]], ["a"])
     assert (tree.predict([[0.0]]).tolist(), tree.n_rounds_) == (["a"], 2)
     tree = IGPTreeClassifier().fit([[1.0], [2.0]], ["a", "b"])

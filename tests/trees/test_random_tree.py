@@ -10,17 +10,17 @@ from orfeon import CARTClassifier, RandomTreeClassifier
 from orfeon.datasets import make_waveform
 
 
-def test_trees_are_grown_until_they_know_every_example(waveform):
+def test_trees_are_grown_until_they_know_every_sample(waveform):
     X, y = waveform
     for settings in ({}, {"max_features": None}, {"max_features": "sqrt", "criterion": "entropy"}):
         assert RandomTreeClassifier(random_state=0, **settings).fit(X, y).score(X, y) == 1.0
 
 
-def test_attributes_are_drawn_evenly():
+def test_features_are_drawn_evenly():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 5)), np.arange(20) % 2
     used = [
-        RandomTreeClassifier(max_depth=1, random_state=s).fit(X, y).forest_.attribute[0]
+        RandomTreeClassifier(max_depth=1, random_state=s).fit(X, y).forest_.feature[0]
         for s in range(1000)
     ]
     assert np.bincount(used, minlength=5).min() > 150
@@ -38,13 +38,13 @@ def test_cuts_are_uniform_between_the_extremes():
     np.testing.assert_allclose(deciles, np.linspace(-0.6, 2.6, 9), atol=0.15)
 
 
-def test_constant_attributes_are_not_cut():
+def test_constant_features_are_not_cut():
     rng = np.random.default_rng(1)
     X, y = np.ones((30, 4)), rng.integers(0, 2, 30)
     X[:, 2] = rng.normal(size=30)
     for seed in range(20):
         forest = RandomTreeClassifier(random_state=seed).fit(X, y).forest_
-        assert set(forest.attribute[~forest.is_leaf]) == {2}
+        assert set(forest.feature[~forest.is_leaf]) == {2}
 
 
 def test_categories_are_cut_into_random_subsets():
@@ -60,7 +60,7 @@ def test_categories_are_cut_into_random_subsets():
 
 
 def test_more_cuts_make_better_trees():
-    """One cut per node is chance; the best of all attributes' cuts nears CART's."""
+    """One cut per node is chance; the best of all features' cuts nears CART's."""
     X, y = make_waveform(2300, random_state=2)
     errors = {}
     for name, model in (
@@ -104,7 +104,7 @@ def test_shares_of_the_weight_do_not_depend_on_its_unit(share, waveform):
 
 
 def test_the_target_does_not_move_a_single_cut(waveform):
-    """With one attribute a node, only where growth stops depends on the classes."""
+    """With one feature a node, only where growth stops depends on the classes."""
     X, y = waveform
     one = RandomTreeClassifier(max_depth=1, random_state=4).fit(X, y)
     other = RandomTreeClassifier(max_depth=1, random_state=4).fit(X, (y + 1) % 3)

@@ -17,14 +17,14 @@ def test_a_stump_is_the_first_test_of_a_tree(waveform, friedman):
         assert_same_forest(stump.forest_, tree.forest_)
         whole = CARTClassifier(criterion=criterion, random_state=0).fit(X, y).forest_
         assert stump.forest_.threshold[0] == whole.threshold[0]
-        assert stump.forest_.attribute[0] == whole.attribute[0]
+        assert stump.forest_.feature[0] == whole.feature[0]
     X, y = friedman
     stump, tree = StumpRegressor(random_state=0), CARTRegressor(max_depth=1, random_state=0)
     assert_same_forest(stump.fit(X, y).forest_, tree.fit(X, y).forest_)
 
 
 def test_no_other_test_is_better():
-    """Every threshold of every attribute tried by hand."""
+    """Every threshold of every feature tried by hand."""
     rng = np.random.default_rng(0)
     for _ in range(10):
         X, y = np.round(rng.normal(size=(30, 3)), 1), rng.integers(0, 3, 30)
@@ -35,7 +35,7 @@ def test_no_other_test_is_better():
             return sum((np.bincount(side) ** 2).sum() / len(side) for side in sides)
 
         best = max(score(X[:, j] <= cut) for j in range(3) for cut in np.unique(X[:, j])[:-1])
-        chosen = X[:, stump.forest_.attribute[0]] <= stump.forest_.threshold[0]
+        chosen = X[:, stump.forest_.feature[0]] <= stump.forest_.threshold[0]
         assert score(chosen) == pytest.approx(best, rel=1e-12)
 
 

@@ -18,7 +18,7 @@ from orfeon.inspection import BoostingBoundsDisplay
 # A problem that is hard for a stump
 # ----------------------------------
 # Points of a gaussian in ten dimensions; those that are far from the origin are positive. A stump,
-# which asks one question about one attribute, sees hardly anything of it.
+# which asks one question about one feature, sees hardly anything of it.
 
 X, y = make_nested_spheres(1000, random_state=0)
 stumps = AdaBoostClassifier(n_estimators=200, random_state=0).fit(X, y)
@@ -41,7 +41,7 @@ assert (stumps.error_bounds_ <= stumps.edge_bounds_).all()
 # %%
 # Errors and bounds
 # -----------------
-# The members get worse, as the examples that are left are the hard ones, and come near a coin. The
+# The members get worse, as the samples that are left are the hard ones, and come near a coin. The
 # bound flattens with them, but never turns up. (The second, simpler bound is hardly looser where
 # edges are small.)
 
@@ -51,7 +51,7 @@ plt.show()
 # %%
 # What is not promised
 # --------------------
-# The bound is about the training set. For new examples only they can tell:
+# The bound is about the training set. For new samples only they can tell:
 
 X_test, y_test = make_nested_spheres(5000, random_state=1)
 test = 1 - np.array(list(stumps.staged_score(X_test, y_test)))

@@ -37,7 +37,7 @@ plt.show()
 # %%
 # What is still learnt
 # --------------------
-# The share of the training examples (up) whose margin is at most so much (to the right). Boosting
+# The share of the training samples (up) whose margin is at most so much (to the right). Boosting
 # pushes the least margins up, round after round, at the expense of the large ones: the curve
 # becomes a step. Bagging has no such aim, and its distribution stays as it was.
 

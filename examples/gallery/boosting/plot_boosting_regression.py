@@ -4,9 +4,9 @@ Boosting for numbers: AdaBoost.R, AdaBoost.R2 and gradient boosting
 
 How does one boost a regressor, which is never quite right and never quite wrong? Three answers:
 
-- **AdaBoost.R** asks of each example all questions "is the target above this number?", and weighs
+- **AdaBoost.R** asks of each sample all questions "is the target above this number?", and weighs
   these;
-- **AdaBoost.R2** weighs examples by the size of their error. Both predict a weighted *median*;
+- **AdaBoost.R2** weighs samples by the size of their error. Both predict a weighted *median*;
 - **gradient boosting** fits what is left to explain, and *adds* a small step.
 """
 
@@ -47,12 +47,12 @@ grid = np.linspace(0, 6, 600)[:, None]
 figure, axes = plt.subplots(1, 3, figsize=(10.0, 3.6), layout="constrained", sharey=True)
 for ax, (name, (model, colour)) in zip(axes, boosters.items(), strict=True):
     model.set_params(random_state=0).fit(X, y)
-    said = model.predict(grid)
-    error = np.sqrt(np.mean((said - truth(grid[:, 0])) ** 2))
+    answers = model.predict(grid)
+    error = np.sqrt(np.mean((answers - truth(grid[:, 0])) ** 2))
     ax.scatter(X[:, 0], y, s=8, color="0.75", linewidths=0)
     ax.plot(grid, truth(grid[:, 0]), color="0.35", linestyle="--", linewidth=1)
-    ax.plot(grid, said, color=colour, linewidth=1.6)
-    ax.set(title=f"{name}\n{error:.2f} from the true curve", xlabel="attribute")
+    ax.plot(grid, answers, color=colour, linewidth=1.6)
+    ax.set(title=f"{name}\n{error:.2f} from the true curve", xlabel="feature")
 axes[0].set_ylabel("target; dashed: the truth")
 plt.show()
 
@@ -68,9 +68,9 @@ print(f"squared training error {squared:.3f}, at most {booster.squared_error_bou
 assert squared <= booster.squared_error_bounds_[-1]
 
 # %%
-# Ten attributes
+# Ten features
 # --------------
-# On Friedman's first problem, of which half of the attributes are noise:
+# On Friedman's first problem, of which half of the features are noise:
 
 X, y = make_friedman1(300, random_state=0)
 X_test, y_test = make_friedman1(2000, random_state=1)

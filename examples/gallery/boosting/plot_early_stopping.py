@@ -3,7 +3,7 @@ Gradient boosting that stops in time
 ====================================
 
 Gradient boosting adds small steps, each of which fits what is left. At some point what is left is
-noise, and the test error turns up again. Early stopping watches examples that are set aside, or
+noise, and the test error turns up again. Early stopping watches samples that are set aside, or
 cross-validates, and keeps the rounds up to the best.
 """
 
@@ -37,7 +37,7 @@ def log_losses(model, X, y):
 # In time
 # -------
 # ``n_iter_no_change`` is the patience: so many rounds without improvement end it. By default a
-# tenth of the examples is set aside; ``early_stopping="cv"`` finds the number of rounds by
+# tenth of the samples is set aside; ``early_stopping="cv"`` finds the number of rounds by
 # cross-validation, and then trains with all of them.
 
 aside = GradientBoostingClassifier(n_iter_no_change=20, **options).fit(X, y)
@@ -50,7 +50,7 @@ for name, model in {"300 rounds": long, "a tenth aside": aside, "cross-validated
 # The curve that it could not see
 # -------------------------------
 # Training loss falls for ever. Test loss has a minimum, and both ways to stop come close to it
-# without having seen a test example.
+# without having seen a test sample.
 
 figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
 rounds = np.arange(1, 301)

@@ -68,7 +68,7 @@ for name, (_, per_round, colour) in boosters.items():
 m1 = curves["M1: right on half of the weight"]
 ax.plot([len(m1)], [100 * m1[-1]], "X", color="#7A7A7A", markersize=9)
 ax.set(xlabel="rounds", ylabel="test error, %", xlim=(1, 40), ylim=(0, 70))
-ax.set_title("Ten digits, 600 training examples; dashed: several stumps a round")
+ax.set_title("Ten digits, 600 training samples; dashed: several stumps a round")
 ax.legend(frameon=False)
 plt.show()
 

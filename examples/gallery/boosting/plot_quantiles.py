@@ -29,7 +29,7 @@ X, y = draw(2000, seed=0)
 X_test, y_test = draw(3000, seed=1)
 
 # %%
-# Three models: the quantiles of 5% and 95%, and the median. Leaves of at least fifty examples keep
+# Three models: the quantiles of 5% and 95%, and the median. Leaves of at least fifty samples keep
 # single targets from pulling the band about.
 
 quantiles = {}
@@ -42,7 +42,7 @@ for alpha in (0.05, 0.5, 0.95):
 # %%
 # Does the band keep its promise?
 # -------------------------------
-# Nine in ten of the targets should be inside. On the training examples it comes close by
+# Nine in ten of the targets should be inside. On the training samples it comes close by
 # construction; what counts are new ones, and there it is a little less.
 
 low, high = (quantiles[alpha].predict(X_test) for alpha in (0.05, 0.95))
@@ -53,20 +53,20 @@ for start in (0, 5):
     here = (X_test[:, 0] >= start) & (X_test[:, 0] < start + 5)
     width = (high - low)[here].mean()
     print(
-        f"attribute from {start} to {start + 5}: "
+        f"feature from {start} to {start + 5}: "
         f"{inside[here].mean():.1%} inside, mean width {width:.2f}"
     )
 
 grid = np.linspace(0, 10, 500)[:, None]
-said = {alpha: model.predict(grid) for alpha, model in quantiles.items()}
+answers = {alpha: model.predict(grid) for alpha, model in quantiles.items()}
 figure, ax = plt.subplots(figsize=(6.8, 4.2), layout="constrained")
-ax.scatter(X[:, 0], y, s=3, color="0.6", linewidths=0, label="training examples")
+ax.scatter(X[:, 0], y, s=3, color="0.6", linewidths=0, label="training samples")
 ax.fill_between(
-    grid[:, 0], said[0.05], said[0.95], color=BLUE, alpha=0.2, linewidth=0, label="5% to 95%"
+    grid[:, 0], answers[0.05], answers[0.95], color=BLUE, alpha=0.2, linewidth=0, label="5% to 95%"
 )
-ax.plot(grid, said[0.5], color=BLUE, label="median")
+ax.plot(grid, answers[0.5], color=BLUE, label="median")
 ax.plot(grid, grid * np.sin(grid) / 2, "--", color=VERMILLION, linewidth=1.2, label="true median")
-ax.set(xlabel="attribute", ylabel="target", xlim=(0, 10))
+ax.set(xlabel="feature", ylabel="target", xlim=(0, 10))
 ax.set_title("A band for nine targets in ten")
 ax.legend(frameon=False, loc="lower left")
 plt.show()

@@ -4,7 +4,7 @@ Wrong labels: where boosting is hurt
 
 Boosting looks for what is wrong, and finds the labels that are. Here a growing share of the
 training labels is made wrong, and three ensembles of the same small trees are tested on clean
-examples.
+samples.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 One jury, five rules
 ====================
 
-Three members look at three clouds of points. One sees only the first attribute, one only the
+Three members look at three clouds of points. One sees only the first feature, one only the
 second, and the third is a nearest neighbour, which is always certain and often wrong. What they
 decide together depends on the rule by which votes become a decision.
 """
@@ -30,8 +30,8 @@ def draw(n, seed):
     return CENTRES[y] + rng.normal(size=(n, 2)), y
 
 
-def seeing(attribute):
-    return make_pipeline(make_column_transformer(("passthrough", [attribute])), GaussianNB())
+def seeing(feature):
+    return make_pipeline(make_column_transformer(("passthrough", [feature])), GaussianNB())
 
 
 X, y = draw(300, seed=0)
@@ -44,7 +44,7 @@ for name, member in zip(("sees across", "sees up", "neighbour"), members, strict
 # The rules
 # ---------
 # Some read votes, some the class probabilities that members give. Naive Bayes also *learns* what a
-# vote of each member is worth, from examples that the members were not trained on.
+# vote of each member is worth, from samples that the members were not trained on.
 
 rules = ("majority", "soft", "product", "max", "naive_bayes")
 juries = {rule: combine(members, *draw(300, seed=1), rule=rule) for rule in rules}

@@ -2,9 +2,9 @@
 A gate and its experts
 ======================
 
-A mixture of experts divides a problem while it solves it. A *gate* looks at the attributes and says
+A mixture of experts divides a problem while it solves it. A *gate* looks at the features and says
 how much each expert counts here; each expert is a simple model, right in its own region. Both are
-trained together: the EM algorithm asks in turns which expert is responsible for which example, and
+trained together: the EM algorithm asks in turns which expert is responsible for which sample, and
 fits them accordingly.
 """
 
@@ -35,13 +35,13 @@ figure, (above, below) = plt.subplots(
 above.scatter(X[:, 0], y, s=8, color="0.75", linewidths=0)
 from_left = np.argsort((shares * grid).sum(axis=0) / shares.sum(axis=0))
 for number, (expert, colour) in enumerate(zip(from_left, COLOURS, strict=True), 1):
-    heard = np.where(shares[:, expert] > 0.05, lines[:, expert], np.nan)
-    above.plot(grid, heard, color=colour, linewidth=3, alpha=0.8, label=f"expert {number}")
+    answered = np.where(shares[:, expert] > 0.05, lines[:, expert], np.nan)
+    above.plot(grid, answered, color=colour, linewidth=3, alpha=0.8, label=f"expert {number}")
     below.plot(grid, shares[:, expert], color=colour)
 above.plot(grid, model.predict(grid), color="#222222", linewidth=1, label="the mixture")
 above.legend(frameon=False, ncols=4, loc="upper center")
 above.set(ylabel="target", ylim=(-2, 3.2), title="Experts where they are heard")
-below.set(ylabel="gate's share", xlabel="attribute", xlim=(-3, 3), ylim=(-0.05, 1.05))
+below.set(ylabel="gate's share", xlabel="feature", xlim=(-3, 3), ylim=(-0.05, 1.05))
 plt.show()
 
 # %%

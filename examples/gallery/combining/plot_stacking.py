@@ -3,7 +3,7 @@ Stacking: learn whom to believe
 ===============================
 
 Six models of different kinds have been trained, and nobody knows which of them suits the data. A
-*stack* need not know. A last model learns from what the six say of examples that they were not
+*stack* need not know. A last model learns from what the six say of samples that they were not
 trained on.
 """
 

@@ -4,7 +4,7 @@ Class-switching: members that learn wrong labels by heart
 
 Switch three labels in ten at random, and grow a tree to the end on the result. It has learnt the
 wrong labels by heart, and is a bad classifier. Do it again a hundred times, each time with other
-labels, and let them vote. On the training examples the errors of these members are **independent by
+labels, and let them vote. On the training samples the errors of these members are **independent by
 construction**, so that Condorcet's sum is not an ideal but a law: errors and margins follow the
 binomial distribution.
 """
@@ -35,14 +35,14 @@ for n_members in (1, 11, 21, 51, 101):
 # --------------------
 # On the left the training error against the number of members, on the right the margins: by how
 # much the votes for the right class are ahead. They gather at 1 - 2 · 0.3 = 0.4, the more closely
-# the more members there are. No example is left out and none is singled out, which is very unlike
+# the more members there are. No sample is left out and none is singled out, which is very unlike
 # boosting.
 
 display = SwitchingTheoryDisplay.from_estimator(switching, X, y)
 plt.show()
 
 # %%
-# The law says nothing of new examples. There the ensemble is good all the same:
+# The law says nothing of new samples. There the ensemble is good all the same:
 
 X_test, y_test = make_twonorm(5000, random_state=1)
 errors = [1 - score for score in switching.staged_score(X_test, y_test)]

@@ -2,7 +2,7 @@
 Decision maps: how a crowd draws a circle
 =========================================
 
-With two attributes one can ask a model about every point of the plane and paint what it says. Trees
+With two features one can ask a model about every point of the plane and paint what it says. Trees
 cut along the axes, so that their maps are made of rectangles. Watch how a vote makes a curve of
 them.
 """
@@ -20,17 +20,17 @@ from orfeon.datasets import Circle
 from orfeon.inspection import MapMosaicDisplay, map_mosaic
 
 # %%
-# More members, more examples
+# More members, more samples
 # ---------------------------
 # Each member of this ensemble learns labels of which three in ten are wrong. Alone it is noise. A
-# row of maps has the same training examples, a column the same number of members; the number is the
+# row of maps has the same training samples, a column the same number of members; the number is the
 # share of the square on the wrong side.
 
 circle, square = Circle(), ((0, 1), (0, 1))
 model = ClassSwitchingClassifier(relative_rate=0.6, random_state=0)
-data = {f"{n} examples": circle.sample(n, random_state=0) for n in (100, 1000)}
+data = {f"{n} samples": circle.sample(n, random_state=0) for n in (100, 1000)}
 mosaic = map_mosaic(
-    model, data, n_members=[1, 11, 101, 501], truth=circle, box=square, grid_resolution=200
+    model, data, n_members=[1, 11, 101, 501], true_classes=circle, box=square, grid_resolution=200
 )
 display = MapMosaicDisplay(mosaic).plot()
 plt.show()
@@ -38,7 +38,7 @@ plt.show()
 # %%
 # How clearly different ensembles decide
 # --------------------------------------
-# The same 300 examples for four ensembles of 101 members. Dark is where nearly all votes are for
+# The same 300 samples for four ensembles of 101 members. Dark is where nearly all votes are for
 # one class, pale where they are divided.
 
 ensembles = {
@@ -50,7 +50,7 @@ ensembles = {
 mosaic = map_mosaic(
     ensembles,
     [circle.sample(300, random_state=0)],
-    truth=circle,
+    true_classes=circle,
     box=square,
     kind="margins",
     grid_resolution=200,

@@ -2,7 +2,7 @@
 IGP trees: two halves of the data take turns
 ============================================
 
-A tree that is grown to the end must be cut back, and the examples that tell where cannot be those
+A tree that is grown to the end must be cut back, and the samples that tell where cannot be those
 that grew it. *Iterative growing and pruning* (IGP) wastes none of them. It splits the data into
 halves: one grows the tree, the other prunes it; then the roles change, and what is left is grown on
 and pruned again, until nothing changes. Each tree of the sequence is nested in the next, so that it
@@ -27,8 +27,8 @@ BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7A7A7A"
 # %%
 # The halves make the difference
 # ------------------------------
-# Another split into halves gives another tree, from the same examples. That is all an ensemble
-# needs: no bootstrap samples, no example left out.
+# Another split into halves gives another tree, from the same samples. That is all an ensemble
+# needs: no bootstrap samples, no sample left out.
 
 X, y = make_waveform(300, random_state=0)
 X_test, y_test = make_waveform(5000, random_state=1)
@@ -50,7 +50,7 @@ mosaic = map_mosaic(
     IGPEnsembleClassifier(random_state=0),
     [diagonal.sample(300, random_state=0)],
     n_members=[1, 3, 11, 101],
-    truth=diagonal,
+    true_classes=diagonal,
     box=square,
     grid_resolution=200,
 )

@@ -17,7 +17,7 @@ from orfeon.inspection import CondorcetDisplay, condorcet_error
 # %%
 # The sum
 # -------
-# Members that err on three examples in ten, alone and together:
+# Members that err on three samples in ten, alone and together:
 
 for n_members in (1, 5, 21, 101):
     print(f"{n_members:4} independent members: {condorcet_error(0.3, n_members):8.4%}")
@@ -37,7 +37,7 @@ print(f"if they were independent: {condorcet_error(alone, 101):.1e}")
 # %%
 # Theory on the left, for members of different quality: above one half, more of them make it worse.
 # On the right the bag, and what independent members of the same quality would do. The vote does a
-# great deal; but some examples are hard for every tree, and there the trees err together.
+# great deal; but some samples are hard for every tree, and there the trees err together.
 
 figure, axes = plt.subplots(1, 2, figsize=(10.0, 4.2), layout="constrained")
 CondorcetDisplay.from_member_errors(ax=axes[0])

@@ -1,10 +1,10 @@
 """
-Which attributes matter
+Which features matter
 =======================
 
-A forest can tell what it draws from each attribute, in two ways. *Impurity* adds up what its splits
-have gained; it is free, and it gives credit to noise. *Permutation* shuffles an attribute on the
-examples that a tree did not see, and counts the errors that this costs.
+A forest can tell what it draws from each feature, in two ways. *Impurity* adds up what its splits
+have gained; it is free, and it gives credit to noise. *Permutation* shuffles a feature on the
+samples that a tree did not see, and counts the errors that this costs.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ from orfeon.inspection import ImportanceDisplay, importances
 # %%
 # Waves, and some noise
 # ---------------------
-# The 21 attributes of waveform are points along a wave, of which the first and the last say
+# The 21 features of waveform are points along a wave, of which the first and the last say
 # nothing. Three columns of pure noise are added.
 
 X, y = make_waveform(500, random_state=0)
@@ -44,7 +44,7 @@ plt.show()
 # %%
 # What noise gets
 # ---------------
-# By impurity the five attributes that say nothing have a share each, for a tree that is grown to
+# By impurity the five features that say nothing have a share each, for a tree that is grown to
 # the end splits by anything. By permutation they are within two standard errors of nothing, or
 # nearly so.
 
@@ -55,5 +55,5 @@ for kind, one in found.items():
         print(f"  {name:9} {one.mean[place]:7.4f} ± {one.standard_error[place]:.4f}")
 
 # %%
-# So use permutation to leave attributes out. It says what *this forest* uses, and shares the credit
-# among attributes that say the same; see :doc:`/guide/inspection`.
+# So use permutation to leave features out. It says what *this forest* uses, and shares the credit
+# among features that say the same; see :doc:`/guide/inspection`.

@@ -43,16 +43,16 @@ for name, ensemble in ensembles.items():
 # To the right: pairs that agree (0 is chance, 1 is always). Up: pairs that err. Bagging is a tight
 # cloud at the bottom: its members are alike, and all about as good. Those of boosting differ in
 # both. Class-switching gives up nearly all agreement, and pays with members that are wrong on more
-# than a third of the examples.
+# than a third of the samples.
 
 display = KappaErrorDisplay(clouds).plot()
 plt.show()
 
 # %%
-# On which examples
+# On which samples
 # -----------------
 # On the training set trees agree because they know the answers by heart. That is no property of the
-# problem: look at test examples, or at out-of-bag votes.
+# problem: look at test samples, or at out-of-bag votes.
 
 for on, cloud in {
     "training": kappa_error(ensembles["bagging"], X, y),

@@ -2,8 +2,8 @@
 A forest as a neighbourhood
 ===========================
 
-Why did the forest say that? A tree answers with the examples in one leaf. So a forest answers with
-a weighted mean of *all* examples, where those that often share a leaf with the row weigh most. The
+Why did the forest say that? A tree answers with the samples in one leaf. So a forest answers with
+a weighted mean of *all* samples, where those that often share a leaf with the row weigh most. The
 forest has learnt its own notion of what is near.
 """
 
@@ -23,17 +23,18 @@ from orfeon.inspection import (
 # %%
 # What a prediction is made of
 # ----------------------------
-# The weights of the training examples for one row. Their weighted mean *is* the prediction.
+# The weights of the training samples for one row. Their weighted mean *is* the prediction.
 
 X, y = make_friedman1(300, random_state=0)
 forest = RandomForestRegressor(100, random_state=0).fit(X, y)
 row = np.full(10, 0.5)
 made_of = row_weights(forest, X, y, row)
 print(
-    f"predicted {forest.predict([row])[0]:.3f}, weighted mean of the targets {made_of.said():.3f}"
+    f"predicted {forest.predict([row])[0]:.3f}, "
+    f"weighted mean of the targets {made_of.answers():.3f}"
 )
 print(
-    f"{np.sum(made_of.weights > 0)} of 300 examples have a say, "
+    f"{np.sum(made_of.weights > 0)} of 300 samples have a say, "
     f"as much as {made_of.n_effective:.0f} equal ones"
 )
 
@@ -47,7 +48,7 @@ display = ForestWeightsDisplay.from_estimator(circle, X, y, [0.5, 0.88])
 plt.show()
 
 # %%
-# A map of the examples
+# A map of the samples
 # ---------------------
 # The share of the trees in which two rows are in one leaf is their *proximity*. Laid out in a plane
 # so that near rows are close, the three waveforms become three arms. A row with little proximity to

@@ -10,7 +10,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from sklearn.datasets import load_wine
 
-from orfeon import CARTClassifier, export_rules, export_text, plot_tree
+from orfeon import CARTClassifier
+from orfeon.rendering import export_rules, export_text, plot_tree
 
 # %%
 # Shall we play?
@@ -51,7 +52,7 @@ print(tree.predict(new), tree.predict_proba(new).round(2))
 # %%
 # A larger one, cut back
 # ----------------------
-# Grown to the end a tree fits every example. With ``pruning="cv"`` cross-validation chooses the
+# Grown to the end a tree fits every sample. With ``pruning="cv"`` cross-validation chooses the
 # size. Boxes have the colour of their class, the paler the more mixed.
 
 X, y = load_wine(return_X_y=True, as_frame=True)

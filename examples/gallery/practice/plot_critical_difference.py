@@ -30,7 +30,7 @@ from orfeon.datasets import (
     make_twonorm,
     make_waveform,
 )
-from orfeon.study.statistics import (
+from orfeon.statistics import (
     CriticalDifferenceDisplay,
     friedman_test,
     wilcoxon_test,
@@ -40,7 +40,7 @@ from orfeon.study.statistics import (
 # %%
 # The errors
 # ----------
-# Eleven problems: seven are drawn, four come with scikit-learn. Half of the examples train, half
+# Eleven problems: seven are drawn, four come with scikit-learn. Half of the samples train, half
 # test.
 
 makers = (

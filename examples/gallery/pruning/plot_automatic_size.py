@@ -36,11 +36,11 @@ for name, ensemble in ensembles.items():
 # %%
 # What it reads
 # -------------
-# The examples are cut into ten parts. Members are ordered by nine of them and judged on the tenth.
+# The samples are cut into ten parts. Members are ordered by nine of them and judged on the tenth.
 #
-# - If **all** members vote on it, the curve is too good: they were trained on these examples. It
+# - If **all** members vote on it, the curve is too good: they were trained on these samples. It
 #   asks for too few members.
-# - If only those vote that **did not see** the example, about a third of them do. The curve asks
+# - If only those vote that **did not see** the sample, about a third of them do. The curve asks
 #   for too many.
 #
 # The size is where the mean of the two, a little smoothed, is least. The test curve is drawn to
@@ -61,7 +61,7 @@ for ax, (name, ensemble) in zip(axes, ensembles.items(), strict=True):
     )
     ax.plot(sizes, 100 * choice.with_all_votes, color=GREEN, lw=1, label="all members vote")
     ax.plot(sizes, 100 * choice.curve, color=BLUE, lw=2, label="mean of the two, smoothed")
-    ax.plot(sizes, 100 * test, color=INK, lw=1, linestyle="--", label="test examples (not used)")
+    ax.plot(sizes, 100 * test, color=INK, lw=1, linestyle="--", label="test samples (not used)")
     ax.axvline(choice.size, color=GREY, linewidth=1, zorder=0)
     ax.text(choice.size, 39, f" {choice.size} kept", color=GREY, va="top")
     ax.set(xlim=(1, 150), ylim=(0, 40), title=name, xlabel="members")

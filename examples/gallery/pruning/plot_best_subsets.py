@@ -4,15 +4,16 @@ The best subset of all
 
 An order is a shortcut. With twenty members one can try all subsets, a million of them, and see how
 good the shortcut is. Two questions: how far is a greedy order from the best subset of each size,
-and does the difference matter on new examples?
+and does the difference matter on new samples?
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
-from orfeon import BaggingClassifier, CARTClassifier, order, search_exhaustive
+from orfeon import BaggingClassifier, CARTClassifier, order
 from orfeon.datasets import make_waveform
 from orfeon.inspection import CoincidenceDisplay
+from orfeon.ordering import search_exhaustive
 
 BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#7A7A7A"
 
@@ -44,8 +45,8 @@ plt.show()
 # %%
 # Does it matter?
 # ---------------
-# On the training examples the search is at least as good at every size, by construction. On new
-# ones its lead melts: it has fitted the examples that it searched on.
+# On the training samples the search is at least as good at every size, by construction. On new
+# ones its lead melts: it has fitted the samples that it searched on.
 
 sizes = np.arange(1, 21)
 
@@ -64,6 +65,6 @@ for name, training, test, colour in (
     ax.plot(sizes, 100 * test, "o-", color=colour, markersize=3, label=f"{name}, test")
     ax.plot(sizes, 100 * training, "--", color=colour, label=f"{name}, training")
 ax.set(xlabel="members", ylabel="error, %", ylim=(0, None), xticks=range(2, 21, 2))
-ax.set_title("Search or order: nearly the same on new examples")
+ax.set_title("Search or order: nearly the same on new samples")
 ax.legend(frameon=False, ncols=2)
 plt.show()

@@ -32,9 +32,9 @@ print(nearly)
 # The exact way never changes an answer. The other one does now and then, and the answers that
 # change were close calls, so that the error hardly moves.
 
-said = forest.predict(X_test)
+answers = forest.predict(X_test)
 for name, decided in {"exactly": exact, "at confidence 0.99": nearly}.items():
-    changed = np.mean(decided.predictions != said)
+    changed = np.mean(decided.predictions != answers)
     error = np.mean(decided.predictions != y_test)
     print(f"{name:19} {changed:.2%} of the answers change, test error {error:.2%}")
 
@@ -46,19 +46,17 @@ for name, decided in {"exactly": exact, "at confidence 0.99": nearly}.items():
 
 ticks = np.linspace(0, 1, 160)
 plane = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
-asked = early_decision(forest, plane, confidence=0.99).n_asked.reshape(160, 160)
+queried = early_decision(forest, plane, confidence=0.99).n_queried.reshape(160, 160)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 4.0), layout="constrained")
-image = left.imshow(asked, origin="lower", extent=(0, 1, 0, 1), cmap="magma_r", vmin=0, vmax=301)
-left.set(
-    title="members asked, confidence 0.99", xlabel="first attribute", ylabel="second attribute"
-)
+image = left.imshow(queried, origin="lower", extent=(0, 1, 0, 1), cmap="magma_r", vmin=0, vmax=301)
+left.set(title="members asked, confidence 0.99", xlabel="first feature", ylabel="second feature")
 figure.colorbar(image, ax=left, label="of 301 members")
 
 bins = np.linspace(0, 301, 44)
 for name, decided, colour in (("exactly", exact, BLUE), ("confidence 0.99", nearly, VERMILLION)):
-    right.hist(decided.n_asked, bins, color=colour, alpha=0.75, label=name)
-    right.axvline(decided.mean_asked, color=colour, linestyle="--", linewidth=1)
+    right.hist(decided.n_queried, bins, color=colour, alpha=0.75, label=name)
+    right.axvline(decided.mean_queried, color=colour, linestyle="--", linewidth=1)
 right.set(title="rows by members asked; dashed: the mean", xlabel="members asked", ylabel="rows")
 right.legend(frameon=False, loc="center right")
 plt.show()

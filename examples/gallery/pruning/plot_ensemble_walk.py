@@ -2,9 +2,9 @@
 The walk of an ensemble
 =======================
 
-Why is one order better than another? Give every member a vector with +1 for each example that it
+Why is one order better than another? Give every member a vector with +1 for each sample that it
 gets right and -1 for each that it gets wrong. Added up one after the other, these vectors are a
-walk in a space with as many dimensions as there are examples. All orders end at the same point;
+walk in a space with as many dimensions as there are samples. All orders end at the same point;
 what differs is the way there.
 """
 
@@ -29,7 +29,7 @@ walk = ensemble_walk(
 # ------------------
 # Three hundred dimensions are too many to draw. Two of them tell the story: along *c_ens*, the mean
 # of all members, which is where every walk ends; and along *c_ref*, the direction that the ensemble
-# lacks to be right on every example. A random order stays near the straight line. The two rules
+# lacks to be right on every sample. A random order stays near the straight line. The two rules
 # first walk in an arc towards what is lacking, and come back with the members that pull the other
 # way.
 

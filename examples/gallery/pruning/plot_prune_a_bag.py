@@ -17,8 +17,8 @@ from orfeon.inspection import ErrorCurveDisplay
 # %%
 # A bag of two hundred trees
 # --------------------------
-# Waveform has three classes, 21 attributes and a lot of noise. Each tree is trained on a bootstrap
-# sample of 300 examples and cut back by cross-validation: small trees, each of them poor.
+# Waveform has three classes, 21 features and a lot of noise. Each tree is trained on a bootstrap
+# sample of 300 samples and cut back by cross-validation: small trees, each of them poor.
 
 X, y = make_waveform(300, random_state=0)
 X_test, y_test = make_waveform(5000, random_state=1)
@@ -29,7 +29,7 @@ bag = BaggingClassifier(tree, n_estimators=200, random_state=0).fit(X, y)
 # %%
 # Keep forty of them
 # ------------------
-# ``prune`` orders the members by their votes on the training examples. No new data are needed. It
+# ``prune`` orders the members by their votes on the training samples. No new data are needed. It
 # leaves the bag as it is, and returns another with the first fifth.
 
 small = prune(bag, X, y, rule="margin_distance", keep=0.2)
@@ -41,7 +41,7 @@ for name, model in {"the whole bag": bag, "the first fifth": small}.items():
 # %%
 # Why it works
 # ------------
-# The picture follows the error as members are added. Dashed: on the training examples, which made
+# The picture follows the error as members are added. Dashed: on the training samples, which made
 # the order. Solid: on 5000 others, which did not. In random order (the mean of twenty) the error
 # levels off. In the order of *margin distance* members that are right where the others are wrong
 # come first; the last ones to be added are those that pull the vote back.
@@ -62,6 +62,6 @@ display.ax_.axvline(len(small), color="0.7", linewidth=1, zorder=0)
 plt.show()
 
 # %%
-# The least test error is marked with a ring. It was found by looking at the test examples, so it is
+# The least test error is marked with a ring. It was found by looking at the test samples, so it is
 # no way to choose a size; a fifth is, and so is ``keep="auto"``. Which ensembles gain and which do
 # not is in :doc:`/guide/ordering`.

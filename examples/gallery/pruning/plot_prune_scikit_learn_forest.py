@@ -47,7 +47,7 @@ for keep, model in {**smaller, 1.0: forest}.items():
 # -----------------------------------
 # Half of the trees of a forest are nearly as good as all, whichever one takes. So the fair rival of
 # an order is chance. Votes are all that an order needs: ``order`` takes them as a matrix, one row a
-# tree, and ``test_curve`` gives the errors of its first members on other examples. Three forests,
+# tree, and ``test_curve`` gives the errors of its first members on other samples. Three forests,
 # and ten random orders of each:
 
 ordered, chance = [], []

@@ -2,7 +2,7 @@
 What an error costs
 ===================
 
-To miss a positive example costs more than a false alarm; how much more only you can say. Given the
+To miss a positive sample costs more than a false alarm; how much more only you can say. Given the
 costs and a model with probabilities, the rest is arithmetic: answer with the class of least
 expected cost. That moves the threshold, and nothing is trained anew when the costs change.
 """
@@ -17,7 +17,7 @@ from orfeon.inspection import ClassificationMapDisplay
 # %%
 # One forest, three prices
 # ------------------------
-# Leaves of at least ten examples, and ``combine="soft"``, give probabilities that can be believed.
+# Leaves of at least ten samples, and ``combine="soft"``, give probabilities that can be believed.
 
 X, y = make_gaussian_clouds(1000, priors=(0.95, 0.05), random_state=0)
 X_test, y_test = make_gaussian_clouds(5000, priors=(0.95, 0.05), random_state=1)
@@ -30,8 +30,8 @@ models = {
 
 figure, axes = plt.subplots(1, 3, figsize=(10.4, 4.2), layout="constrained", sharey=True)
 for ax, (price, model) in zip(axes, models.items(), strict=True):
-    said = model.predict(X_test)
-    missed, alarms = np.sum(y_test > said), np.sum(y_test < said)
+    answers = model.predict(X_test)
+    missed, alarms = np.sum(y_test > answers), np.sum(y_test < answers)
     print(
         f"missed costs {price:2}: says 1 above {model.threshold_:.3f}; "
         f"{missed} missed, {alarms} alarms"
@@ -39,8 +39,8 @@ for ax, (price, model) in zip(axes, models.items(), strict=True):
     display = ClassificationMapDisplay.from_estimator(
         model.predict, X, y, grid_resolution=120, ax=ax
     )
-    ax.set(title=f"a missed one costs {price}", xlabel="first attribute")
-    ax.set_ylabel("second attribute" if price == 1 else "")
+    ax.set(title=f"a missed one costs {price}", xlabel="first feature")
+    ax.set_ylabel("second feature" if price == 1 else "")
     ax.get_legend().remove()
 plt.show()
 
@@ -48,7 +48,7 @@ plt.show()
 # The bill
 # --------
 # The cost of all errors against the threshold, with rings where arithmetic puts it: 1 / (1 +
-# price). It does not look at the test examples, and yet comes near the least cost of each curve.
+# price). It does not look at the test samples, and yet comes near the least cost of each curve.
 
 chance = models[1].predict_proba(X_test)[:, 1]
 thresholds = np.linspace(0.01, 0.7, 140)
@@ -56,8 +56,8 @@ figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 for price, colour in zip(prices, ("#0072B2", "#E69F00", "#D55E00"), strict=True):
 
     def bill(threshold, price=price):
-        said = chance > threshold
-        return (price * np.sum(said < y_test) + np.sum(said > y_test)) / len(y_test)
+        answers = chance > threshold
+        return (price * np.sum(answers < y_test) + np.sum(answers > y_test)) / len(y_test)
 
     ax.plot(thresholds, [bill(t) for t in thresholds], color=colour, label=f"missed costs {price}")
     chosen = 1 / (1 + price)

@@ -1,9 +1,9 @@
 """
-Parallel perceptrons: which examples matter
+Parallel perceptrons: which samples matter
 ===========================================
 
-One example in twenty is positive. A *parallel perceptron* is three lines that vote, and with their
-margins it can tell which examples are redundant, noisy, or hold the border. PPTSS uses that: it
+One sample in twenty is positive. A *parallel perceptron* is three lines that vote, and with their
+margins it can tell which samples are redundant, noisy, or hold the border. PPTSS uses that: it
 trains again and again on those that matter, and the border moves out of the rare class.
 """
 
@@ -15,9 +15,9 @@ from orfeon.imbalance import geometric_mean, negative_accuracy, positive_accurac
 from orfeon.inspection import PerceptronCategoriesDisplay, SelectionHistoryDisplay
 
 # %%
-# All examples, and those that matter
+# All samples, and those that matter
 # -----------------------------------
-# Accuracy hides what happens to the rare class. So we look at the share of the positive examples
+# Accuracy hides what happens to the rare class. So we look at the share of the positive samples
 # that are found, at the share of the negative ones that are left alone, and at their geometric mean
 # *g*.
 
@@ -28,17 +28,17 @@ selective = PPTSSClassifier(random_state=0).fit(X, y)
 
 print("                     accuracy  acc+  acc-     g")
 for name, model in {"parallel perceptron": plain, "PPTSS": selective}.items():
-    said = model.predict(X_test)
+    answers = model.predict(X_test)
     measures = (positive_accuracy, negative_accuracy, geometric_mean)
-    scores = "".join(f"{measure(y_test, said):6.2f}" for measure in measures)
+    scores = "".join(f"{measure(y_test, answers):6.2f}" for measure in measures)
     print(f"{name:20} {model.score(X_test, y_test):8.3f}{scores}")
-print(f"PPTSS trains on {len(selective.selected_)} of {len(X)} examples in the end")
+print(f"PPTSS trains on {len(selective.selected_)} of {len(X)} samples in the end")
 
 # %%
 # The picture of both
 # -------------------
-# Colours are what an example is to the perceptrons, triangles are positive. On the left all
-# examples are used, and the border runs through the positive cloud, where it makes the fewest
+# Colours are what a sample is to the perceptrons, triangles are positive. On the left all
+# samples are used, and the border runs through the positive cloud, where it makes the fewest
 # errors. On the right the hollow ones were left out in the end; the border has moved, and more of
 # the triangles are on their side.
 

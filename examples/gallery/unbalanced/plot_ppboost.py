@@ -4,7 +4,7 @@ PPBoost: boosting that does not chase noise
 
 AdaBoost raises the weight of whatever is wrong, noise above all. PPBoost boosts parallel
 perceptrons, which know noise from border, and uses that in the weights. It has four modes. They
-differ in what happens to examples that are noisy, and to negative ones that draw the border into
+differ in what happens to samples that are noisy, and to negative ones that draw the border into
 the positive class.
 """
 
@@ -36,13 +36,13 @@ for draw in range(10):
             model = ParallelPerceptronClassifier(random_state=draw)
         else:
             model = PPBoostClassifier(mode=name, random_state=draw)
-        said = model.fit(X, y).predict(X_test)
-        found[name].append([negative_accuracy(y_test, said), positive_accuracy(y_test, said)])
+        answers = model.fit(X, y).predict(X_test)
+        found[name].append([negative_accuracy(y_test, answers), positive_accuracy(y_test, answers)])
 
 # %%
 # Where each mode ends up
 # -----------------------
-# To the right: negative examples that are left alone. Up: positive examples that are found. Both
+# To the right: negative samples that are left alone. Up: positive samples that are found. Both
 # are wanted; dotted lines have the same geometric mean *g* of the two. Small marks are training
 # sets, large ones their means.
 
@@ -60,7 +60,7 @@ for name, (colour, marker) in LOOKS.items():
     g = np.sqrt(points.prod(axis=1)).mean()
     print(f"{name:24} {points[:, 0].mean():5.2f} {points[:, 1].mean():5.2f} {g:5.2f}")
 ax.set(xlabel="acc-, share of the negative left alone", ylabel="acc+, share of the positive found")
-ax.set(xlim=(0.6, 1.01), ylim=(0, 1.05), title="One example in twenty is positive")
+ax.set(xlim=(0.6, 1.01), ylim=(0, 1.05), title="One sample in twenty is positive")
 ax.legend(frameon=False, loc="lower left")
 plt.show()
 

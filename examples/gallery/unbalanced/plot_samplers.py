@@ -2,7 +2,7 @@
 Samplers: what they keep, and what it is good for
 =================================================
 
-Another way to treat a rare class is to change the sample: leave out negative examples, or make new
+Another way to treat a rare class is to change the sample: leave out negative samples, or make new
 positive ones. imbalanced-learn has the classical samplers, and orfeon adds two. All of them go in
 front of any classifier, in a pipeline that resamples for training only.
 """
@@ -35,13 +35,13 @@ samplers = {
 # What is left
 # ------------
 # Blue is negative, orange positive. Undersampling thins the cloud evenly. SMOTE draws new positive
-# examples between those that are there. The editing rules clear the negative ones away from where
+# samples between those that are there. The editing rules clear the negative ones away from where
 # the positive ones are, and border selection keeps only what lies between the two.
 
 figure, axes = plt.subplots(
     2, 3, figsize=(9.6, 6.4), layout="constrained", sharex=True, sharey=True
 )
-for ax, (name, sampler) in zip(axes.flat, {"all examples": None, **samplers}.items(), strict=True):
+for ax, (name, sampler) in zip(axes.flat, {"all samples": None, **samplers}.items(), strict=True):
     kept, labels = (X, y) if sampler is None else sampler.fit_resample(X, y)
     counts = np.bincount(labels)
     for code, (colour, marker) in enumerate((("#0072B2", "o"), ("#E69F00", "^"))):
@@ -53,15 +53,15 @@ plt.show()
 # %%
 # What it is good for
 # -------------------
-# A forest behind each of them, judged on new examples in their natural proportions by *g*, the
+# A forest behind each of them, judged on new samples in their natural proportions by *g*, the
 # geometric mean of the accuracies on both classes.
 
 forest = RandomForestClassifier(100, random_state=0)
 plain = geometric_mean(y_test, forest.fit(X, y).predict(X_test))
 print(f"{'nothing is done':26} g = {plain:.3f}")
 for name, sampler in samplers.items():
-    said = make_pipeline(sampler, forest).fit(X, y).predict(X_test)
-    print(f"{name:26} g = {geometric_mean(y_test, said):.3f}")
+    answers = make_pipeline(sampler, forest).fit(X, y).predict(X_test)
+    print(f"{name:26} g = {geometric_mean(y_test, answers):.3f}")
 
 # %%
 # On another problem the order is another: border selection is poor here, where the classes mix, and

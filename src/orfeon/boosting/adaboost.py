@@ -18,19 +18,19 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.bounded import BoundsMixin
-from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling, draw_sample
-from orfeon.boosting.loop import HALF, PERFECT, Judgement, Scheme, last_word
-from orfeon.ensembles.combination import OWN, Combine
+from orfeon.boosting.loop import HALF, PERFECT, RoundResult, Scheme, perfect_vote
+from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 from orfeon.trees.stump import StumpClassifier
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 OnFailure = Literal["stop", "restart", "bootstrap"]
 Algorithm = Literal["m1", "samme"]
 
@@ -63,7 +63,7 @@ class AdaBoostScheme(Scheme):
 
     @property
     def weights(self) -> Floats:
-        """Weights of the examples, which sum to 1."""
+        """Weights of the samples, which sum to 1."""
         return self._weights
 
     @property
@@ -76,40 +76,42 @@ class AdaBoostScheme(Scheme):
         """Odds of being right by chance: one to one, or one to the number of other classes."""
         return 1.0 / (self.n_classes - 1) if self.algorithm == "samme" else 1.0
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Weighted error, and a vote of half of the logarithm of the odds of being right."""
-        error = float(np.where(said != self._labels, self._weights, 0.0).sum())
+        error = float(np.where(answers != self._labels, self._weights, 0.0).sum())
         ends = self.on_failure == "stop"
         if error == 0:  # weights never underflow
-            vote = float(last_word(self.total_vote)) if ends else PERFECT
-            return Judgement(0.0, vote, ends=ends)
+            vote = float(perfect_vote(self.total_vote)) if ends else PERFECT
+            return RoundResult(0.0, vote, ends=ends)
         if self._fails(error):
-            return Judgement(error, 0.0, keep=False, ends=ends)
+            return RoundResult(error, 0.0, keep=False, ends=ends)
         vote = 0.5 * float(np.log((1.0 - error) / error / self._chance))
         self.total_vote += vote
-        return Judgement(error, vote)
+        return RoundResult(error, vote)
 
     def _fails(self, error: float) -> bool:
         chance = self._chance / (1.0 + self._chance)
         return error >= 1.0 - chance - (0.5 - HALF)
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """Multiply the weight of what is wrong by exp(2 vote), and make the sum 1 again.
 
         With two classes, and in M1, wrong ones are so divided by twice the error and right ones by
         twice the rest: the member errs on exactly half of the new weight.
         """
-        error = judgement.error
-        if not judgement.keep or error == 0:
+        error = result.error
+        if not result.keep or error == 0:
             self._begin_anew(rng)
             return
-        self._settle(self._weights * self._factors_of(said, (1.0 - error) / error / self._chance))
+        self._settle(
+            self._weights * self._factors_of(answers, (1.0 - error) / error / self._chance)
+        )
 
-    def _factors_of(self, said: npt.NDArray[Any], odds: float) -> Floats:
+    def _factors_of(self, answers: npt.NDArray[Any], odds: float) -> Floats:
         """What the weights are multiplied by, given the odds of the member being right."""
-        return np.where(said != self._labels, odds, 1.0)
+        return np.where(answers != self._labels, odds, 1.0)
 
     def _settle(self, weights: Floats) -> None:
         """Make the weights sum to 1, none of them too small to rise again."""
@@ -143,7 +145,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     on_failure : {"stop", "restart", "bootstrap"}, default="stop"
         What follows when a member errs on half of the weight or more (it is dropped), or on
         nothing (it is kept). "stop" ends the run, as in the textbook; "restart" goes on from the
-        first weights; "bootstrap" goes on from a bootstrap sample of the examples, with equal
+        first weights; "bootstrap" goes on from a bootstrap sample of the samples, with equal
         weights (Webb 2000).
     min_weight : float, default=0.0
         The weights, which sum to 1, do not fall below this; 1e-8 is usual where runs are long.
@@ -232,17 +234,17 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return StumpClassifier() if self.estimator is None else self.estimator
 
-    def _check_min_weight(self, examples: Examples) -> None:
-        if self.min_weight * len(examples) >= 1:
+    def _check_min_weight(self, samples: Samples) -> None:
+        if self.min_weight * len(samples) >= 1:
             raise ValueError(
-                f"min_weight={self.min_weight} for {len(examples)} examples leaves nothing to "
-                f"reweigh: weights sum to 1. Give less than {1 / len(examples):.3g}."
+                f"min_weight={self.min_weight} for {len(samples)} samples leaves nothing to "
+                f"reweigh: weights sum to 1. Give less than {1 / len(samples):.3g}."
             )
 
-    def _scheme(self, examples: Examples) -> Scheme:
-        self._check_min_weight(examples)
+    def _scheme(self, samples: Samples) -> Scheme:
+        self._check_min_weight(samples)
         return AdaBoostScheme(
-            examples.labels, examples.weights, max(2, examples.n_classes), self.on_failure,
+            samples.labels, samples.weights, max(2, samples.n_classes), self.on_failure,
             self.min_weight, "m1" if self.algorithm == "m1" else "samme",
         )  # fmt: skip
 

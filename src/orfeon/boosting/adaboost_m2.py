@@ -16,22 +16,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.bounds import pseudo_loss_bound
-from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
+from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.mislabels import MislabelWeights
-from orfeon.ensembles.combination import OWN, Combine
+from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 from orfeon.trees.cart import CARTClassifier
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 class M2Scheme(Scheme):
     """The two formulas of AdaBoost.M2."""
 
-    hears: ClassVar[Hears] = "supports"
+    member_output: ClassVar[MemberOutput] = "supports"
 
     def __init__(self, labels: npt.NDArray[Any], weights: Floats, n_classes: int) -> None:
         self.mislabels = MislabelWeights(labels, weights, n_classes)
@@ -41,31 +40,31 @@ class M2Scheme(Scheme):
 
     @property
     def weights(self) -> Floats:
-        """Weight of all mislabels of each example; with one class there are none."""
-        return self._given if self.n_classes < 2 else self.mislabels.of_examples
+        """Weight of all mislabels of each sample; with one class there are none."""
+        return self._given if self.n_classes < 2 else self.mislabels.of_samples
 
     @property
     def labels(self) -> npt.NDArray[Any]:
         """Class codes."""
         return self.mislabels.labels
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Pseudo-loss, and a vote of log(1 / beta) for beta = e / (1 - e)."""
-        error = self.mislabels.pseudo_loss(said)
+        error = self.mislabels.pseudo_loss(answers)
         if error <= 0:  # it outweighs all others, as its infinite vote would
-            return Judgement(0.0, float(last_word(self.total_vote, 2 * PERFECT)), ends=True)
+            return RoundResult(0.0, float(perfect_vote(self.total_vote, 2 * PERFECT)), ends=True)
         if error >= HALF:
-            return Judgement(error, 0.0, keep=False, ends=True)
+            return RoundResult(error, 0.0, keep=False, ends=True)
         vote = float(np.log((1.0 - error) / error))
         self.total_vote += vote
-        return Judgement(error, vote)
+        return RoundResult(error, vote)
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """Multiply the mislabel (i, y) by beta to the power of (1 + h(x, y_i) - h(x, y)) / 2."""
-        exponent = 0.5 * (1.0 + self.mislabels.own(said) - said)
-        self.mislabels.multiply(np.exp(-judgement.vote * exponent))
+        exponent = 0.5 * (1.0 + self.mislabels.own(answers) - answers)
+        self.mislabels.multiply(np.exp(-result.vote * exponent))
 
 
 @documented(estimator="a :class:`orfeon.CARTClassifier` with ``max_depth=2``", n_estimators="50")
@@ -95,14 +94,14 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     errors_ : ndarray of shape (n_members,)
         Pseudo-loss of each member in its round.
     validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the examples set aside, after each member.
+        With ``n_iter_no_change``: error on the samples set aside, after each member.
     error_bounds_ : ndarray of shape (n_members,)
         Bound of the training error after each member.
     <classes>
 
     Notes
     -----
-    A member is trained with the weight of all mislabels of each example. Its plausibilities are
+    A member is trained with the weight of all mislabels of each sample. Its plausibilities are
     its class probabilities: of a tree, the class shares of the leaf; of an estimator that has
     none, 1 for the class that it predicts.
 
@@ -116,7 +115,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     0.79
     """
 
-    _hears: ClassVar[Hears] = "supports"
+    _member_output: ClassVar[MemberOutput] = "supports"
     _decides_by_vote: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **VOTED}
 
@@ -150,8 +149,8 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return CARTClassifier(max_depth=2) if self.estimator is None else self.estimator
 
-    def _scheme(self, examples: Examples) -> Scheme:
-        return M2Scheme(examples.labels, examples.weights, examples.n_classes)
+    def _scheme(self, samples: Samples) -> Scheme:
+        return M2Scheme(samples.labels, samples.weights, samples.n_classes)
 
     @property
     def error_bounds_(self) -> Floats:

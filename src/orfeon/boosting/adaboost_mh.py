@@ -26,17 +26,17 @@ from orfeon.boosting.binary_problems import (
     one_against_rest,
 )
 from orfeon.boosting.bounds import error_bound
-from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling, binary_learner
 from orfeon.boosting.loop import Learner, Scheme
-from orfeon.boosting.tallies import Tally
+from orfeon.boosting.vote_sums import Tally
+from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
-from orfeon.importance import impurity_importances
-from orfeon.members import EstimatorMembers, LazyView
+from orfeon.ensembles.perturbation import Samples
+from orfeon.forest.importance import impurity_importances
+from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.stump import StumpClassifier
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 
@@ -63,13 +63,13 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return StumpClassifier() if self.estimator is None else self.estimator
 
-    def _learner(self, data: Any, examples: Examples) -> Learner:
+    def _learner(self, data: Any, samples: Samples) -> Learner:
         one = binary_learner(self.estimator_, data, self.sampling)
-        return ProblemLearner(one, self._codes(examples.n_classes))
+        return ProblemLearner(one, self._codes(samples.n_classes))
 
-    def _scheme(self, examples: Examples) -> Scheme:
-        codes = self._codes(examples.n_classes)
-        return ProblemScheme(examples.labels, examples.weights, codes, joint=self._joint())
+    def _scheme(self, samples: Samples) -> Scheme:
+        codes = self._codes(samples.n_classes)
+        return ProblemScheme(samples.labels, samples.weights, codes, joint=self._joint())
 
     @property
     def _tally_kind(self) -> type[Tally]:
@@ -121,7 +121,7 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each attribute, by impurity decrease over all trees."""
+        """Importance of each feature, by impurity decrease over all trees."""
         return impurity_importances(self.forest_, self.estimator_._impurity)
 
 
@@ -136,7 +136,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
         Rounds at most; each trains one binary classifier for each class. Fewer than half of
         them, where the run ends by itself, come with a warning.
     joint : bool, default=True
-        Whether the pairs of an example and a class have one distribution, and a round one vote,
+        Whether the pairs of a sample and a class have one distribution, and a round one vote,
         as in AdaBoost.MH; or whether the problems are boosted each on its own.
     <sampling>
     <stopping>
@@ -149,9 +149,9 @@ class AdaBoostMHClassifier(_BinaryProblems):
     member_weights_ : ndarray of shape (n_rounds, n_classes)
         The weights of the members' votes on each problem.
     errors_ : ndarray of shape (n_rounds,)
-        Weighted error of each member over the pairs of an example and a class.
+        Weighted error of each member over the pairs of a sample and a class.
     validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the examples set aside, after each member.
+        With ``n_iter_no_change``: error on the samples set aside, after each member.
     <classes>
 
     See Also
@@ -219,7 +219,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
     def hamming_bounds_(self) -> Floats:
         """With ``joint=True``: bound of the weighted Hamming loss after each round.
 
-        The Hamming loss is the share of pairs of an example and a class that are decided wrongly;
+        The Hamming loss is the share of pairs of a sample and a class that are decided wrongly;
         the training error is at most as many times larger as there are classes.
         """
         if not self.joint:
@@ -252,7 +252,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     errors_ : ndarray of shape (n_rounds,)
         Weighted error of each member, averaged over the pairs that are not done yet.
     validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the examples set aside, after each member.
+        With ``n_iter_no_change``: error on the samples set aside, after each member.
     pairs_ : ndarray of shape (n_pairs, 2)
         The pairs, as indices into ``classes_``.
     <classes>
@@ -263,11 +263,11 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
 
     Notes
     -----
-    Each pair is boosted by AdaBoost on the examples of its two classes; a pair is done when a
+    Each pair is boosted by AdaBoost on the samples of its two classes; a pair is done when a
     member errs on half of its weight, or on none. With two classes this is AdaBoost.
 
     The real-valued output F of a pair counts as tanh F, which is the difference of the
-    probabilities that it stands for (Friedman et al. 2000): on examples of a third class a pair
+    probabilities that it stands for (Friedman et al. 2000): on samples of a third class a pair
     that is easy to tell apart would else be the loudest.
 
     Examples

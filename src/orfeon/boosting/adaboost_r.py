@@ -1,8 +1,8 @@
 """AdaBoost.R: regression as a yes-or-no question about every number.
 
-Targets are taken to [0, 1]. A prediction h of an example with target y_i answers, for every y,
+Targets are taken to [0, 1]. A prediction h of a sample with target y_i answers, for every y,
 whether y is at least y_i: wrongly so between y_i and h. AdaBoost on these questions, where the
-question y weighs ``|y - y_i|`` at first, is AdaBoost.R: an example has a weight for every y, which
+question y weighs ``|y - y_i|`` at first, is AdaBoost.R: a sample has a weight for every y, which
 :class:`orfeon.boosting.piecewise_linear.PiecewiseLinearWeights` keeps exactly.
 
 References
@@ -22,14 +22,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import AVERAGED, BOOSTED
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
+from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
 from orfeon.boosting.regression import MedianBooster, distances, without_unit
-from orfeon.ensembles.combination import OWN, Combine
+from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
-
-Floats = npt.NDArray[np.float64]
+from orfeon.ensembles.perturbation import Samples
+from orfeon.utils.types import Floats
 
 
 def squared_error_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, spread: float = 1.0) -> Floats:
@@ -52,7 +51,7 @@ def squared_error_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, spread: flo
 
     Notes
     -----
-    Of the questions that a weighted median answers wrongly, those of one example weigh half of
+    Of the questions that a weighted median answers wrongly, those of one sample weigh half of
     its squared error, and all of its questions half of what the spread is the mean of. So the
     bound of AdaBoost's error, the product of ``e exp(v / 2) + (1 - e) exp(-v / 2)``, bounds the
     mean squared error as a share of the spread. With the votes of AdaBoost.R, ln((1 - e) / e), the
@@ -75,7 +74,7 @@ def squared_error_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, spread: flo
 class AdaBoostRScheme(Scheme):
     """The two formulas of AdaBoost.R."""
 
-    hears: ClassVar[Hears] = "predictions"
+    member_output: ClassVar[MemberOutput] = "predictions"
 
     def __init__(self, targets: Floats, weights: Floats, *, draws: bool = False) -> None:
         self.draws = draws
@@ -94,32 +93,32 @@ class AdaBoostRScheme(Scheme):
         """Targets."""
         return self._labels
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Weight of the questions answered wrongly, and the logarithm of the odds of the others."""
-        wrong = self.questions.mass_between(self._points(said))
+        wrong = self.questions.mass_between(self._points(answers))
         error = fsum(wrong.tolist()) / fsum(self.weights.tolist())
         if error == 0:
-            return Judgement(0.0, float(last_word(self.total_vote, 2 * PERFECT)), ends=True)
+            return RoundResult(0.0, float(perfect_vote(self.total_vote, 2 * PERFECT)), ends=True)
         if error >= HALF:  # at one half it says nothing, and leaves the weights as they are
-            return Judgement(error, 0.0, keep=False, ends=error > 1.0 - HALF or not self.draws)
+            return RoundResult(error, 0.0, keep=False, ends=error > 1.0 - HALF or not self.draws)
         vote = float(np.log((1.0 - error) / error))
         self.total_vote += vote
-        return Judgement(error, vote)
+        return RoundResult(error, vote)
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """Multiply the weight of what is answered rightly by beta, the odds of the error."""
-        self.questions.scale_outside(self._points(said), -judgement.vote)
+        self.questions.scale_outside(self._points(answers), -result.vote)
 
     def _to_unit(self, numbers: Floats) -> Floats:
         width = self._high - self._low
         clipped = np.clip(numbers, self._low, self._high)
         return np.asarray((clipped - self._low) / (width if width > 0 else 1.0))
 
-    def _points(self, said: npt.NDArray[Any]) -> Floats:
-        right = distances(said, self._labels) == 0
-        return np.where(right, self.questions.targets, self._to_unit(np.asarray(said)))
+    def _points(self, answers: npt.NDArray[Any]) -> Floats:
+        right = distances(answers, self._labels) == 0
+        return np.where(right, self.questions.targets, self._to_unit(np.asarray(answers)))
 
 
 @documented(
@@ -151,11 +150,11 @@ class AdaBoostRRegressor(MedianBooster):
         Bound of the mean squared training error after each member, see
         :func:`orfeon.boosting.adaboost_r.squared_error_bound`.
     target_range_ : tuple of float
-        The least and the largest target of the training examples.
+        The least and the largest target of the training samples.
 
     See Also
     --------
-    AdaBoostR2Regressor : A simpler relative, with one weight for each example.
+    AdaBoostR2Regressor : A simpler relative, with one weight for each sample.
 
     Notes
     -----
@@ -221,12 +220,12 @@ class AdaBoostRRegressor(MedianBooster):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _scheme(self, examples: Examples) -> Scheme:
-        y = examples.labels
+    def _scheme(self, samples: Samples) -> Scheme:
+        y = samples.labels
         low, high = float(y.min()), float(y.max())
         self.target_range_ = low, high
-        self._spread = float(np.average((y - low) ** 2 + (high - y) ** 2, weights=examples.weights))
-        return AdaBoostRScheme(y, examples.weights, draws=self.sampling == "resample")
+        self._spread = float(np.average((y - low) ** 2 + (high - y) ** 2, weights=samples.weights))
+        return AdaBoostRScheme(y, samples.weights, draws=self.sampling == "resample")
 
     def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]:
         return np.asarray(np.clip(super()._say(members, rows), *self.target_range_))

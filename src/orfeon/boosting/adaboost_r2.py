@@ -1,7 +1,7 @@
-"""AdaBoost.R2: boosting for regression with one weight for each example.
+"""AdaBoost.R2: boosting for regression with one weight for each sample.
 
-A member's loss on an example is its distance from the target, divided by the largest such distance
-so that it is from 0 to 1. The larger the loss, the less the weight of the example is reduced.
+A member's loss on a sample is its distance from the target, divided by the largest such distance
+so that it is from 0 to 1. The larger the loss, the less the weight of the sample is reduced.
 
 References
 ----------
@@ -16,17 +16,17 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import StrOptions
 
 from orfeon.boosting.base import AVERAGED, BOOSTED
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import HALF, PERFECT, Hears, Judgement, Scheme, last_word
+from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.regression import MedianBooster, distances, without_unit
-from orfeon.ensembles.combination import OWN, Combine
+from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
+from orfeon.utils.scikit_learn import StrOptions
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Loss = Literal["linear", "square", "exponential"]
 
 
@@ -44,7 +44,7 @@ def scaled_losses(away: Floats, loss: Loss = "linear") -> Floats:
 class AdaBoostR2Scheme(Scheme):
     """The two formulas of AdaBoost.R2."""
 
-    hears: ClassVar[Hears] = "predictions"
+    member_output: ClassVar[MemberOutput] = "predictions"
 
     def __init__(self, targets: Floats, weights: Floats, loss: Loss = "linear") -> None:
         self._labels = np.asarray(targets, dtype=np.float64)
@@ -56,7 +56,7 @@ class AdaBoostR2Scheme(Scheme):
 
     @property
     def weights(self) -> Floats:
-        """Weights of the examples, on the scale on which the largest factor so far is one."""
+        """Weights of the samples, on the scale on which the largest factor so far is one."""
         return np.asarray(self._initial * np.exp(self._log_factors))
 
     @property
@@ -64,25 +64,25 @@ class AdaBoostR2Scheme(Scheme):
         """Targets."""
         return self._labels
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Weighted average of the losses, and the logarithm of (1 - average) / average."""
         weights = self.weights
-        losses = scaled_losses(distances(said, self._labels), self.loss)
+        losses = scaled_losses(distances(answers, self._labels), self.loss)
         average = fsum((weights * losses).tolist()) / fsum(weights.tolist())
         if average == 0:
-            return Judgement(0.0, float(last_word(self.total_vote, 2 * PERFECT)), ends=True)
+            return RoundResult(0.0, float(perfect_vote(self.total_vote, 2 * PERFECT)), ends=True)
         if average >= HALF:
-            return Judgement(average, 0.0, keep=False, ends=True)
+            return RoundResult(average, 0.0, keep=False, ends=True)
         vote = float(np.log((1.0 - average) / average))
         self.total_vote += vote
-        return Judgement(average, vote)
+        return RoundResult(average, vote)
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
-        """Multiply the weight of an example of loss L by beta to the power of 1 - L."""
-        losses = scaled_losses(distances(said, self._labels), self.loss)
-        self._log_factors -= judgement.vote * (1.0 - losses)
+        """Multiply the weight of a sample of loss L by beta to the power of 1 - L."""
+        losses = scaled_losses(distances(answers, self._labels), self.loss)
+        self._log_factors -= result.vote * (1.0 - losses)
         self._log_factors -= self._log_factors.max()
 
 
@@ -181,5 +181,5 @@ class AdaBoostR2Regressor(MedianBooster):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _scheme(self, examples: Examples) -> Scheme:
-        return AdaBoostR2Scheme(examples.labels, examples.weights, self.loss)
+    def _scheme(self, samples: Samples) -> Scheme:
+        return AdaBoostR2Scheme(samples.labels, samples.weights, self.loss)

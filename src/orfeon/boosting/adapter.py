@@ -6,9 +6,10 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from orfeon.adapters.base import Floats, Integers, Mask, unless_equal
 from orfeon.ensembles.adapter import OwnEnsemble
 from orfeon.ensembles.warm_start import CHOSEN
+from orfeon.members.adapter import unless_equal
+from orfeon.utils.types import Floats, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class OwnBoostedEnsemble(OwnEnsemble):
         return unless_equal(self.ensemble._vote_weights())
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
-        raise self._no_out_of_bag("each of its members was trained on all the examples, weighted")
+        raise self._no_out_of_bag("each of its members was trained on all the samples, weighted")
 
     def _keep(self, index: Integers) -> Any:
         smaller = copy(self.ensemble)
@@ -29,7 +30,7 @@ class OwnBoostedEnsemble(OwnEnsemble):
         smaller._keep_decider(index)
         smaller.n_estimators = len(index)
         smaller.warm_start = False
-        # The weights of the examples are those after all members: nothing goes on from here.
+        # The weights of the samples are those after all members: nothing goes on from here.
         smaller._run = None
         smaller._history = [(range(len(index)), CHOSEN)]
         smaller.__dict__.pop("validation_errors_", None)

@@ -1,4 +1,4 @@
-"""Arc-x4: weights that grow with the fourth power of how often an example was got wrong.
+"""Arc-x4: weights that grow with the fourth power of how often a sample was got wrong.
 
 References
 ----------
@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
-from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import Judgement, Scheme
-from orfeon.ensembles.combination import OWN, Combine
+from orfeon.boosting.loop import RoundResult, Scheme
+from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 from orfeon.trees.cart import CARTClassifier
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 class ArcX4Scheme(Scheme):
@@ -34,7 +33,7 @@ class ArcX4Scheme(Scheme):
 
     @property
     def weights(self) -> Floats:
-        """Weights of the examples, which sum to 1."""
+        """Weights of the samples, which sum to 1."""
         weights = self.initial * (1.0 + self.n_wrong.astype(np.float64) ** 4)
         return np.asarray(weights / weights.sum())
 
@@ -43,15 +42,15 @@ class ArcX4Scheme(Scheme):
         """Class codes."""
         return self._labels
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Weighted error, and a vote like that of everyone else."""
-        return Judgement(float(self.weights[said != self.labels].sum()), 1.0)
+        return RoundResult(float(self.weights[answers != self.labels].sum()), 1.0)
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """Count what the member got wrong."""
-        self.n_wrong += said != self.labels
+        self.n_wrong += answers != self.labels
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="50")
@@ -77,9 +76,9 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
 
     Notes
     -----
-    The weight of an example is proportional to 1 + m**4, where m counts the members that got it
+    The weight of a sample is proportional to 1 + m**4, where m counts the members that got it
     wrong, and all members have the same vote. With ``sampling="weights"`` and trees that make no
-    error on the training examples all members are the same tree.
+    error on the training samples all members are the same tree.
 
     Examples
     --------
@@ -123,5 +122,5 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return CARTClassifier() if self.estimator is None else self.estimator
 
-    def _scheme(self, examples: Examples) -> Scheme:
-        return ArcX4Scheme(examples.labels, examples.weights)
+    def _scheme(self, samples: Samples) -> Scheme:
+        return ArcX4Scheme(samples.labels, samples.weights)

@@ -14,33 +14,38 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 import joblib
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.adapter import OwnBoostedEnsemble
-from orfeon.boosting.learners import EstimatorLearner, KnowsItsLearner, Sampling, TreeLearner
-from orfeon.boosting.loop import HALF, LEAST_SHARE, Hears, Learner, Round, Run, Scheme, boost
+from orfeon.boosting.learners import EstimatorLearner, ProvidesLearner, Sampling, TreeLearner
+from orfeon.boosting.loop import (
+    HALF,
+    LEAST_SHARE,
+    Learner,
+    MemberOutput,
+    Round,
+    Run,
+    Scheme,
+    boost,
+)
 from orfeon.boosting.patience import Patience
-from orfeon.boosting.tallies import Tally
+from orfeon.boosting.vote_sums import Tally
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
-from orfeon.ensembles.combination import OWN
+from orfeon.ensembles.decision import OWN
 from orfeon.ensembles.ensemble import Ensemble
-from orfeon.ensembles.perturbation import Examples, member_generator
-from orfeon.ensembles.setting_aside import hash_examples, set_aside
-from orfeon.ensembles.warm_start import Before
+from orfeon.ensembles.holdout import hash_samples, set_aside
+from orfeon.ensembles.perturbation import Samples, member_generator
+from orfeon.ensembles.warm_start import WarmStart
 from orfeon.forest import Forest
-from orfeon.importance import impurity_importances
-from orfeon.members import concatenate
-from orfeon.progress import Progress, report_progress
-from orfeon.restoring import restored_on_failure
+from orfeon.forest.importance import impurity_importances
+from orfeon.members.members import concatenate
 from orfeon.rules.rule import CombiningRule, rules_for
-from orfeon.seeding import Purpose, seed_sequence
-from orfeon.warning import AdvisedWarning, warn_user
-
-Floats = npt.NDArray[np.float64]
-
+from orfeon.utils.progress import Progress, report_progress
+from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context, _safe_indexing
+from orfeon.utils.seeding import Purpose, seed_sequence
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats
+from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 STOPPING: dict[str, list[Any]] = {
     "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
@@ -60,10 +65,10 @@ BOOSTED: dict[str, list[Any]] = {**ENSEMBLE, **ESTIMATOR, **SAMPLING, **STOPPING
 
 
 class _Part(NamedTuple):
-    """Some of the examples, as learners take them."""
+    """Some of the samples, as learners take them."""
 
     data: Any
-    examples: Examples
+    samples: Samples
 
 
 class BoostedEnsemble(Ensemble):
@@ -73,7 +78,7 @@ class BoostedEnsemble(Ensemble):
     """
 
     _is_sequential: ClassVar[bool] = True
-    _hears: ClassVar[Hears]
+    _member_output: ClassVar[MemberOutput]
     #: Advice to those whose members are too weak, or too strong.
     _stronger: ClassVar[str] = "such as a deeper tree"
     _weaker: ClassVar[str] = "such as a tree with max_depth"
@@ -101,33 +106,33 @@ class BoostedEnsemble(Ensemble):
         """The base learner, not fitted: a tree of ours goes through the engine."""
 
     @abstractmethod
-    def _scheme(self, examples: Examples) -> Scheme:
+    def _scheme(self, samples: Samples) -> Scheme:
         """The two formulas, at the weights of the first round."""
 
     def _read_all(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
-    ) -> tuple[Any, Examples]:
-        data, examples = super()._read_all(X, y, sample_weight, reset=reset)
-        if not isinstance(self.estimator_, KnowsItsLearner):
-            return data, examples
+    ) -> tuple[Any, Samples]:
+        data, samples = super()._read_all(X, y, sample_weight, reset=reset)
+        if not isinstance(self.estimator_, ProvidesLearner):
+            return data, samples
         # As trees have them: in an order that depends on their content alone.
-        hashes = hash_examples(data, examples.labels)
-        return self._take(_Part(data, examples), np.lexsort((examples.weights, hashes)))
+        hashes = hash_samples(data, samples.labels)
+        return self._take(_Part(data, samples), np.lexsort((samples.weights, hashes)))
 
-    def _learner(self, data: Any, examples: Examples) -> Learner:
+    def _learner(self, data: Any, samples: Samples) -> Learner:
         """What trains the members."""
         if self._has_trees:
             self.estimator_._prepare(data)
             return TreeLearner(self.estimator_, data, self.sampling, self._classes)
-        if isinstance(self.estimator_, KnowsItsLearner):
-            return self.estimator_._boosting_learner(data, examples, self.sampling, self._classes)
-        return EstimatorLearner(self.estimator_, data, examples.n_classes, self.sampling)
+        if isinstance(self.estimator_, ProvidesLearner):
+            return self.estimator_._boosting_learner(data, samples, self.sampling, self._classes)
+        return EstimatorLearner(self.estimator_, data, samples.n_classes, self.sampling)
 
     def _explain(self, run: Run) -> AdvisedWarning | None:
         """What the user should know of how a run ended."""
         name = type(self).__name__
         if run.has_failed:
-            error = run.judgements[-1].error
+            error = run.results[-1].error
             who = "the first member" if run.attempts == 1 else f"the last of {run.attempts} members"
             return AdvisedWarning(
                 f"{name}: {who} errs on {error:.3g} of the weight, which is no better than chance; "
@@ -136,9 +141,9 @@ class BoostedEnsemble(Ensemble):
             )
         labels = run.scheme.labels
         alone = run.n_kept == 1 and self._n_members > 1 and bool((labels != labels[:1]).any())
-        if alone and run.judgements[-1].error == 0 and run.judgements[-1].ends:
+        if alone and run.results[-1].error == 0 and run.results[-1].ends:
             return AdvisedWarning(
-                f"{name}: the first member makes no error on the training examples, so there was "
+                f"{name}: the first member makes no error on the training samples, so there was "
                 "nothing to boost and the ensemble is this member alone.",
                 self._advice("weaker"),
             )
@@ -149,12 +154,12 @@ class BoostedEnsemble(Ensemble):
                 self._advice("stronger"),
             )
         # Who wants early stopping expects fewer.
-        by_itself = run.judgements[-1].ends and self.n_iter_no_change is None
+        by_itself = run.results[-1].ends and self.n_iter_no_change is None
         return self._explain_few(run) if by_itself else None
 
     def _explain_few(self, run: Run) -> AdvisedWarning | None:
         """What the user should know of a run that its own rule ended with few members."""
-        labels, last = run.scheme.labels, run.judgements[-1]
+        labels, last = run.scheme.labels, run.results[-1]
         if run.n_kept >= LEAST_SHARE * self._n_members or (labels == labels[:1]).all():
             return None
         few = (
@@ -162,7 +167,7 @@ class BoostedEnsemble(Ensemble):
             f"{self._n_members} requested, because"
         )
         if last.error == 0:
-            finding = f"{few} the last one makes no error on the training examples."
+            finding = f"{few} the last one makes no error on the training samples."
             return AdvisedWarning(finding, self._advice("weaker"))
         if last.keep:  # of several problems, some ended in each way
             return AdvisedWarning(
@@ -197,7 +202,7 @@ class BoostedEnsemble(Ensemble):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each attribute by impurity decrease, members weighted by their votes."""
+        """Importance of each feature by impurity decrease, members weighted by their votes."""
         check_is_fitted(self, "members_")
         votes = np.abs(self.member_weights_).reshape(len(self.member_weights_), -1).mean(axis=1)
         if isinstance(self.members_, Forest):
@@ -232,55 +237,55 @@ class BoostedEnsemble(Ensemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; with trees as members, missing values and categories are welcome.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; with trees as members, missing values and categories are welcome.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
         self
             The fitted ensemble.
         """
-        before = Before.of(self)
+        before = WarmStart.of(self)
         with restored_on_failure(self):
             self.estimator_ = self._base()
             self._check_base()
             self._check_rule()
-            data, examples = self._read_all(X, y, sample_weight)
+            data, samples = self._read_all(X, y, sample_weight)
             first = before.check(self, self._n_members)
             if first:
                 self._check_same_settings()
-                self._check_same_examples(before, examples)
+                self._check_same_samples(before, samples)
             else:
                 self._sequence = seed_sequence(self.random_state)
-            whole = _Part(data, examples)
+            whole = _Part(data, samples)
             training, validation = self._part(whole)
             known = deepcopy(self._run) if first else None
             had_ended = known is not None and known.ended
-            run = Run(self._scheme(training.examples)) if known is None else known
+            run = Run(self._scheme(training.samples)) if known is None else known
             with report_progress(
                 self, self._n_members - first, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
                 rounds = _Rounds(self, run, before if first else None, validation)
                 self._train(rounds, training, progress)
             rounds.finish()
-            self._history = [(range(len(self.members_)), examples.digest)]
+            self._history = [(range(len(self.members_)), samples.digest)]
             self._forget_decider()
             self._learn_by_folds(X, y, sample_weight)
             self._check_decider()
             # What goes on from here needs the weights; what does not need not carry them.
             self._run = run if self.warm_start else None
             self._made_by = self._run_settings()
-        said = self._explain(run)
+        answers = self._explain(run)
         if had_ended:
             warn_user(
                 f"{type(self).__name__}: the run had ended with {_count(first)}, so none was added."
             )
-        elif said is not None:
-            warn_user(said)
+        elif answers is not None:
+            warn_user(answers)
         return self
 
     def _train(self, rounds: _Rounds, training: _Part, progress: Progress) -> None:
@@ -314,37 +319,37 @@ class BoostedEnsemble(Ensemble):
                 "use warm_start=False to begin anew."
             )
 
-    def _check_same_examples(self, before: Before, examples: Examples) -> None:
-        """A run goes on from its own weights, which are those of its own examples."""
+    def _check_same_samples(self, before: WarmStart, samples: Samples) -> None:
+        """A run goes on from its own weights, which are those of its own samples."""
         ((_, digest),) = before.history
-        if getattr(self, "_run", None) is None or digest != examples.digest:
+        if getattr(self, "_run", None) is None or digest != samples.digest:
             raise ValueError(
                 f"warm_start=True goes on with the weights that {type(self).__name__} gave to the "
-                "examples of the fit before, which must be the same and fitted with "
+                "samples of the fit before, which must be the same and fitted with "
                 "warm_start=True too; use warm_start=False to begin anew."
             )
 
     def _part(self, whole: _Part) -> tuple[_Part, _Part | None]:
-        """The examples to train on, and those set aside where early stopping wants some."""
+        """The samples to train on, and those set aside where early stopping wants some."""
         if self.n_iter_no_change is None:
             return whole, None
-        data, examples = whole
+        data, samples = whole
         rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
         held = set_aside(
-            data.X if self._has_trees else data, examples.labels, examples.sample_weights,
-            self.validation_fraction, rng, by_class=examples.n_classes > 0,
+            data.X if self._has_trees else data, samples.labels, samples.sample_weights,
+            self.validation_fraction, rng, by_class=samples.n_classes > 0,
         )  # fmt: skip
         if not held.any():
-            warn_that_none_is_set_aside(self, len(examples))
+            warn_that_none_is_set_aside(self, len(samples))
             return whole, None
         return self._take(whole, np.flatnonzero(~held)), self._take(whole, np.flatnonzero(held))
 
     def _take(self, whole: _Part, rows: npt.NDArray[np.int64]) -> _Part:
-        """Some of the examples, in this order."""
-        data, examples = whole
+        """Some of the samples, in this order."""
+        data, samples = whole
         some = replace(
-            examples, labels=examples.labels[rows], weights=examples.weights[rows],
-            rows=examples.rows[rows], sample_weights=examples.sample_weights[rows],
+            samples, labels=samples.labels[rows], weights=samples.weights[rows],
+            rows=samples.rows[rows], sample_weights=samples.sample_weights[rows],
         )  # fmt: skip
         if not self._has_trees:
             return _Part(_safe_indexing(data, rows), some)
@@ -354,11 +359,11 @@ class BoostedEnsemble(Ensemble):
         return _Part(part, some)
 
 
-def warn_that_none_is_set_aside(ensemble: Any, n_examples: int) -> None:
-    """Warn of early stopping that has too few examples to go by."""
+def warn_that_none_is_set_aside(ensemble: Any, n_samples: int) -> None:
+    """Warn of early stopping that has too few samples to go by."""
     warn_user(
-        f"validation_fraction={ensemble.validation_fraction} sets none of the {n_examples} "
-        "examples aside, so nothing says when to stop: boosting goes on up to "
+        f"validation_fraction={ensemble.validation_fraction} sets none of the {n_samples} "
+        "samples aside, so nothing says when to stop: boosting goes on up to "
         f"{ensemble._size_parameter}={ensemble._n_members}."
     )
 
@@ -376,10 +381,14 @@ def _word(value: Any) -> str:
 
 
 class _Rounds:
-    """The members of a fit as they come, and how they do on the examples set aside."""
+    """The members of a fit as they come, and how they do on the samples set aside."""
 
     def __init__(
-        self, ensemble: BoostedEnsemble, run: Run, before: Before | None, validation: _Part | None
+        self,
+        ensemble: BoostedEnsemble,
+        run: Run,
+        before: WarmStart | None,
+        validation: _Part | None,
     ) -> None:
         self.ensemble = ensemble
         self.run = run
@@ -396,26 +405,26 @@ class _Rounds:
             self.patience = Patience(ensemble.n_iter_no_change, ensemble.tol)
             self.patience.begin(1.0)  # errors fall by tol itself, not by a share of something
             self.rows = validation.data.X if ensemble._has_trees else validation.data
-            self.tally = ensemble._tally(len(validation.examples))
+            self.tally = ensemble._tally(len(validation.samples))
             if before is not None:
-                said = ensemble._say(before.members, self.rows)
-                for one, vote in zip(said, self.votes, strict=True):
-                    self._hear(one, vote)
+                answers = ensemble._say(before.members, self.rows)
+                for one, vote in zip(answers, self.votes, strict=True):
+                    self._predict_train(one, vote)
 
     def add(self, one: Round) -> None:
         """Take a member in."""
         self.parts.append(one.member)
         self.n_members += 1
-        self.votes.append(one.judgement.vote)
-        self.errors.append(one.judgement.error)
+        self.votes.append(one.result.vote)
+        self.errors.append(one.result.error)
         if self.validation is not None:
-            self._hear(self.ensemble._say(one.member, self.rows)[0], one.judgement.vote)
+            self._predict_train(self.ensemble._say(one.member, self.rows)[0], one.result.vote)
 
-    def _hear(self, said: npt.NDArray[Any], vote: Any) -> None:
+    def _predict_train(self, answers: npt.NDArray[Any], vote: Any) -> None:
         assert self.validation is not None
-        examples = self.validation.examples
-        self.tally.add(said, vote)
-        loss = self.ensemble._loss(self.tally, examples.labels, examples.sample_weights)
+        samples = self.validation.samples
+        self.tally.add(answers, vote)
+        loss = self.ensemble._loss(self.tally, samples.labels, samples.sample_weights)
         self.stopped = self.patience.ends(loss)
 
     def finish(self) -> None:

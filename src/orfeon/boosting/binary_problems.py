@@ -17,12 +17,12 @@ import numpy.typing as npt
 
 from orfeon.boosting.adaboost import TINY
 from orfeon.boosting.learners import EstimatorLearner, TreeLearner
-from orfeon.boosting.loop import HALF, Hears, Judgement, Scheme, last_word
-from orfeon.boosting.tallies import Tally
+from orfeon.boosting.loop import HALF, MemberOutput, RoundResult, Scheme, perfect_vote
+from orfeon.boosting.vote_sums import Tally
 from orfeon.forest import Forest
-from orfeon.members import concatenate
+from orfeon.members.members import concatenate
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 
@@ -61,14 +61,14 @@ class ProblemMembers:
     def outputs(self, X: Any) -> Iterator[npt.NDArray[np.int8]]:
         """What each member says of each problem."""
         for classifiers, problems in zip(self.rounds, self.problems, strict=True):
-            said = np.zeros((X.shape[0], len(self.codes)), np.int8)
-            said[:, problems] = 2 * classifiers.votes(X).T - 1
-            yield said
+            answers = np.zeros((X.shape[0], len(self.codes)), np.int8)
+            answers[:, problems] = 2 * classifiers.votes(X).T - 1
+            yield answers
 
     def votes(self, X: Any) -> npt.NDArray[np.int32]:
         """Class that each member finds most likely."""
-        said = [np.argmax(one.astype(np.int64) @ self.codes, axis=1) for one in self.outputs(X)]
-        return np.asarray(said, dtype=np.int32)
+        answers = [np.argmax(one.astype(np.int64) @ self.codes, axis=1) for one in self.outputs(X)]
+        return np.asarray(answers, dtype=np.int32)
 
     def subset(self, chosen: Any) -> ProblemMembers:
         """Some of the members."""
@@ -120,7 +120,7 @@ class ProblemLearner:
             weights, labels, rng, None if n_present == len(weights) else n_present
         )
 
-    def hear(self, member: ProblemMembers, what: Hears) -> npt.NDArray[Any]:
+    def predict_train(self, member: ProblemMembers, what: MemberOutput) -> npt.NDArray[Any]:
         """What a member says of each problem."""
         learner = self.learner
         rows = learner.data.X if isinstance(learner, TreeLearner) else learner.X
@@ -155,9 +155,9 @@ class ProblemScheme(Scheme):
         """A vote of 1 on each problem."""
         return np.ones(len(self.open))
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Weighted errors, pooled or problem by problem, and the votes that follow."""
-        errors = (self._weights * (said * self.target < 0)).sum(axis=0)
+        errors = (self._weights * (answers * self.target < 0)).sum(axis=0)
         if self.joint:
             errors = np.full(len(errors), errors.sum())
         perfect = self.open & (errors <= 0)
@@ -165,20 +165,20 @@ class ProblemScheme(Scheme):
         goes_on = self.open & ~perfect & ~fails
         votes = np.zeros(len(errors))
         votes[goes_on] = 0.5 * np.log((1.0 - errors[goes_on]) / errors[goes_on])
-        votes[perfect] = last_word(self.total_vote[perfect])
+        votes[perfect] = perfect_vote(self.total_vote[perfect])
         error = float(errors[self.open].mean())
         self.total_vote += votes
         self.open = goes_on
         kept = bool((votes > 0).any())
-        return Judgement(error, votes, keep=kept, ends=not goes_on.any())
+        return RoundResult(error, votes, keep=kept, ends=not goes_on.any())
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """Multiply by exp(-vote y h), and make the sum 1 again: of all, or of each problem."""
         present = self._weights > 0
-        vote = judgement.vote * self.open
-        weights = self._weights * np.exp(-vote * said * self.target)
+        vote = result.vote * self.open
+        weights = self._weights * np.exp(-vote * answers * self.target)
         weights /= weights.sum() if self.joint else weights.sum(axis=0)
         weights[present & (weights < TINY)] = TINY  # from 0 they could not rise again
         self._weights = weights
@@ -194,9 +194,9 @@ class ProblemTally(Tally):
         self.outputs: Floats = np.zeros((n_rows, len(decoding)))
         self.total = np.zeros(len(decoding))
 
-    def add(self, said: npt.NDArray[Any], vote: Any) -> None:
+    def add(self, answers: npt.NDArray[Any], vote: Any) -> None:
         """Add what a member says."""
-        self.outputs += said * vote
+        self.outputs += answers * vote
         outputs = np.tanh(self.outputs) if self.bounded else self.outputs
         self.sums = outputs @ self.decoding
         self.total = self.total + vote

@@ -19,20 +19,19 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.loop import HALF, LEAST_SHARE, Hears, Judgement, Run, Scheme, boost
-from orfeon.ensembles.combination import Combine
+from orfeon.base import TrainingSet
+from orfeon.boosting.loop import HALF, LEAST_SHARE, MemberOutput, RoundResult, Run, Scheme, boost
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.ensembles.training import Recipe, Trained
 from orfeon.forest import Forest
-from orfeon.tabular import TrainingData
-from orfeon.trees.base import Samples
+from orfeon.trees.base import MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier
 from orfeon.trees.limits import Criterion
-from orfeon.warning import AdvisedWarning, warn_user
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
+from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 #: No weight falls below this, against underflow (Bauer and Kohavi 1999).
 LEAST_WEIGHT = 1e-8
@@ -59,7 +58,7 @@ class HalvesScheme(Scheme):
 
     @property
     def weights(self) -> Floats:
-        """Weights of the examples, which sum to 1."""
+        """Weights of the samples, which sum to 1."""
         return self._weights
 
     @property
@@ -67,16 +66,16 @@ class HalvesScheme(Scheme):
         """Class codes."""
         return self._labels
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Weighted error over both halves, and a vote like that of everyone else."""
-        error = float(self._weights[said != self._labels].sum())
-        return Judgement(error, 1.0, keep=error < HALF, ends=error >= HALF or error == 0)
+        error = float(self._weights[answers != self._labels].sum())
+        return RoundResult(error, 1.0, keep=error < HALF, ends=error >= HALF or error == 0)
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """Reweigh each half on its own."""
-        wrong = said != self._labels
+        wrong = answers != self._labels
         weights = self._weights.copy()
         for half in (1, 2):
             mine = self.halves == half
@@ -91,7 +90,7 @@ class Boosting:
     """Grows the trees of one committee, one after the other."""
 
     base: IGPTreeClassifier
-    data: TrainingData
+    data: TrainingSet
     recipe: Recipe
 
     def grow(self, committee: int, n_trees: int, grown: Forest | None = None) -> Forest:
@@ -99,9 +98,9 @@ class Boosting:
         recipe = self.recipe
         rng = member_generator(recipe.sequence, committee)
         first_seed = draw_seed(rng)
-        halves = recipe.perturb(recipe.examples, rng, committee).halves
+        halves = recipe.perturb(recipe.samples, rng, committee).halves
         assert halves is not None
-        run = Run(HalvesScheme(self.data.y, recipe.examples.weights, halves))
+        run = Run(HalvesScheme(self.data.y, recipe.samples.weights, halves))
         known = [] if grown is None else [grown.subset([t]) for t in range(len(grown))]
         learner = _HalvesLearner(self.base, self.data, halves, rng, first_seed, known)
         rounds = islice(boost(run, learner, recipe.sequence), n_trees)
@@ -117,7 +116,7 @@ class _HalvesLearner:
     def __init__(
         self,
         base: IGPTreeClassifier,
-        data: TrainingData,
+        data: TrainingSet,
         halves: npt.NDArray[np.uint8],
         rng: np.random.Generator,
         seed: np.uint64,
@@ -132,18 +131,18 @@ class _HalvesLearner:
         seed, self._seed = self._seed, draw_seed(self._rng)
         if self._known:
             return self._known.pop(0)
-        n_examples = len(labels)
+        n_samples = len(labels)
         # Equal weights are counts to the engine: the first tree is that of an IGP ensemble.
         equal = (weights == weights[0]).all()
-        given = np.ones(n_examples, np.int64) if equal else weights * n_examples
-        samples = Samples(
-            np.array([seed], dtype=np.uint64), given[None], labels[None], float(n_examples),
+        given = np.ones(n_samples, np.int64) if equal else weights * n_samples
+        samples = MemberSamples(
+            np.array([seed], dtype=np.uint64), given[None], labels[None], float(n_samples),
             halves=self.halves[None],
         )  # fmt: skip
         return self.base._grow(self.data, samples)[0]
 
-    def hear(self, member: Forest, what: Hears) -> npt.NDArray[Any]:
-        """What a tree says of the training examples."""
+    def predict_train(self, member: Forest, what: MemberOutput) -> npt.NDArray[Any]:
+        """What a tree says of the training samples."""
         return member.predict(self.data.X)
 
 
@@ -229,7 +228,7 @@ class BoostingIGPClassifier(OfIGPTrees):
             trees = "1 tree" if n_trees == 1 else f"{n_trees} trees"
             finding = (
                 f"BoostingIGPClassifier: boosting ended with {trees} of the {self.n_estimators} "
-                "requested, because a tree makes no error on the training examples, or is no "
+                "requested, because a tree makes no error on the training samples, or is no "
                 "better than chance."
             )
             warn_user(AdvisedWarning(finding, "Give max_depth, or another classifier."))

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.bounds import edge_bound, vote_bound
 from orfeon.ensembles.warm_start import CHOSEN
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 class BoundsMixin:
@@ -54,7 +51,7 @@ class BoundsMixin:
         return edge_bound(self.errors_)
 
     def margin_bound(self, theta: float) -> float:
-        """Bound of the weighted share of training examples with a margin of at most ``theta``.
+        """Bound of the weighted share of training samples with a margin of at most ``theta``.
 
         Parameters
         ----------

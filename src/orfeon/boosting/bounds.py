@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 def _check(errors: npt.ArrayLike) -> Floats:
@@ -75,7 +75,7 @@ def edge_bound(errors: npt.ArrayLike) -> Floats:
 
 
 def margin_bound(errors: npt.ArrayLike, theta: float) -> float:
-    """Bound of the share of training examples whose margin is at most ``theta``.
+    """Bound of the share of training samples whose margin is at most ``theta``.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def vote_bound(errors: npt.ArrayLike, votes: npt.ArrayLike, theta: float = 0.0) 
     Returns
     -------
     ndarray of shape (n_rounds,)
-        Bound of the share of training examples whose margin is at most ``theta``, after each round;
+        Bound of the share of training samples whose margin is at most ``theta``, after each round;
         at 0 it bounds the training error. With the votes of AdaBoost these are
         :func:`error_bound` and :func:`margin_bound`.
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from orfeon.boosting.losses import Loss, sums_by_leaf, weighted_mean
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 
 #: The most by which a Newton step may move log odds: from sure to sure of the contrary. The third
@@ -161,8 +161,8 @@ class ExponentialLoss(ClassLoss):
     """The loss of AdaBoost, exp(-y F) with y = -1 or 1; the score F is half the log odds.
 
     A leaf that holds both classes says the exact minimum, half the logarithm of the ratio of their
-    exponential weights. A leaf of one class has none: of weight W, in examples, it says
-    ``log(1 + 2 W) / 2``, about as if half an example of the other class were there.
+    exponential weights. A leaf of one class has none: of weight W, in samples, it says
+    ``log(1 + 2 W) / 2``, about as if half a sample of the other class were there.
     """
 
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
@@ -193,9 +193,9 @@ class ExponentialLoss(ClassLoss):
         down = sums_by_leaf(leaves, np.maximum(-pull, 0.0), n_leaves)
         both = (up > 0) & (down > 0)
         exact = 0.5 * (np.log(up, where=both, out=up.copy()) - np.log(down, where=both, out=down))
-        examples = sums_by_leaf(leaves, weights, n_leaves)
-        alone = 0.5 * np.log1p(2.0 * examples) * np.where(up > 0, 1.0, -1.0)
-        return np.where(both, exact, np.where(examples > 0, alone, 0.0))
+        samples = sums_by_leaf(leaves, weights, n_leaves)
+        alone = 0.5 * np.log1p(2.0 * samples) * np.where(up > 0, 1.0, -1.0)
+        return np.where(both, exact, np.where(samples > 0, alone, 0.0))
 
     def log_probabilities(self, scores: Floats) -> Floats:
         """Logarithms of the class probabilities."""

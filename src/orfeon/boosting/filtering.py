@@ -1,8 +1,8 @@
 """Boosting by filtering: the majority of three, each trained on what the others leave open.
 
-The first classifier learns from examples as they come. The second learns from examples half of
+The first classifier learns from samples as they come. The second learns from samples half of
 which the first gets wrong, so that guessing with the first is no better than a coin. The third
-learns from examples about which the first two differ.
+learns from samples about which the first two differ.
 
 References
 ----------
@@ -17,11 +17,11 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import has_fit_parameter
 
+from orfeon.base import TabularClassifierMixin, are_counts, fractions_error
 from orfeon.boosting.loop import LEAST_SHARE
 from orfeon.boosting.majority_of_three import (
     Distribution,
@@ -31,27 +31,26 @@ from orfeon.boosting.majority_of_three import (
     decide,
     filtering_error,
 )
-from orfeon.ensembles.asking import VotesMixin
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.ensemble import Ensemble
-from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
+from orfeon.ensembles.perturbation import Perturbation, Samples, member_generator
+from orfeon.ensembles.prediction import VotesMixin
 from orfeon.ensembles.sampling import sample_size
 from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
-from orfeon.members import EstimatorMembers, concatenate
-from orfeon.progress import Progress, report_progress
-from orfeon.restoring import transactional
-from orfeon.seeding import Purpose, seed_sequence
-from orfeon.tabular import TabularClassifierMixin, are_counts, fractions_error
+from orfeon.members.members import EstimatorMembers, concatenate
 from orfeon.trees.base import BaseTree
 from orfeon.trees.cart import CARTClassifier
 from orfeon.trees.limits import LIMITS
-from orfeon.warning import warn_user
+from orfeon.utils.progress import Progress, report_progress
+from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_context
+from orfeon.utils.seeding import Purpose, seed_sequence
+from orfeon.utils.transactional_fit import transactional
+from orfeon.utils.types import Floats, Integers
+from orfeon.utils.user_warning import warn_user
 
 __all__ = ["FilterBoostClassifier", "filtering_error"]
 
 Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Sampling = Literal["stream", "weights", "resample"]
 
 #: What the first of three has more than the others where each votes for another class.
@@ -62,32 +61,32 @@ _EDGE = 1e-9
 class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
     """Majority of three classifiers, each trained on what those before it leave open.
 
-    The first learns from examples as they come; the second from examples half of which the first
-    gets wrong; the third from examples about which the first two differ. With ``depth=2`` each of
+    The first learns from samples as they come; the second from samples half of which the first
+    gets wrong; the third from samples about which the first two differ. With ``depth=2`` each of
     the three is itself such a majority, and so on.
 
     Parameters
     ----------
     estimator : estimator, optional
         The base learner. By default a :class:`orfeon.CARTClassifier` of depth 3: three members are
-        few, so each should be better than a stump, and it should still err on its own examples,
+        few, so each should be better than a stump, and it should still err on its own samples,
         for a member without errors leaves nothing to learn for the other two.
     depth : int, default=1
-        How often three are joined: there are 3 to this power members, or fewer where examples or
+        How often three are joined: there are 3 to this power members, or fewer where samples or
         errors run out; fewer than half of them come with a warning.
     sampling : {"stream", "weights", "resample"}, default="stream"
-        Where examples come from. As a stream, in a random order, each example of the training set
-        is used once: a first part trains the first classifier, of a second part as many examples
+        Where samples come from. As a stream, in a random order, each sample of the training set
+        is used once: a first part trains the first classifier, of a second part as many samples
         as it gets wrong and as many that it gets right train the second, and of the rest those
         about which the two differ train the third. The other two ways take the training set for
-        the whole distribution, of which all three see everything: as weights of the examples, or
+        the whole distribution, of which all three see everything: as weights of the samples, or
         by drawing with replacement.
     max_samples : int or float, optional
-        How many examples the first of three has, or which share of them. As a stream a third by
+        How many samples the first of three has, or which share of them. As a stream a third by
         default (the rest is halved between the other two, and it is the same share at every
         level); with ``sampling="resample"`` as many as there are, for every member.
     min_samples : int, default=1
-        Where filtering leaves fewer examples than this they are taken for none, and the first of
+        Where filtering leaves fewer samples than this they are taken for none, and the first of
         three decides. More than one for learners that refuse small samples.
     n_jobs : int, optional
         Threads that ask the members about new rows, through joblib. Training is one after the
@@ -104,21 +103,21 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         Which member sits where: its first axis is the three of the top level, its last the three
         single members of each majority. A member has several places where it decides alone.
     errors_ : ndarray of shape (n_members,)
-        Error of each member on the examples that it was trained for, as they were filtered.
+        Error of each member on the samples that it was trained for, as they were filtered.
     sample_sizes_ : ndarray of shape (n_members,)
-        How many examples each member was trained with, or their weight.
+        How many samples each member was trained with, or their weight.
     <classes>
 
     Notes
     -----
     The first of three decides alone where nothing is left for the others: it makes no error on the
-    examples that are filtered for the second, or the first two never differ on those of the third.
+    samples that are filtered for the second, or the first two never differ on those of the third.
     A first classifier that gets all of them wrong leaves only wrong ones for the second.
 
-    With two classes and an error of at most e of each member on its own examples, e below one half,
+    With two classes and an error of at most e of each member on its own samples, e below one half,
     the majority errs with probability 3 e² - 2 e³ at most (:func:`filtering_error`). With
     ``sampling="weights"`` that holds of ``errors_`` and the error on the training set. On a stream
-    it holds of errors on fresh examples, and ``errors_``, on those that members were trained with,
+    it holds of errors on fresh samples, and ``errors_``, on those that members were trained with,
     are smaller.
 
     With more classes the majority is the class that two of three agree on, and where all three
@@ -189,12 +188,12 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; with trees as members, missing values and categories are welcome.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; with trees as members, missing values and categories are welcome.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
@@ -204,18 +203,18 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         given = self.estimator
         self.estimator_ = CARTClassifier(max_depth=3) if given is None else clone(given)
         self._check_base()
-        data, examples = self._read_all(X, y, sample_weight)
-        self._check_weights(examples)
+        data, samples = self._read_all(X, y, sample_weight)
+        self._check_weights(samples)
         sequence = seed_sequence(self.random_state)
-        source = self._source(examples, member_generator(sequence, Purpose.SHUFFLING))
+        source = self._source(samples, member_generator(sequence, Purpose.SHUFFLING))
         if self._has_trees:
             self.estimator_._prepare(data)
         with report_progress(
             self, 3**self.depth, self.verbose, X=X, y=y, sample_weight=sample_weight
         ) as progress:
-            train = _Training(self.estimator_, data, examples, sequence, self._classes, progress)
+            train = _Training(self.estimator_, data, samples, sequence, self._classes, progress)
             run = Filtering(
-                examples.labels, train, sequence, self.min_samples, lambda: progress.stop_requested
+                samples.labels, train, sequence, self.min_samples, lambda: progress.stop_requested
             )
             self.committees_ = run.learn(source, self.depth).who
             self.members_ = concatenate(run.members)
@@ -227,25 +226,25 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         return self
 
     def _check_enough(self) -> None:
-        """Warn where examples, or errors on them, were too few for most of the members."""
+        """Warn where samples, or errors on them, were too few for most of the members."""
         n_members = len(self.members_)
         if n_members == 1:
             warn_user(
-                "FilterBoostClassifier: the first member makes no error on the examples that are "
+                "FilterBoostClassifier: the first member makes no error on the samples that are "
                 "filtered for the second, or none is left of them, so it decides alone. Give a "
-                "weaker estimator, or more examples."
+                "weaker estimator, or more samples."
             )
         elif n_members < LEAST_SHARE * 3**self.depth:
             warn_user(
                 f"FilterBoostClassifier: depth={self.depth} ended with {n_members} members of the "
-                f"{3**self.depth} requested, because these make no error on the examples that are "
+                f"{3**self.depth} requested, because these make no error on the samples that are "
                 "filtered for others, or none is left of them. Give a smaller depth, a weaker "
-                "estimator, or more examples."
+                "estimator, or more samples."
             )
 
-    def _source(self, examples: Examples, rng: np.random.Generator) -> Source:
-        n_rows = len(examples)
-        weights = np.ones(n_rows, np.int64) if examples.are_equal else examples.weights
+    def _source(self, samples: Samples, rng: np.random.Generator) -> Source:
+        n_rows = len(samples)
+        weights = np.ones(n_rows, np.int64) if samples.are_equal else samples.weights
         if self.sampling == "stream":
             size = sample_size(1 / 3 if self.max_samples is None else self.max_samples, n_rows)
             return Stream(rng.permutation(n_rows), weights, size / n_rows)
@@ -254,7 +253,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
             n_draws = sample_size(1.0 if self.max_samples is None else self.max_samples, n_rows)
         return Distribution(weights.astype(np.float64), n_draws)
 
-    def _check_weights(self, examples: Examples) -> None:
+    def _check_weights(self, samples: Samples) -> None:
         """Refuse weights that the base learner cannot take."""
         if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
             return
@@ -264,7 +263,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
                 f'sampling="weights" needs a base learner that takes sample_weight, and {who} does '
                 'not; use sampling="stream" or sampling="resample".'
             )
-        if self.sampling == "stream" and not are_counts(examples.weights):
+        if self.sampling == "stream" and not are_counts(samples.weights):
             raise fractions_error(who, 'another base learner, or sampling="resample"')
 
     # -- deciding ------------------------------------------------------------------------------
@@ -274,7 +273,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -290,7 +289,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -306,7 +305,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -329,19 +328,19 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
 
 @dataclass(frozen=True)
 class _Training:
-    """Trains one member with counts or weights of the examples."""
+    """Trains one member with counts or weights of the samples."""
 
     base: Any
     data: Any
-    examples: Examples
+    samples: Samples
     sequence: np.random.SeedSequence
     classes: npt.NDArray[Any]
     progress: Progress
 
     def __call__(self, given: npt.NDArray[Any], number: int) -> tuple[Any, npt.NDArray[Any]]:
-        """The member, and its votes on all the examples."""
+        """The member, and its votes on all the samples."""
         recipe = Recipe(
-            self.examples, lambda *_: Perturbation(weights=given), self.sequence, keep_seen=False
+            self.samples, lambda *_: Perturbation(weights=given), self.sequence, keep_seen=False
         )
         block = slice(number, number + 1)
         if isinstance(self.base, BaseTree):
@@ -357,8 +356,8 @@ class _Training:
 
     def _constant(self, given: npt.NDArray[Any]) -> EstimatorMembers | None:
         """What filtering left may be of one class, which many learners refuse and none need."""
-        labels = self.examples.labels[given > 0]
+        labels = self.samples.labels[given > 0]
         if (labels != labels[0]).any():
             return None
         constant = DummyClassifier(strategy="most_frequent").fit(np.zeros((1, 1)), labels[:1])
-        return EstimatorMembers([constant], self.examples.n_classes)
+        return EstimatorMembers([constant], self.samples.n_classes)

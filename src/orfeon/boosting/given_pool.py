@@ -1,6 +1,6 @@
 """Classifiers of any make as a pool to choose from.
 
-What they say of the training examples is asked once; choosing is then one product of a matrix and a
+What they say of the training samples is asked once; choosing is then one product of a matrix and a
 vector, the weighted errors of all of them.
 """
 
@@ -16,14 +16,14 @@ from sklearn.base import clone, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from orfeon.boosting.loop import Hears
+from orfeon.boosting.loop import MemberOutput
 from orfeon.boosting.stump_pool import TIE
-from orfeon.ensembles.perturbation import Examples, draw_seed, member_generator
+from orfeon.ensembles.perturbation import Samples, draw_seed, member_generator
 from orfeon.ensembles.training import seed_estimator
-from orfeon.members import EstimatorMembers
+from orfeon.members.members import EstimatorMembers
+from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 #: Entries of the matrix of errors that are multiplied at once, and that are kept as floats at most.
 _BLOCK, _MOST_KEPT = 1 << 22, 1 << 24
@@ -38,10 +38,10 @@ class Voter:
     place: int
 
     @classmethod
-    def of(cls, classifier: Any, classes: npt.NDArray[Any], place: int, said: Any) -> Voter:
+    def of(cls, classifier: Any, classes: npt.NDArray[Any], place: int, answers: Any) -> Voter:
         """Find out whether a classifier says classes or codes of them."""
         known = getattr(classifier, "classes_", None)
-        labels = np.unique(_one_column(said, place) if known is None else np.asarray(known))
+        labels = np.unique(_one_column(answers, place) if known is None else np.asarray(known))
         table = {label: k for k, label in enumerate(classes.tolist())}
         numbers = {k: k for k in range(len(classes))}
         for codes in (table, numbers):
@@ -57,9 +57,9 @@ class Voter:
         """The class of each row."""
         return self.code(_say(self.classifier, X))
 
-    def code(self, said: Any) -> Codes:
+    def code(self, answers: Any) -> Codes:
         """Labels as class codes."""
-        labels, where = np.unique(_one_column(said, self.place), return_inverse=True)
+        labels, where = np.unique(_one_column(answers, self.place), return_inverse=True)
         for label in labels.tolist():
             if label not in self.codes:
                 raise ValueError(
@@ -83,7 +83,7 @@ class MemberVoter:
 
 def _adapt(ensemble: Any) -> Any:
     # Whoever gives no ensemble does not wait for the adapters; and they know our boosters.
-    from orfeon.adapters import adapt
+    from orfeon.members import adapt
 
     return adapt(ensemble)
 
@@ -92,8 +92,8 @@ def _say(classifier: Any, X: Any) -> Any:
     return classifier.predict(X) if hasattr(classifier, "predict") else classifier(X)
 
 
-def _one_column(said: Any, place: int) -> npt.NDArray[Any]:
-    found = np.asarray(said)
+def _one_column(answers: Any, place: int) -> npt.NDArray[Any]:
+    found = np.asarray(answers)
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     if found.ndim != 1:
@@ -136,19 +136,19 @@ class PoolMembers(EstimatorMembers):
 
     def votes(self, X: Any) -> Codes:
         """Class code that each member votes for."""
-        said: dict[int, Codes] = {}
+        answers: dict[int, Codes] = {}
         for voter in self.estimators:
-            if id(voter) not in said:
-                said[id(voter)] = voter.predict(X)
-        return np.stack([said[id(voter)] for voter in self.estimators])
+            if id(voter) not in answers:
+                answers[id(voter)] = voter.predict(X)
+        return np.stack([answers[id(voter)] for voter in self.estimators])
 
     def supports(self, X: Any) -> Floats:
         """What each member supports; see :meth:`EstimatorMembers.supports`."""
-        said: dict[int, Floats] = {}
+        answers: dict[int, Floats] = {}
         for member, voter in enumerate(self.estimators):
-            if id(voter) not in said:
-                said[id(voter)] = self._support(member, X)
-        return np.stack([said[id(voter)] for voter in self.estimators])
+            if id(voter) not in answers:
+                answers[id(voter)] = self._support(member, X)
+        return np.stack([answers[id(voter)] for voter in self.estimators])
 
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> PoolMembers:
         """Some of the members."""
@@ -165,7 +165,7 @@ class PoolLearner:
     """Chooses the classifier of least weighted error; the first of those that are equally good."""
 
     voters: list[Any]
-    said: npt.NDArray[Any]
+    answers: npt.NDArray[Any]
     n_classes: int
     chosen: list[int]
     _wrong: Floats | None = field(default=None, repr=False)
@@ -173,14 +173,14 @@ class PoolLearner:
 
     def errors(self, weights: Floats, labels: npt.NDArray[Any]) -> Floats:
         """Weight that each classifier of the pool gets wrong."""
-        if self.said.size <= _MOST_KEPT:
+        if self.answers.size <= _MOST_KEPT:
             if self._wrong is None or self._of is not labels:
-                self._wrong, self._of = (self.said != labels).astype(np.float64), labels
+                self._wrong, self._of = (self.answers != labels).astype(np.float64), labels
             return np.asarray(self._wrong @ weights)
-        errors = np.empty(len(self.said))
+        errors = np.empty(len(self.answers))
         step = max(1, _BLOCK // len(weights))
         for first in range(0, len(errors), step):
-            wrong = self.said[first : first + step] != labels
+            wrong = self.answers[first : first + step] != labels
             errors[first : first + step] = wrong.astype(np.float64) @ weights
         return errors
 
@@ -193,9 +193,9 @@ class PoolLearner:
         self.chosen.append(best)
         return PoolMembers([self.voters[best]], self.n_classes)
 
-    def hear(self, member: PoolMembers, what: Hears) -> npt.NDArray[Any]:
-        """What the classifier chosen last says of the training examples."""
-        return np.asarray(self.said[self.chosen[-1]])
+    def predict_train(self, member: PoolMembers, what: MemberOutput) -> npt.NDArray[Any]:
+        """What the classifier chosen last says of the training samples."""
+        return np.asarray(self.answers[self.chosen[-1]])
 
 
 # -- from what is given to a pool ------------------------------------------------------------------
@@ -204,11 +204,11 @@ class PoolLearner:
 def read_pool(
     pool: Any,
     X: Any,
-    examples: Examples,
+    samples: Samples,
     classes: npt.NDArray[Any],
     sequence: np.random.SeedSequence,
 ) -> tuple[list[Any], npt.NDArray[Any]]:
-    """The classifiers of a pool, and what they say of the training examples."""
+    """The classifiers of a pool, and what they say of the training samples."""
     if not isinstance(pool, list | tuple):
         return _read_ensemble(pool, X, classes)
     voters, answers = [], []
@@ -218,23 +218,23 @@ def read_pool(
         if not _is_fitted(given):
             fitted = clone(given)
             seed_estimator(fitted, int(draw_seed(member_generator(sequence, place))))
-            _fit(fitted, X, examples, classes)
-        said = _say(fitted, X)
-        voters.append(Voter.of(fitted, classes, place, said))
-        answers.append(voters[-1].code(said))
+            _fit(fitted, X, samples, classes)
+        outputs = _say(fitted, X)
+        voters.append(Voter.of(fitted, classes, place, outputs))
+        answers.append(voters[-1].code(outputs))
     return voters, _narrow(np.stack(answers), len(classes))
 
 
-def _fit(classifier: Any, X: Any, examples: Examples, classes: npt.NDArray[Any]) -> None:
-    """Fit a classifier to the training examples."""
-    y, weights = classes[examples.labels], examples.weights
-    if examples.are_equal:
+def _fit(classifier: Any, X: Any, samples: Samples, classes: npt.NDArray[Any]) -> None:
+    """Fit a classifier to the training samples."""
+    y, weights = classes[samples.labels], samples.weights
+    if samples.are_equal:
         classifier.fit(X, y)
     elif has_fit_parameter(classifier, "sample_weight"):
         classifier.fit(X, y, sample_weight=weights)
     else:
         raise ValueError(
-            f"the examples have unequal weights, and {type(classifier).__name__} of the pool takes "
+            f"the samples have unequal weights, and {type(classifier).__name__} of the pool takes "
             "none; give it fitted, or leave it out."
         )
 
@@ -254,6 +254,6 @@ def _read_ensemble(
     return voters, _narrow(codes[adapted.answers(X)], len(classes))
 
 
-def _narrow(said: npt.NDArray[Any], n_classes: int) -> npt.NDArray[Any]:
+def _narrow(answers: npt.NDArray[Any], n_classes: int) -> npt.NDArray[Any]:
     """The same codes in less memory."""
-    return said.astype(np.uint8 if n_classes <= 256 else np.int32)
+    return answers.astype(np.uint8 if n_classes <= 256 else np.int32)

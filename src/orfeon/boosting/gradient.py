@@ -1,8 +1,8 @@
 """The rounds of gradient tree boosting, over arrays.
 
 A round fits one tree for each score to the negative gradient of the loss, lets the loss say what
-each leaf adds, and adds a share of it (Friedman 2001). Trees may see a random part of the examples
-(Friedman 2002) and of the attributes.
+each leaf adds, and adds a share of it (Friedman 2001). Trees may see a random part of the samples
+(Friedman 2002) and of the features.
 
 Scores are added up tree by tree in training as in prediction, so both agree to the last bit, and a
 run goes on from a model as if it had never ended.
@@ -27,13 +27,13 @@ import numpy.typing as npt
 
 from orfeon.boosting.losses import Loss
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.ensembles.subspace import draw_attributes
+from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
 from orfeon.growth.residuals import ResidualTrees
-from orfeon.kernels import leaf_sums, route
-from orfeon.kernels.jit import kernel_view
-
-Floats = npt.NDArray[np.float64]
+from orfeon.kernels.cart import leaf_sums
+from orfeon.kernels.routing import route
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats
 
 #: Rounds whose leaves are looked up in one go when predictions are staged.
 _STAGED_AT_ONCE = 32
@@ -42,7 +42,7 @@ _SEEDS_AT_ONCE = 64
 
 
 class Sample(NamedTuple):
-    """Examples: encoded rows, targets or class codes, weights, and how many copies a row is."""
+    """Samples: encoded rows, targets or class codes, weights, and how many copies a row is."""
 
     X: Floats
     y: npt.NDArray[Any]
@@ -50,12 +50,12 @@ class Sample(NamedTuple):
     copies: Floats | None = None  # one each by default
 
     @property
-    def n_examples(self) -> int:
-        """How many examples there are, each copy of a row for itself."""
+    def n_samples(self) -> int:
+        """How many samples there are, each copy of a row for itself."""
         return len(self.y) if self.copies is None else int(self.copies.sum())
 
     def take(self, mask: npt.NDArray[np.bool_]) -> Sample:
-        """Some of the examples."""
+        """Some of the samples."""
         copies = None if self.copies is None else self.copies[mask]
         return Sample(self.X[mask], self.y[mask], self.weights[mask], copies)
 
@@ -73,7 +73,7 @@ class AdditiveModel:
 
     @property
     def n_scores(self) -> int:
-        """Scores of an example."""
+        """Scores of a sample."""
         return len(self.start)
 
     @property
@@ -121,9 +121,9 @@ class AdditiveModel:
         scores = np.repeat(self.start[:, None], len(X), axis=1)
         for first in range(0, n_trees, _STAGED_AT_ONCE * k):
             some = self.forest.subset(np.arange(first, min(first + _STAGED_AT_ONCE * k, n_trees)))
-            said = values_of(some, X)
-            for r in range(0, len(said), k):
-                scores += said[r : r + k]
+            answers = values_of(some, X)
+            for r in range(0, len(answers), k):
+                scores += answers[r : r + k]
                 yield scores.T.copy()
 
 
@@ -151,7 +151,7 @@ class Boosting:
     learning_rate: float
     sequence: np.random.SeedSequence
     n_drawn: int | None = None
-    attributes: tuple[int, int] | None = None
+    features: tuple[int, int] | None = None
 
     def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
         """Boost without end."""
@@ -187,18 +187,18 @@ class Boosting:
         return Stage(forest, means, self.loss.value(y, scores, self.sample.weights))
 
     def _draw(self, at: int) -> tuple[Floats, npt.NDArray[np.int64] | None]:
-        """The weights of a round, and the attributes of its trees."""
-        if self.n_drawn is None and self.attributes is None:
+        """The weights of a round, and the features of its trees."""
+        if self.n_drawn is None and self.features is None:
             return self.sample.weights, None
         rng = member_generator(self.sequence, at)
         weights, candidates = self.sample.weights, None
         if self.n_drawn is not None:
             drawn = self._draw_weights(self.n_drawn, rng)
-            # Examples of weight 0 cannot make a sample.
+            # Samples of weight 0 cannot make a sample.
             weights = drawn if drawn.any() else weights
-        if self.attributes is not None:
+        if self.features is not None:
             n_trees = self.loss.n_scores
-            candidates = np.stack([draw_attributes(*self.attributes, rng) for _ in range(n_trees)])
+            candidates = np.stack([draw_features(*self.features, rng) for _ in range(n_trees)])
         return weights, candidates
 
     def _draw_weights(self, n_drawn: int, rng: np.random.Generator) -> Floats:

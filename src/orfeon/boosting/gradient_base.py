@@ -10,10 +10,11 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
-from sklearn.base import _fit_context, clone, is_classifier
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import are_counts
+from orfeon.base import n_samples as count_samples
 from orfeon.boosting.base import STOPPING, warn_that_none_is_set_aside
 from orfeon.boosting.gradient import (
     AdditiveModel,
@@ -23,7 +24,7 @@ from orfeon.boosting.gradient import (
     fill_inner_values,
     split_gains,
 )
-from orfeon.boosting.gradient_examples import gather_examples
+from orfeon.boosting.gradient_samples import gather_samples
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.patience import Patience
 from orfeon.boosting.stopping import (
@@ -32,25 +33,24 @@ from orfeon.boosting.stopping import (
     cross_validated_rounds,
     draw_folds,
 )
+from orfeon.data.presorted import Table
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.ensemble import Ensemble
+from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.ensembles.setting_aside import set_aside
 from orfeon.ensembles.warm_start import warn_that_none_is_added
 from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
-from orfeon.progress import Progress, report_progress
-from orfeon.restoring import restored_on_failure
-from orfeon.seeding import Purpose
-from orfeon.table import Table
-from orfeon.tabular import are_counts
-from orfeon.tabular import n_examples as count_examples
 from orfeon.trees import CARTRegressor
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight
-from orfeon.warning import AdvisedWarning, warn_user
+from orfeon.trees.limits import LIMITS, features_per_node, least_weight
+from orfeon.utils.progress import Progress, report_progress
+from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
+from orfeon.utils.seeding import Purpose
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats
+from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
-Floats = npt.NDArray[np.float64]
 TreeMethod = Literal["exact", "histogram"]
 EarlyStopping = bool | Literal["validation", "cv"]
 
@@ -104,7 +104,7 @@ class _Run:
         self.losses.append(stage.loss)
 
     def fitted(self, n_rounds: int) -> dict[str, Any]:
-        """The attributes of an estimator fitted with so many rounds."""
+        """The features of an estimator fitted with so many rounds."""
         forest, gains = Forest.concatenate(self._forests), self._gains
         if self._means:
             earlier = np.zeros(len(gains))
@@ -138,7 +138,7 @@ class GradientBoosting(Ensemble):
     validation_loss_: Floats
     _model: AdditiveModel
     _gains: Floats
-    _examples: str
+    _samples: str
 
     loss: str
     learning_rate: float
@@ -171,12 +171,12 @@ class GradientBoosting(Ensemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
@@ -187,7 +187,7 @@ class GradientBoosting(Ensemble):
             of_trees = {name: getattr(self, name) for name in _OF_TREES}
             self.estimator_ = CARTRegressor(**of_trees)
             data = self._read(X, y, sample_weight)
-            sample, self._examples = gather_examples(data)
+            sample, self._samples = gather_samples(data)
             loss = self._make_loss(data.n_classes)
             model = self._go_on_from(before, loss)
             self._fitted_loss = loss
@@ -217,12 +217,12 @@ class GradientBoosting(Ensemble):
         same &= np.array_equal(self._classes, before.get("classes_", ()))
         if not same or before["_fitted_loss"] != loss:
             raise ValueError(
-                "warm_start=True goes on with the attributes, the classes and the loss of the fit "
+                "warm_start=True goes on with the features, the classes and the loss of the fit "
                 "before, and these are others; use warm_start=False to begin anew."
             )
-        if self._examples != before["_examples"]:
+        if self._samples != before["_samples"]:
             raise ValueError(
-                "warm_start=True goes on with the examples of the fit before and their weights, "
+                "warm_start=True goes on with the samples of the fit before and their weights, "
                 "and these are others; use warm_start=False to begin anew."
             )
         if self.n_estimators == model.n_rounds:
@@ -245,7 +245,7 @@ class GradientBoosting(Ensemble):
     def _fit(
         self, sample: Sample, loss: Loss, model: AdditiveModel | None, progress: Progress
     ) -> None:
-        """Boost on these examples, or on those of them that are not set aside."""
+        """Boost on these samples, or on those of them that are not set aside."""
         training, n_rounds, watch = sample, self.n_estimators, None
         self.__dict__.pop("validation_loss_", None)
         if self._cross_validates:
@@ -269,13 +269,13 @@ class GradientBoosting(Ensemble):
     def _check_learnt(self, before: float) -> None:
         """Warn where the rounds did more harm than good."""
         after = self.train_loss_[-1]
-        # Small steps towards part of the examples may lead away from the others, but not far.
+        # Small steps towards part of the samples may lead away from the others, but not far.
         by_chance = self.subsample < 1.0 and self.learning_rate <= 1.0
         if after > before * (1.0 + 1e-9) and not by_chance:  # nor by rounding
             warn_user(
                 AdvisedWarning(
                     f"learning_rate={self.learning_rate} is too large: the loss of the training "
-                    f"examples is {after:.6g} after {self.n_estimators_} rounds, and {before:.6g} "
+                    f"samples is {after:.6g} after {self.n_estimators_} rounds, and {before:.6g} "
                     "with a constant.",
                     "Give a smaller learning_rate.",
                 )
@@ -310,59 +310,59 @@ class GradientBoosting(Ensemble):
 
     def _boosting(self, sample: Sample, loss: Loss, n_threads: int) -> Boosting:
         """What stays the same from round to round."""
-        n_examples, n_attributes = sample.n_examples, sample.X.shape[1]
-        n_drawn = max(1, int(self.subsample * n_examples))
-        n_of_tree = self._attributes_per_tree(n_attributes)
+        n_samples, n_features = sample.n_samples, sample.X.shape[1]
+        n_drawn = max(1, int(self.subsample * n_samples))
+        n_of_tree = self._features_per_tree(n_features)
         return Boosting(
             loss,
-            self._trees(sample, n_drawn / n_examples, n_of_tree, n_threads),
+            self._trees(sample, n_drawn / n_samples, n_of_tree, n_threads),
             sample,
             self.learning_rate,
             self._sequence,
-            n_drawn if n_drawn < n_examples else None,
-            (n_attributes, n_of_tree) if n_of_tree < n_attributes else None,
+            n_drawn if n_drawn < n_samples else None,
+            (n_features, n_of_tree) if n_of_tree < n_features else None,
         )
 
-    def _attributes_per_tree(self, n_attributes: int) -> int:
+    def _features_per_tree(self, n_features: int) -> int:
         wanted = self.max_features_per_tree
-        if isinstance(wanted, int | np.integer) and wanted > n_attributes:
+        if isinstance(wanted, int | np.integer) and wanted > n_features:
             raise ValueError(
-                f"max_features_per_tree={wanted} is more than the {n_attributes} attributes of X."
+                f"max_features_per_tree={wanted} is more than the {n_features} features of X."
             )
-        return attributes_per_node(wanted, n_attributes) or n_attributes
+        return features_per_node(wanted, n_features) or n_features
 
     def _trees(self, sample: Sample, share: float, n_of_tree: int, n_threads: int) -> ResidualTrees:
         """What grows the trees: the exact search, or that over bins."""
         weights, copies = sample.weights, sample.copies
-        # Where weights are no counts, so many examples are of average weight.
+        # Where weights are no counts, so many samples are of average weight.
         n_average = None if copies is None else share * float(copies[weights > 0].sum())
-        n_examples = share * count_examples(weights)
+        n_samples = share * count_samples(weights)
         if n_average is not None and not are_counts(weights):
-            n_examples = n_average
+            n_samples = n_average
         at_node = self.max_features
         if isinstance(at_node, int | np.integer):
-            attributes_per_node(at_node, sample.X.shape[1])  # refuses too many
+            features_per_node(at_node, sample.X.shape[1])  # refuses too many
             at_node = min(at_node, n_of_tree)
         growth = Growth(
             criterion="variance",
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, n_examples),
-            min_samples_leaf=least_weight(self.min_samples_leaf, n_examples),
+            min_samples_split=least_weight(self.min_samples_split, n_samples),
+            min_samples_leaf=least_weight(self.min_samples_leaf, n_samples),
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             min_impurity_decrease=self.min_impurity_decrease,
-            max_features=attributes_per_node(at_node, n_of_tree),
+            max_features=features_per_node(at_node, n_of_tree),
         )
         if self.tree_method == "histogram":
             from orfeon.growth.histogram import HistogramTrees
 
             trees: ResidualTrees = HistogramTrees(
                 sample.X, self.schema_, growth, max_bins=self.max_bins, copies=copies,
-                n_examples=n_average, n_jobs=n_threads,
+                n_samples=n_average, n_jobs=n_threads,
             )  # fmt: skip
             return trees
         table = Table(sample.X, self.schema_)
-        return ExactTrees(table, sample.X, growth, n_examples=n_average, n_jobs=n_threads)
+        return ExactTrees(table, sample.X, growth, n_samples=n_average, n_jobs=n_threads)
 
     @property
     def _n_threads(self) -> int:
@@ -375,14 +375,14 @@ class GradientBoosting(Ensemble):
         return Patience(self._n_rounds_without, self.tol)
 
     def _set_aside(self, sample: Sample) -> tuple[Sample, Sample]:
-        """The examples to train on, and those that tell when to stop."""
+        """The samples to train on, and those that tell when to stop."""
         by_class = is_classifier(self)
         held = self._draw_held(sample, by_class)
         if by_class and not held.any():  # too few of each class, but perhaps not of all together
             held = self._draw_held(sample, False)
             held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
         if not held.any():
-            warn_that_none_is_set_aside(self, sample.n_examples)
+            warn_that_none_is_set_aside(self, sample.n_samples)
             return sample, sample
         return sample.take(~held), sample.take(held)
 
@@ -399,8 +399,8 @@ class GradientBoosting(Ensemble):
         present = np.unique(fold)
         if len(present) < 2:
             raise ValueError(
-                "early_stopping='cv' needs two different examples at least, and those of "
-                f"n_samples={sample.n_examples} are all the same; use n_iter_no_change=None."
+                "early_stopping='cv' needs two different samples at least, and those of "
+                f"n_samples={sample.n_samples} are all the same; use n_iter_no_change=None."
             )
         # The folds are boosted side by side; threads that are left help each of them.
         n_threads = max(1, self._n_threads // len(present))
@@ -409,7 +409,7 @@ class GradientBoosting(Ensemble):
         patience = self._patience()
 
         def after() -> bool:
-            return progress.update_and_ask(1)
+            return progress.update_and_check(1)
 
         ended = cross_validated_rounds(
             folds, shares / shares.sum(), self.n_estimators, patience, n_jobs=self._n_threads,
@@ -434,7 +434,7 @@ class GradientBoosting(Ensemble):
     def _scores(self, X: Any) -> Floats:
         """Scores of rows, of shape (n_rows, n_scores)."""
         rows = self._rows(X)
-        return np.asarray(self._ask(self._model.scores, rows, axis=0))
+        return np.asarray(self._query(self._model.scores, rows, axis=0))
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
         """Scores of rows after each round."""
@@ -453,12 +453,12 @@ class GradientBoosting(Ensemble):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Share of each attribute in the squared error of residuals that all splits removed."""
+        """Share of each feature in the squared error of residuals that all splits removed."""
         check_is_fitted(self, "members_")
         forest = self.forest_
         inner = ~forest.is_leaf
         total = np.bincount(
-            forest.attribute[inner], weights=self._gains[inner], minlength=forest.n_attributes
+            forest.feature[inner], weights=self._gains[inner], minlength=forest.n_features
         )
         whole = total.sum()
         return np.asarray(total / whole if whole > 0 else total, dtype=np.float64)

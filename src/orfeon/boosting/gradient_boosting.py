@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.boosting.class_losses import ClassLoss, ExponentialLoss, LogLoss, MultinomialLoss
 from orfeon.boosting.gradient_base import (
     GRADIENT,
@@ -31,9 +31,8 @@ from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileErro
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
 from orfeon.ensembles.voting import CLASS_WEIGHT
-from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.types import Floats
 
 
 @documented(GRADIENT_TEXTS)
@@ -57,7 +56,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
     See Also
     --------
-    AdaBoostClassifier : Classifiers voted on, fitted to reweighted examples.
+    AdaBoostClassifier : Classifiers voted on, fitted to reweighted samples.
 
     Notes
     -----
@@ -160,7 +159,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -179,7 +178,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields
@@ -199,7 +198,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -214,7 +213,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields
@@ -230,7 +229,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -248,7 +247,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields
@@ -264,7 +263,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -298,7 +297,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
 
     Notes
     -----
-    A leaf says the exact minimum of its examples' loss: the mean, the (lower) median or quantile of
+    A leaf says the exact minimum of its samples' loss: the mean, the (lower) median or quantile of
     their residuals. With ``loss="huber"`` it says the median and one step from it.
 
     Examples
@@ -386,7 +385,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -401,7 +400,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields

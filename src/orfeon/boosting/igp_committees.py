@@ -15,19 +15,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.boosting_igp import Boosting, BoostingIGPClassifier
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 from orfeon.ensembles.training import Recipe, Trained
 from orfeon.forest import Forest
-from orfeon.importance import impurity_importances
-from orfeon.members import CommitteeMembers
+from orfeon.forest.importance import impurity_importances
+from orfeon.members.members import CommitteeMembers
 from orfeon.trees.limits import Criterion
+from orfeon.utils.scikit_learn import Interval
 
 
 @documented()
@@ -128,7 +128,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.estimator_._prepare(data)
         return _CommitteeTraining(Boosting(self.estimator_, data, recipe), self.n_estimators)
 
-    def _prepare(self, examples: Examples, members: range) -> None:
+    def _prepare(self, samples: Samples, members: range) -> None:
         if members.start and self._committee_size != self.n_estimators:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is not that of the committees there are, "
@@ -188,7 +188,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """Share of each attribute in the impurity decrease of all trees."""
+        """Share of each feature in the impurity decrease of all trees."""
         return impurity_importances(self.forest_, self.estimator_._impurity)
 
 

@@ -9,22 +9,22 @@ from typing import Any, Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.boosting.loop import Hears, Learner
-from orfeon.ensembles.perturbation import Examples, draw_seed
+from orfeon.base import TrainingSet, class_factors
+from orfeon.boosting.loop import Learner, MemberOutput
+from orfeon.ensembles.perturbation import Samples, draw_seed
 from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
 from orfeon.growth import split_halves
 from orfeon.growth.reweighted import ReweightedTrees
-from orfeon.kernels.jit import kernel_view
-from orfeon.members import EstimatorMembers
-from orfeon.tabular import TrainingData, class_factors
-from orfeon.trees.base import BaseTree, Samples
+from orfeon.members.members import EstimatorMembers
+from orfeon.trees.base import BaseTree, MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.scikit_learn import _safe_indexing
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Sampling = Literal["weights", "resample"]
 
 #: How often a sample of one class only is drawn again.
@@ -32,20 +32,20 @@ _REDRAWS = 100
 
 
 @runtime_checkable
-class KnowsItsLearner(Protocol):
+class ProvidesLearner(Protocol):
     """A base learner that knows a quicker way to train members than fitting clones of it."""
 
     def _boosting_learner(
-        self, X: Any, examples: Examples, sampling: Sampling, classes: npt.NDArray[Any]
+        self, X: Any, samples: Samples, sampling: Sampling, classes: npt.NDArray[Any]
     ) -> Learner: ...
 
 
 def weighted_bootstrap(
     weights: Floats, n_draws: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """How often each example is drawn, with replacement and in proportion to its weight."""
+    """How often each sample is drawn, with replacement and in proportion to its weight."""
     cumulative = np.cumsum(weights)
-    # A draw beyond the last example of positive weight could only come from rounding.
+    # A draw beyond the last sample of positive weight could only come from rounding.
     points = rng.random(n_draws) * cumulative[-1]
     drawn = np.searchsorted(cumulative, points, side="right")
     last = int(np.flatnonzero(weights)[-1])
@@ -70,7 +70,7 @@ def draw_sample(
     return counts
 
 
-def with_target(data: TrainingData, y: npt.NDArray[Any], n_classes: int) -> TrainingData:
+def with_target(data: TrainingSet, y: npt.NDArray[Any], n_classes: int) -> TrainingSet:
     """The same table with another target; what was prepared of it is not made again."""
     other = replace(data, y=y, n_classes=n_classes, class_factors=None)
     other.__dict__["table"] = data.table
@@ -82,7 +82,7 @@ class TreeLearner:
     """Grows trees from a table that is prepared once."""
 
     base: BaseTree
-    data: TrainingData
+    data: TrainingSet
     sampling: Sampling = "weights"
     classes: npt.NDArray[Any] | None = None
 
@@ -95,26 +95,26 @@ class TreeLearner:
     ) -> Forest:
         """Grow a tree."""
         seed = np.uint64(rng.bit_generator.random_raw())
-        n_examples = float(len(weights) if n_present is None else n_present)
+        n_samples = float(len(weights) if n_present is None else n_present)
         given: npt.NDArray[Any]
         if self.sampling == "resample":
-            given = draw_sample(weights, labels, self.data.n_classes, rng, int(n_examples))
+            given = draw_sample(weights, labels, self.data.n_classes, rng, int(n_samples))
         elif (weights == weights[0]).all():  # in whole numbers, which the engine likes best
             given = np.ones(len(weights), np.int64)
         else:
-            given = weights * (n_examples / weights.sum())
+            given = weights * (n_samples / weights.sum())
         rule = getattr(self.base, "class_weight", None)
         if rule is not None:
             real = given.astype(np.float64)
             real = real * class_factors(rule, self._classes(), labels, real)[labels]
-            given = real * (n_examples / real.sum())
+            given = real * (n_samples / real.sum())
         if self._regrown is not None and n_present is None:
             return self._regrown.grow(labels, given, seed)
         halves = None
         if isinstance(self.base, IGPTreeClassifier):
             halves = split_halves(labels, rng, given)[None]
-        samples = Samples(
-            np.array([seed], dtype=np.uint64), given[None], labels[None], n_examples,
+        samples = MemberSamples(
+            np.array([seed], dtype=np.uint64), given[None], labels[None], n_samples,
             weighs_classes=rule is not None, halves=halves,
         )  # fmt: skip
         return self.base._grow(self.data, samples)[0]
@@ -130,8 +130,8 @@ class TreeLearner:
     def _classes(self) -> npt.NDArray[Any]:
         return np.arange(self.data.n_classes) if self.classes is None else self.classes
 
-    def hear(self, member: Forest, what: Hears) -> npt.NDArray[Any]:
-        """What a tree says of the training examples."""
+    def predict_train(self, member: Forest, what: MemberOutput) -> npt.NDArray[Any]:
+        """What a tree says of the training samples."""
         if what == "supports":
             return np.asarray(member.supports(self.data.X)[0])
         if what == "votes" and self._regrown is not None and self._is_plain:
@@ -144,7 +144,7 @@ class TreeLearner:
 
     @cached_property
     def _is_plain(self) -> bool:
-        """Whether all attributes are ordered, and nothing is missing."""
+        """Whether all features are ordered, and nothing is missing."""
         return self.data.schema.all_ordered and not bool(np.isnan(self.data.X).any())
 
 
@@ -184,12 +184,12 @@ class EstimatorLearner:
             return self.X
         return _safe_indexing(self.X, rows)
 
-    def hear(self, member: EstimatorMembers, what: Hears) -> npt.NDArray[Any]:
-        """What an estimator says of the training examples."""
+    def predict_train(self, member: EstimatorMembers, what: MemberOutput) -> npt.NDArray[Any]:
+        """What an estimator says of the training samples."""
         if what == "votes":
             return np.asarray(member.votes(self.X)[0])
-        said = member.supports(self.X)[0]
-        return np.asarray(said[:, 0] if what == "predictions" else said)
+        answers = member.supports(self.X)[0]
+        return np.asarray(answers[:, 0] if what == "predictions" else answers)
 
 
 def binary_learner(base: Any, data: Any, sampling: Sampling) -> TreeLearner | EstimatorLearner:

@@ -1,7 +1,7 @@
 """The one loop of all boosters: train, weigh, reweigh.
 
-A booster is a :class:`Scheme`: the weights of the examples, and two formulas. The first judges a
-member by what it says of the training examples, the second makes the weights of the next round.
+A booster is a :class:`Scheme`: the weights of the samples, and two formulas. The first judges a
+member by what it says of the training samples, the second makes the weights of the next round.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.seeding import Purpose, branch
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
-Hears = Literal["votes", "supports", "predictions", "activations"]
+MemberOutput = Literal["votes", "supports", "predictions", "activations"]
 
 #: An error of one half, which rounding must not bring below one half.
 HALF = 0.5 - 1e-10
@@ -32,12 +32,12 @@ LEAST_SHARE = 0.5
 PERFECT = float(0.5 * np.log(1e10))
 
 
-def last_word(total_vote: Any, least: float = PERFECT) -> Any:
+def perfect_vote(total_vote: Any, least: float = PERFECT) -> Any:
     """The vote of a member without error, with which a run ends: it outweighs all others."""
     return np.maximum(least, 2 * np.asarray(total_vote))
 
 
-class Judgement(NamedTuple):
+class RoundResult(NamedTuple):
     """What a scheme thinks of a member."""
 
     error: float
@@ -52,12 +52,12 @@ class Scheme(ABC):
     #: What of a member the formulas are about: class codes of shape (n_rows,), class supports of
     #: shape (n_rows, n_classes), predicted numbers of shape (n_rows,), or of parallel perceptrons
     #: the activations and the margin.
-    hears: ClassVar[Hears] = "votes"
+    member_output: ClassVar[MemberOutput] = "votes"
 
     @property
     @abstractmethod
     def weights(self) -> Floats:
-        """Weights of the examples that the next member is trained with, on any scale."""
+        """Weights of the samples that the next member is trained with, on any scale."""
 
     @property
     @abstractmethod
@@ -65,12 +65,12 @@ class Scheme(ABC):
         """What the next member is trained on."""
 
     @abstractmethod
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """The first formula: error and vote of a member."""
 
     @abstractmethod
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """The second formula: the weights of the next round."""
 
@@ -84,20 +84,20 @@ class Scheme(ABC):
 
 
 class Learner(Protocol):
-    """Trains members, and asks them about the training examples."""
+    """Trains members, and asks them about the training samples."""
 
     def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Any:
         """Members of length one, trained with these weights."""
 
-    def hear(self, member: Any, what: Hears) -> npt.NDArray[Any]:
-        """What a member says of the training examples."""
+    def predict_train(self, member: Any, what: MemberOutput) -> npt.NDArray[Any]:
+        """What a member says of the training samples."""
 
 
 class Round(NamedTuple):
     """A member, and what the scheme thinks of it."""
 
     member: Any
-    judgement: Judgement
+    result: RoundResult
 
 
 @dataclass
@@ -109,12 +109,12 @@ class Run:
     n_kept: int = 0
     n_failed: int = 0
     ended: bool = False
-    judgements: list[Judgement] = field(default_factory=list)
+    results: list[RoundResult] = field(default_factory=list)
 
     @property
     def has_failed(self) -> bool:
         """Whether no member was good enough, so that the last one trained stands in."""
-        return self.n_kept > 0 and not any(judgement.keep for judgement in self.judgements)
+        return self.n_kept > 0 and not any(result.keep for result in self.results)
 
     @property
     def gave_up(self) -> bool:
@@ -149,17 +149,17 @@ def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Itera
     while not run.ended:
         rng = generators.of_attempt(run.attempts)
         member = learner.train(scheme.weights, scheme.labels, rng)
-        said = learner.hear(member, scheme.hears)
-        judgement = scheme.judge(said)
+        answers = learner.predict_train(member, scheme.member_output)
+        result = scheme.evaluate(answers)
         run.attempts += 1
-        run.n_failed = 0 if judgement.keep else run.n_failed + 1
-        run.ended = judgement.ends or run.gave_up
-        run.judgements.append(judgement)
+        run.n_failed = 0 if result.keep else run.n_failed + 1
+        run.ended = result.ends or run.gave_up
+        run.results.append(result)
         if not run.ended:
-            scheme.reweigh(said, judgement, rng)
-        if judgement.keep:
+            scheme.reweigh(answers, result, rng)
+        if result.keep:
             run.n_kept += 1
-            yield Round(member, judgement)
+            yield Round(member, result)
         elif run.ended and run.n_kept == 0:
             run.n_kept = 1
-            yield Round(member, judgement._replace(vote=scheme.stand_in_vote))
+            yield Round(member, result._replace(vote=scheme.stand_in_vote))

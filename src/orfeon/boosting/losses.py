@@ -1,7 +1,7 @@
 """The losses of gradient tree boosting: what to start from, what to fit, and what a leaf says.
 
 A loss is a function of the target and of one or several scores. It gives the constant to start
-from, the negative gradient that trees are fitted to, and the value of each leaf once its examples
+from, the negative gradient that trees are fitted to, and the value of each leaf once its samples
 are known. Weights count copies everywhere.
 
 References
@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.quantiles import grouped_quantiles, weighted_quantile
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.integer[Any]]
 
 
@@ -43,9 +43,9 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 
 
 class Loss(ABC):
-    """A loss, weighted mean over examples of a function of target and scores."""
+    """A loss, weighted mean over samples of a function of target and scores."""
 
-    #: Scores of an example, and so trees in a round.
+    #: Scores of a sample, and so trees in a round.
     n_scores: int = 1
 
     def measured(self, y: npt.NDArray[Any], weights: Floats) -> Self:
@@ -74,7 +74,7 @@ class Loss(ABC):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """What each leaf adds to the scores of its examples, before shrinkage."""
+        """What each leaf adds to the scores of its samples, before shrinkage."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class SquaredError(Loss):
 class QuantileError(Loss):
     """The pinball loss, whose minimum is a quantile; at 1/2 it is half the absolute error.
 
-    A leaf says the quantile of its examples' residuals, which is exact.
+    A leaf says the quantile of its samples' residuals, which is exact.
     """
 
     alpha: float = 0.9

@@ -1,6 +1,6 @@
 """The majority of three, each trained on what the others leave open: filtering on arrays.
 
-If each of three classifiers errs with probability e on the examples that are filtered for it, their
+If each of three classifiers errs with probability e on the samples that are filtered for it, their
 majority errs with probability 3 e² - 2 e³, which is less than e below one half; and the majority
 may take the place of each of the three again.
 
@@ -20,14 +20,11 @@ import numpy.typing as npt
 
 from orfeon.boosting.learners import weighted_bootstrap
 from orfeon.ensembles.perturbation import member_generator
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from orfeon.utils.types import Floats, Integers, Mask
 
 
 def filtering_error(error: float, depth: int = 1) -> float:
-    """Error of the majority of three that each err at a rate on the examples filtered for them.
+    """Error of the majority of three that each err at a rate on the samples filtered for them.
 
     Parameters
     ----------
@@ -65,11 +62,11 @@ def decide(votes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return votes
 
 
-# -- where examples come from ----------------------------------------------------------------------
+# -- where samples come from ----------------------------------------------------------------------
 
 
 class Source(Protocol):
-    """Where the examples of a classifier come from."""
+    """Where the samples of a classifier come from."""
 
     def parts(self) -> tuple[Source, Source, Source]:
         """What each of three classifiers may learn from, before it is filtered."""
@@ -78,21 +75,21 @@ class Source(Protocol):
         """As much of what is wrong as of what is right; None where nothing is wrong."""
 
     def only(self, chosen: Mask) -> Source | None:
-        """The chosen examples only; None where there are none."""
+        """The chosen samples only; None where there are none."""
 
     def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
         """What a classifier is trained with: counts or weights of shape (n_rows,)."""
 
     def error(self, wrong: Mask) -> float:
-        """Share of the examples that are wrong, by weight."""
+        """Share of the samples that are wrong, by weight."""
 
     def __len__(self) -> int:
-        """How many different examples there are."""
+        """How many different samples there are."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Examples in a random order, each of which is used once."""
+    """Samples in a random order, each of which is used once."""
 
     rows: Integers
     weights: npt.NDArray[Any]
@@ -105,7 +102,7 @@ class Stream:
         """Three pieces, one after the other."""
         ends = np.cumsum(self.weights[self.rows])
         total = ends[-1]
-        # An example belongs to the part in which its middle is.
+        # A sample belongs to the part in which its middle is.
         middles = ends - self.weights[self.rows] / 2
         cuts = total * np.array([self.share, self.share + (1 - self.share) / 2])
         a, b = np.searchsorted(middles, cuts)
@@ -131,25 +128,25 @@ class Stream:
         return replace(self, rows=self.rows[keep])
 
     def only(self, chosen: Mask) -> Stream | None:
-        """The chosen examples of it."""
+        """The chosen samples of it."""
         rows = self.rows[chosen[self.rows]]
         return replace(self, rows=rows) if len(rows) else None
 
     def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """The weights of these examples, 0 for all others."""
+        """The weights of these samples, 0 for all others."""
         given = np.zeros_like(self.weights)
         given[self.rows] = self.weights[self.rows]
         return given
 
     def error(self, wrong: Mask) -> float:
-        """Share of these examples that are wrong, by weight."""
+        """Share of these samples that are wrong, by weight."""
         weights = self.weights[self.rows]
         return float(weights[wrong[self.rows]].sum() / weights.sum())
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """The training set as a distribution that examples can be drawn from without end."""
+    """The training set as a distribution that samples can be drawn from without end."""
 
     weights: Floats
     n_draws: int | None = None
@@ -172,14 +169,14 @@ class Distribution:
         return replace(self, weights=self.weights * np.where(wrong, middle / bad, middle / good))
 
     def only(self, chosen: Mask) -> Distribution | None:
-        """All of the weight on the chosen examples."""
+        """All of the weight on the chosen samples."""
         part = np.where(chosen, self.weights, 0.0)
         if not part.any():
             return None
         return replace(self, weights=part * (self.weights.sum() / part.sum()))
 
     def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """Counts of the examples drawn, or the weights; equal ones as counts."""
+        """Counts of the samples drawn, or the weights; equal ones as counts."""
         if self.n_draws is not None:
             return weighted_bootstrap(self.weights, self.n_draws, rng)
         if (self.weights == self.weights[0]).all():
@@ -195,7 +192,7 @@ class Distribution:
 
 
 class Decided(NamedTuple):
-    """Who decides, as indices of members of shape (3, ..., 3), and how: codes of the examples."""
+    """Who decides, as indices of members of shape (3, ..., 3), and how: codes of the samples."""
 
     who: Integers
     votes: npt.NDArray[Any]

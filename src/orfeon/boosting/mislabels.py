@@ -1,7 +1,7 @@
-"""Weights over mislabels, the pairs of an example and a class that is not its own.
+"""Weights over mislabels, the pairs of a sample and a class that is not its own.
 
 They are what AdaBoost.M2 and boosting with output codes act on: a member is judged by how well it
-tells the right class of an example from each wrong one, not only by whether it is right.
+tells the right class of a sample from each wrong one, not only by whether it is right.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.adaboost import TINY
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 class MislabelWeights:
-    """Weights of the mislabels of some examples, which sum to 1."""
+    """Weights of the mislabels of some samples, which sum to 1."""
 
     def __init__(self, labels: npt.NDArray[np.integer], weights: Floats, n_classes: int) -> None:
         spread = np.repeat(weights[:, None].astype(np.float64), n_classes, axis=1)
@@ -24,12 +23,12 @@ class MislabelWeights:
         self.weights: Floats = spread / spread.sum() if n_classes > 1 else spread
 
     @property
-    def of_examples(self) -> Floats:
-        """Weight of all mislabels of each example."""
+    def of_samples(self) -> Floats:
+        """Weight of all mislabels of each sample."""
         return np.asarray(self.weights.sum(axis=1))
 
     def own(self, supports: Floats) -> Floats:
-        """What is said of each example's own class, of shape (n_rows, 1)."""
+        """What is said of each sample's own class, of shape (n_rows, 1)."""
         return np.asarray(supports[np.arange(len(self.labels)), self.labels][:, None])
 
     def pseudo_loss(self, supports: Floats) -> float:

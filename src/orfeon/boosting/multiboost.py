@@ -13,20 +13,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import Interval
 
 from orfeon.boosting.adaboost import AdaBoostScheme
 from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
-from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import Judgement, Scheme
-from orfeon.ensembles.combination import OWN, Combine
+from orfeon.boosting.loop import RoundResult, Scheme
+from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 from orfeon.ensembles.wagging import poisson_weights
 from orfeon.trees.c45 import C45Classifier
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import Interval
+from orfeon.utils.types import Floats
 
 
 def committee_ends(n_members: int, n_committees: int | None = None) -> npt.NDArray[np.int64]:
@@ -59,16 +58,16 @@ class MultiBoostScheme(AdaBoostScheme):
         self._settle(self.initial * poisson_weights(len(self.initial), rng))
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """As AdaBoost does; random weights where a committee ends, or a member fails."""
-        self.n_members += judgement.keep
-        failed = not judgement.keep or judgement.error == 0
+        self.n_members += result.keep
+        failed = not result.keep or result.error == 0
         if failed or (self.ends and self.n_members >= self.ends[0]):
             self.ends = self.ends[1:]  # the committee that begins runs to the end of the next one
             self._begin_anew(rng)
         else:
-            super().reweigh(said, judgement, rng)
+            super().reweigh(answers, result, rng)
 
 
 @documented(estimator="a pruned :class:`orfeon.C45Classifier`", n_estimators="100")
@@ -78,7 +77,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     There are ``n_estimators`` members in all committees together.
 
     Boosting lowers bias and variance, wagging lowers variance: committees in which members are
-    boosted, and which differ by random weights of the examples, do some of both, and suffer less
+    boosted, and which differ by random weights of the samples, do some of both, and suffer less
     from noise than boosting alone.
 
     Parameters
@@ -103,7 +102,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     The random weights are those of the continuous Poisson distribution. A committee ends early
     when a member errs on half of the weight (it is dropped) or on nothing (it is kept, with the
     vote of an error of 1e-10); the next one then begins, and runs to its own end. With trees that
-    make no error on the training examples, as unpruned ones do, nothing is left of it but wagging.
+    make no error on the training samples, as unpruned ones do, nothing is left of it but wagging.
     When the ensemble is trained on by ``warm_start``, the committees are those of the first fit,
     and the last one grows.
 
@@ -155,7 +154,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return C45Classifier() if self.estimator is None else self.estimator
 
-    def _scheme(self, examples: Examples) -> Scheme:
+    def _scheme(self, samples: Samples) -> Scheme:
         many = self.n_committees
         if many is not None and many > self.n_estimators:
             raise ValueError(
@@ -163,4 +162,4 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
                 "has at least one member."
             )
         ends = committee_ends(self.n_estimators, many)
-        return MultiBoostScheme(examples.labels, examples.weights, max(2, examples.n_classes), ends)
+        return MultiBoostScheme(samples.labels, samples.weights, max(2, samples.n_classes), ends)

@@ -16,15 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 from orfeon.boosting.adaboost_m2 import M2Scheme
 from orfeon.boosting.base import BOOSTED, BoostedEnsemble
 from orfeon.boosting.bounds import pseudo_loss_bound
-from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.learners import Sampling, binary_learner
-from orfeon.boosting.loop import Hears, Judgement, Learner, Scheme
-from orfeon.boosting.tallies import SupportTally, Tally
+from orfeon.boosting.loop import Learner, MemberOutput, RoundResult, Scheme
+from orfeon.boosting.vote_sums import SupportTally, Tally
+from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 from orfeon.trees.cart import CARTClassifier
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
 
 
@@ -44,7 +44,7 @@ class OutputCodeScheme(M2Scheme):
     predicts.
     """
 
-    hears: ClassVar[Hears] = "votes"
+    member_output: ClassVar[MemberOutput] = "votes"
 
     def __init__(self, labels: npt.NDArray[Any], weights: Floats, n_classes: int) -> None:
         super().__init__(labels, weights, n_classes)
@@ -56,7 +56,7 @@ class OutputCodeScheme(M2Scheme):
 
     @property
     def weights(self) -> Floats:
-        """Weight of those mislabels of each example that have another colour."""
+        """Weight of those mislabels of each sample that have another colour."""
         if self.n_classes < 2:
             return super().weights
         other = self.colouring[None, :] != self.labels[:, None]
@@ -64,19 +64,19 @@ class OutputCodeScheme(M2Scheme):
 
     @property
     def labels(self) -> npt.NDArray[Any]:
-        """Colour of the class of each example."""
+        """Colour of the class of each sample."""
         return np.asarray(self.colouring[self.mislabels.labels])
 
-    def _supports(self, said: npt.NDArray[Any]) -> Floats:
-        return np.asarray(said[:, None] == self.colouring[None, :], dtype=np.float64)
+    def _supports(self, answers: npt.NDArray[Any]) -> Floats:
+        return np.asarray(answers[:, None] == self.colouring[None, :], dtype=np.float64)
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Pseudo-loss, and votes of log(1 / beta) for beta = e / (1 - e)."""
-        judgement = super().judge(self._supports(said))
+        result = super().evaluate(self._supports(answers))
         signs = 2.0 * self.colouring - 1.0
-        return judgement._replace(
-            vote=judgement.vote * signs,
-            ends=judgement.ends and (judgement.keep or self.n_classes <= 2),
+        return result._replace(
+            vote=result.vote * signs,
+            ends=result.ends and (result.keep or self.n_classes <= 2),
         )
 
     @property
@@ -85,21 +85,21 @@ class OutputCodeScheme(M2Scheme):
         return 2.0 * self.colouring - 1.0
 
     def reweigh(
-        self, said: npt.NDArray[Any], judgement: Judgement, rng: np.random.Generator
+        self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
         """As AdaBoost.M2 does; then draw the next colouring."""
-        if judgement.keep:
-            plain = judgement._replace(vote=float(np.abs(judgement.vote[0])))
-            super().reweigh(self._supports(said), plain, rng)
+        if result.keep:
+            plain = result._replace(vote=float(np.abs(result.vote[0])))
+            super().reweigh(self._supports(answers), plain, rng)
         self.colouring = draw_colouring(self.n_classes, rng)
 
 
 class _ColourTally(SupportTally):
     """Weighted votes for colours, added to the classes that have them."""
 
-    def add(self, said: npt.NDArray[Any], vote: Any) -> None:
+    def add(self, answers: npt.NDArray[Any], vote: Any) -> None:
         strength = np.abs(vote)
-        has_colour = said[:, None] == (vote > 0)[None, :]
+        has_colour = answers[:, None] == (vote > 0)[None, :]
         self.sums += np.where(has_colour, strength, 0.0)
         self.total = self.total + strength
 
@@ -132,7 +132,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     errors_ : ndarray of shape (n_members,)
         Pseudo-loss of each member in its round.
     validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the examples set aside, after each member.
+        With ``n_iter_no_change``: error on the samples set aside, after each member.
     <classes>
 
     See Also
@@ -180,11 +180,11 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return CARTClassifier(max_depth=2) if self.estimator is None else self.estimator
 
-    def _learner(self, data: Any, examples: Examples) -> Learner:
+    def _learner(self, data: Any, samples: Samples) -> Learner:
         return binary_learner(self.estimator_, data, self.sampling)
 
-    def _scheme(self, examples: Examples) -> Scheme:
-        return OutputCodeScheme(examples.labels, examples.weights, examples.n_classes)
+    def _scheme(self, samples: Samples) -> Scheme:
+        return OutputCodeScheme(samples.labels, samples.weights, samples.n_classes)
 
     @property
     def _tally_kind(self) -> type[Tally]:

@@ -1,6 +1,6 @@
 """Weights that are functions of the target, as AdaBoost.R needs them.
 
-An example with target y_i is, to AdaBoost.R, one question for each y in [0, 1]: is y at least y_i?
+A sample with target y_i is, to AdaBoost.R, one question for each y in [0, 1]: is y at least y_i?
 The nearer y is to y_i the less a wrong answer matters: the weight of a question is ``|y - y_i|``.
 A member that predicts h answers the questions between y_i and h wrongly; boosting multiplies the
 weights of all the others by a factor. So the weight stays piecewise linear in y. It is kept as the
@@ -17,16 +17,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: Pieces that are worked on at once.
 _BLOCK = 1 << 15
 
 
 class PiecewiseLinearWeights:
-    """The weight of each example as a function of y: ``factor(y) * |y - target|`` on [0, 1].
+    """The weight of each sample as a function of y: ``factor(y) * |y - target|`` on [0, 1].
 
     Factors are kept as logarithms, so they do not underflow however often they are multiplied.
     What is said about weights is said up to one positive factor that all of them share.
@@ -46,7 +45,7 @@ class PiecewiseLinearWeights:
         return len(self.targets)
 
     def mass(self) -> Floats:
-        """The integral of each example's weight over all y."""
+        """The integral of each sample's weight over all y."""
         if self._mass is None:
             self._mass = np.empty(len(self))
             for some in self._blocks():
@@ -54,7 +53,7 @@ class PiecewiseLinearWeights:
         return self._mass.copy()
 
     def mass_between(self, points: Floats) -> Floats:
-        """The integral of each example's weight between its target and a point."""
+        """The integral of each sample's weight between its target and a point."""
         low, high = self._ends(points)
         between = np.empty(len(self))
         for some in self._blocks():
@@ -63,13 +62,13 @@ class PiecewiseLinearWeights:
         return between
 
     def density(self, y: float) -> Floats:
-        """The weight of each example at one y."""
+        """The weight of each sample at one y."""
         piece = np.clip((self.cuts[1:-1] <= y).sum(axis=0), 0, len(self.log_factors) - 1)
         factor = self._factors[piece, np.arange(len(self))]
         return np.asarray(self._weights * factor * np.abs(y - self.targets))
 
     def scale_outside(self, points: Floats, log_factor: float) -> None:
-        """Multiply the weight of each example where it is not between its target and a point."""
+        """Multiply the weight of each sample where it is not between its target and a point."""
         low, high = self._ends(points)
         points = np.asarray(points, dtype=np.float64)
         n_pieces = len(self.log_factors)
@@ -90,7 +89,7 @@ class PiecewiseLinearWeights:
         self._factors = np.exp(np.minimum(log_factors, 0.0))
 
     def _cut(self, some: slice, points: Floats) -> tuple[Floats, Floats]:
-        """Cuts and logarithms of factors once one piece of each example is cut in two."""
+        """Cuts and logarithms of factors once one piece of each sample is cut in two."""
         cuts, logs = self.cuts[:, some], self.log_factors[:, some]
         n_pieces, n_rows = logs.shape
         new = np.empty((n_pieces + 2, n_rows))
@@ -108,7 +107,7 @@ class PiecewiseLinearWeights:
         return new, halved
 
     def _integrate(self, some: slice, cuts: Floats) -> Floats:
-        """Integrals over pieces with these ends, added up over each example."""
+        """Integrals over pieces with these ends, added up over each sample."""
         areas = self._areas(some, cuts)
         areas *= self._factors[:, some]
         return np.asarray(self._weights[some] * areas.sum(axis=0))
@@ -122,7 +121,7 @@ class PiecewiseLinearWeights:
         return areas
 
     def _blocks(self) -> Iterator[slice]:
-        """The examples in blocks whose pieces stay in the processor's cache."""
+        """The samples in blocks whose pieces stay in the processor's cache."""
         width = max(64, _BLOCK // len(self.cuts))
         for first in range(0, len(self), width):
             yield slice(first, first + width)
@@ -139,4 +138,4 @@ class PiecewiseLinearWeights:
     @staticmethod
     def _check_points(name: str, points: Floats) -> None:
         if points.ndim != 1 or not ((points >= 0) & (points <= 1)).all():
-            raise ValueError(f"{name} must be numbers from 0 to 1, one for each example.")
+            raise ValueError(f"{name} must be numbers from 0 to 1, one for each sample.")

@@ -16,30 +16,27 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.base import _clone_parametrized
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.adaboost import AdaBoostScheme
 from orfeon.boosting.base import STOPPING, VOTED, BoostedEnsemble
 from orfeon.boosting.bounded import BoundsMixin
-from orfeon.boosting.deciding import WeightedVoteMixin
 from orfeon.boosting.given_pool import PoolLearner, read_pool
 from orfeon.boosting.loop import Learner, Run, Scheme
 from orfeon.boosting.stump_pool import StumpLearner, StumpPool
+from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.ensembles.base import ENSEMBLE
-from orfeon.ensembles.combination import OWN, Combine
+from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
-from orfeon.members import LazyView
-from orfeon.seeding import Purpose, branch
+from orfeon.ensembles.perturbation import Samples
+from orfeon.members.members import LazyView
 from orfeon.trees.limits import LIMITS
 from orfeon.trees.stump import StumpClassifier
-from orfeon.warning import AdvisedWarning
-
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.scikit_learn import Interval, _clone_parametrized
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.types import Integers
+from orfeon.utils.user_warning import AdvisedWarning
 
 
 @documented()
@@ -50,18 +47,18 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     ----------
     pool : list of classifiers, or fitted ensemble, optional
         What to choose from. A classifier that is fitted is used as it is, another is fitted once to
-        the training examples; a function of rows that gives their classes does as well. Of an
+        the training samples; a function of rows that gives their classes does as well. Of an
         ensemble of orfeon's or scikit-learn's the members are the pool. By default all stumps of
-        the training examples: each test of an attribute with each pair of classes on its two
+        the training samples: each test of a feature with each pair of classes on its two
         sides, and each class alone.
     n_estimators : int, default=50
         Rounds at most. A classifier may be chosen several times. Fewer than half of the rounds,
         where the run ends by itself, come with a warning.
     n_thresholds : int, optional
-        Of the stumps: thresholds of each ordered attribute at most, evenly spread over its
+        Of the stumps: thresholds of each ordered feature at most, evenly spread over its
         distinct values. By default there is one between any two values.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Of the stumps: which attributes are categorical; "auto" goes by their types.
+        Of the stumps: which features are categorical; "auto" goes by their types.
     <combine_boosted>
     <stopping>
     <fitting>
@@ -87,8 +84,8 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     The run ends when the best of the pool errs on half of the weight or more, which is not taken,
     or on nothing, which is the last. Errors that differ by 1e-12 or less are equal.
 
-    The stumps of an attribute with missing values have these on either side, and there is one that
-    tells missing from known values. A categorical attribute is tested for one category at a time.
+    The stumps of a feature with missing values have these on either side, and there is one that
+    tells missing from known values. A categorical feature is tested for one category at a time.
 
     A clone keeps the classifiers of a given pool as they are, fitted or not.
 
@@ -176,26 +173,26 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         elif isinstance(self.pool, list | tuple) and not self.pool:
             raise ValueError("pool is empty; give at least one classifier, or None for stumps.")
 
-    def _scheme(self, examples: Examples) -> Scheme:
-        return AdaBoostScheme(examples.labels, examples.weights, max(2, examples.n_classes))
+    def _scheme(self, samples: Samples) -> Scheme:
+        return AdaBoostScheme(samples.labels, samples.weights, max(2, samples.n_classes))
 
-    def _learner(self, data: Any, examples: Examples) -> Learner:
+    def _learner(self, data: Any, samples: Samples) -> Learner:
         goes_on = self.warm_start and hasattr(self, "members_")
         self._chosen = list(self.chosen_) if goes_on else []
-        n_classes = examples.n_classes
+        n_classes = samples.n_classes
         if self.pool is None:
-            self._pool = StumpPool.of(data.table, n_classes, self.n_thresholds, examples.weights)
+            self._pool = StumpPool.of(data.table, n_classes, self.n_thresholds, samples.weights)
             return StumpLearner(self._pool, data, self._chosen)
         sequence = branch(self._sequence, Purpose.FITTING_A_POOL)
-        self._pool, said = read_pool(self.pool, data, examples, self.classes_, sequence)
-        return PoolLearner(self._pool, said, n_classes, self._chosen)
+        self._pool, answers = read_pool(self.pool, data, samples, self.classes_, sequence)
+        return PoolLearner(self._pool, answers, n_classes, self._chosen)
 
     def _explain(self, run: Run) -> AdvisedWarning | None:
         if not run.has_failed:
             return super()._explain(run)
         return AdvisedWarning(
             f"{type(self).__name__}: the best classifier of the pool errs on "
-            f"{run.judgements[-1].error:.3g} of the weight, which is no better than chance; the "
+            f"{run.results[-1].error:.3g} of the weight, which is no better than chance; the "
             "ensemble is this one alone.",
             self._advice("stronger"),
         )

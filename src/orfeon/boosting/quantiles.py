@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
+
 Integers = npt.NDArray[np.integer[Any]]
 
 

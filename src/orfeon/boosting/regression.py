@@ -7,10 +7,9 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.base import BoostedEnsemble
-from orfeon.boosting.deciding import WeightedMedianMixin
+from orfeon.boosting.weighted_vote import WeightedMedianMixin
 from orfeon.trees.cart import CARTRegressor
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: A prediction that is off by less than this share of the largest target is right but for rounding.
 ROUNDING = 1e-12
@@ -26,13 +25,13 @@ def without_unit(weights: Floats) -> Floats:
     return np.asarray(np.ldexp(weights, -int(np.frexp(largest)[1])))
 
 
-def distances(said: npt.ArrayLike, targets: Floats) -> Floats:
+def distances(answers: npt.ArrayLike, targets: Floats) -> Floats:
     """How far predictions are from targets; nothing, where rounding explains it."""
-    numbers = np.asarray(said, dtype=np.float64)
+    numbers = np.asarray(answers, dtype=np.float64)
     if np.isnan(numbers).any():
         raise ValueError(
             f"estimator predicts NaN for {int(np.isnan(numbers).sum())} of {len(targets)} training "
-            "examples; only numbers can be boosted."
+            "samples; only numbers can be boosted."
         )
     away = np.abs(numbers - targets)
     largest = np.abs(targets).max()

@@ -1,4 +1,4 @@
-"""When to stop boosting: losses on examples set aside, or on the folds of a cross-validation."""
+"""When to stop boosting: losses on samples set aside, or on the folds of a cross-validation."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ import numpy.typing as npt
 from orfeon.boosting.gradient import AdditiveModel, Sample, Stage, values_of
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.patience import Patience
-from orfeon.ensembles.setting_aside import deal_folds
+from orfeon.data.row_hashes import hash_rows
+from orfeon.ensembles.holdout import deal_folds
 from orfeon.forest import Forest
-from orfeon.row_hashes import hash_rows
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 class Validation:
-    """Examples set aside, and their scores round after round."""
+    """Samples set aside, and their scores round after round."""
 
     def __init__(self, loss: Loss, sample: Sample, start: Floats) -> None:
         self.loss = loss
@@ -45,7 +44,7 @@ class Validation:
 
 
 class Watch:
-    """Patience with the loss of the examples set aside."""
+    """Patience with the loss of the samples set aside."""
 
     def __init__(
         self, validation: Validation, patience: Patience, model: AdditiveModel | None = None
@@ -94,7 +93,7 @@ def cross_validated_rounds(
 def draw_folds(
     sample: Sample, n_folds: int, rng: np.random.Generator, *, by_class: bool
 ) -> npt.NDArray[np.int64]:
-    """Part examples into folds at random, copies of one together."""
+    """Part samples into folds at random, copies of one together."""
     # By the ranks of the targets, so that their unit does not matter.
     ranks = np.unique(sample.y, return_inverse=True)[1]
     return deal_folds(

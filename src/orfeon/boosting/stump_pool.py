@@ -2,7 +2,7 @@
 
 A pool of a thousand cuts and K classes has a thousand times K (K - 1) stumps: each cut with each
 pair of classes on its two sides. The weighted errors of all of them follow from the weight of each
-class on one side of each cut, which is a running sum over the values of the attribute.
+class on one side of each cut, which is a running sum over the values of the feature.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.loop import Hears
+from orfeon.base import TrainingSet
+from orfeon.boosting.loop import MemberOutput
+from orfeon.data.presorted import Table
 from orfeon.forest import NODE, Forest
-from orfeon.table import Table
-from orfeon.tabular import TrainingData
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 #: Errors that differ by no more of the whole weight are equal: rounding must not choose.
 TIE = 1e-12
@@ -28,9 +26,9 @@ FIRST, SECOND = 0, 1
 
 
 class Cuts(NamedTuple):
-    """Tests of single attributes."""
+    """Tests of single features."""
 
-    attribute: Integers
+    feature: Integers
     cut: Integers
     threshold: Floats
     missing: Integers
@@ -44,7 +42,7 @@ def evenly_spread(n_places: int, n_most: int | None) -> Integers:
 
 
 def _tests_of(table: Table, j: int, n_most: int | None, weights: Floats) -> Cuts:
-    """All tests of one attribute."""
+    """All tests of one feature."""
     ranks, n_values = table.ranks[j], int(table.n_values[j])
     sums = np.bincount(ranks, weights=weights, minlength=n_values + 1)
     occurs = np.bincount(ranks, minlength=n_values + 1) > 0
@@ -89,7 +87,7 @@ class StumpPool:
     ) -> StumpPool:
         """All stumps of a table."""
         given = np.ones(table.n_rows) if weights is None else weights
-        parts = [_tests_of(table, j, n_thresholds, given) for j in range(table.n_attributes)]
+        parts = [_tests_of(table, j, n_thresholds, given) for j in range(table.n_features)]
         tests = Cuts(*map(np.concatenate, zip(*parts, strict=True)))
         return cls(tests, n_classes, np.asarray(table.schema.n_categories, dtype=np.int64))
 
@@ -130,7 +128,7 @@ class StumpPool:
         label = np.array([classes[0], *classes][:n_nodes], np.int32)
         branches = np.zeros(0, np.uint16)
         if test is not None:
-            j, cut = int(self.tests.attribute[test]), int(self.tests.cut[test])
+            j, cut = int(self.tests.feature[test]), int(self.tests.cut[test])
             nodes[0] = (self.tests.threshold[test], j, 1)
             n_children[0], missing[0] = 2, self.tests.missing[test]
             if self.n_categories[j]:
@@ -148,19 +146,19 @@ class StumpPool:
 class StumpLearner:
     """Chooses the stump of least weighted error; the first of those that are equally good."""
 
-    def __init__(self, pool: StumpPool, data: TrainingData, chosen: list[int]) -> None:
+    def __init__(self, pool: StumpPool, data: TrainingSet, chosen: list[int]) -> None:
         self.pool = pool
         self.data = data
         self.chosen = chosen
         ranks, tests = data.table.ranks, pool.tests
-        n_attributes, n_rows = ranks.shape
+        n_features, n_rows = ranks.shape
         self._order = np.argsort(ranks, axis=1, kind="stable")
         # Where the rows of each test's first branch begin and end in the running sums of the
-        # attribute, which begin with 0; missing values come last.
+        # feature, which begin with 0; missing values come last.
         begin, end = np.zeros((2, len(tests.cut)), np.int64)
-        last = np.zeros(n_attributes, np.int64)
-        bounds = np.searchsorted(tests.attribute, np.arange(n_attributes + 1))
-        for j in range(n_attributes):
+        last = np.zeros(n_features, np.int64)
+        bounds = np.searchsorted(tests.feature, np.arange(n_features + 1))
+        for j in range(n_features):
             counts = np.bincount(ranks[j], minlength=int(data.table.n_values[j]) + 1)
             ends = np.cumsum(counts)
             last[j] = n_rows - counts[-1]
@@ -169,8 +167,8 @@ class StumpLearner:
             end[mine] = np.where(cut < 0, last[j], ends[cut])
             if data.schema.is_categorical[j]:
                 begin[mine] = np.where(cut < 0, 0, ends[cut] - counts[cut])
-        start = tests.attribute * (n_rows + 1)
-        known = last[tests.attribute]
+        start = tests.feature * (n_rows + 1)
+        known = last[tests.feature]
         self._end = start + end
         self._inside = np.flatnonzero(begin)
         self._begin = (start + begin)[self._inside]
@@ -178,7 +176,7 @@ class StumpLearner:
         self._missing = (start + known)[self._with_missing], (start + n_rows)[self._with_missing]
 
     def sum_first(self, values: Floats) -> Floats:
-        """Sum of some values of the examples over the first branch of each test."""
+        """Sum of some values of the samples over the first branch of each test."""
         running = np.zeros((len(self._order), len(values) + 1))
         np.cumsum(values[self._order], axis=1, out=running[:, 1:])
         flat = running.ravel()
@@ -233,8 +231,8 @@ class StumpLearner:
             value[0] = value[1] + value[2]
         return tree._replace(value=value)
 
-    def hear(self, member: Forest, what: Hears) -> npt.NDArray[Any]:
-        """What a stump says of the training examples."""
+    def predict_train(self, member: Forest, what: MemberOutput) -> npt.NDArray[Any]:
+        """What a stump says of the training samples."""
         return member.predict(self.data.X)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import lazy_names
+from orfeon.utils.lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {

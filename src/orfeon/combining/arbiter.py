@@ -1,6 +1,6 @@
 """Arbitration: a referee for each classifier tells where it is right; the most trusted decides.
 
-A referee is a model of its own, trained on whether its classifier was right about examples that it
+A referee is a model of its own, trained on whether its classifier was right about samples that it
 had not seen. Where classifiers are competent in different regions, this selects the one that is at
 home; a vote would let the others overrule it.
 
@@ -17,25 +17,25 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.parallel import Parallel, delayed
 
+from orfeon.combining.calibrated_members import CalibratedClassifiers
 from orfeon.combining.composition import Named, prefer
-from orfeon.combining.fitting import ask, check_kind, fit_weighted, fresh
-from orfeon.combining.judged import JudgedClassifiers
+from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
 from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import beside
 from orfeon.combining.training_units import Units
-from orfeon.joblib_results import joblib_results
+from orfeon.utils.joblib_results import joblib_results
+from orfeon.utils.scikit_learn import HasMethods, StrOptions
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Decision = Literal["most_trusted", "weighted"]
 
 #: What a referee tells apart: wrong and right.
 _VERDICTS = np.array([0, 1])
 
 
-class ArbiterClassifier(JudgedClassifiers):
+class ArbiterClassifier(CalibratedClassifiers):
     """Classifiers of which that one decides whose referee trusts it most.
 
     Parameters
@@ -47,12 +47,12 @@ class ArbiterClassifier(JudgedClassifiers):
     referee : classifier, optional
         What learns where a classifier is right, cloned for each; it needs ``predict_proba``. By
         default a :class:`orfeon.CARTClassifier` pruned by cross-validation, of leaves of at least
-        10 examples.
+        10 samples.
     decision : {"most_trusted", "weighted"}, default="most_trusted"
         Whether the most trusted classifier decides, or the class probabilities of all of them are
         averaged with their trust as weights.
     see_answers : bool, default=True
-        Whether a referee sees what its classifier says, besides the attributes.
+        Whether a referee sees what its classifier says, besides the features.
     cv : int, splitter or iterable of splits, default=5
         Folds by which it is found out where the classifiers are right.
     n_jobs : int, optional
@@ -65,7 +65,7 @@ class ArbiterClassifier(JudgedClassifiers):
     Attributes
     ----------
     estimators_ : list of classifiers
-        Fitted to all the examples.
+        Fitted to all the samples.
     named_estimators_ : Bunch
         The same by name.
     referees_ : list of classifiers
@@ -76,7 +76,7 @@ class ArbiterClassifier(JudgedClassifiers):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 
@@ -87,21 +87,21 @@ class ArbiterClassifier(JudgedClassifiers):
 
     Notes
     -----
-    Of equally trusted classifiers the first decides. The publication gives referees attributes that
+    Of equally trusted classifiers the first decides. The publication gives referees features that
     tell of the inner state of their classifier; here they are its class probabilities, which all
     kinds of classifiers have.
 
     Examples
     --------
-    Three models that see one attribute each. On the left the class depends on the first of these,
+    Three models that see one feature each. On the left the class depends on the first of these,
     on the right on the second:
 
     >>> import numpy as np
     >>> from sklearn.compose import make_column_transformer
     >>> from sklearn.pipeline import make_pipeline
     >>> from orfeon import ArbiterClassifier, CARTClassifier
-    >>> def seeing(attribute):
-    ...     only = make_column_transformer(("passthrough", [attribute]))
+    >>> def seeing(feature):
+    ...     only = make_column_transformer(("passthrough", [feature]))
     ...     return make_pipeline(only, CARTClassifier(max_depth=1))
     >>> X = np.random.default_rng(0).uniform(-1, 1, (1000, 4))
     >>> y = np.where(X[:, 0] < 0, X[:, 1] > 0, X[:, 2] > 0)
@@ -114,7 +114,7 @@ class ArbiterClassifier(JudgedClassifiers):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **JudgedClassifiers._parameter_constraints,
+        **CalibratedClassifiers._parameter_constraints,
         "referee": [HasMethods(["fit", "predict_proba"]), None],
         "decision": [StrOptions({"most_trusted", "weighted"})],
         "see_answers": ["boolean"],
@@ -203,15 +203,15 @@ class ArbiterClassifier(JudgedClassifiers):
                 after()
 
     def _seen_by_referee(self, table: Any, answer: Floats) -> Any:
-        """The attributes, and what the classifier says if that is to be seen."""
+        """The features, and what the classifier says if that is to be seen."""
         return beside(table, answer, self._seen) if self._seen else table
 
     def _consult(self, X: Any) -> tuple[Floats, Floats]:
         """What the classifiers say, and how much each is trusted, of shape (n_members, n_rows)."""
         rows = self._rows(X)
-        answers = self._ask(self.estimators_, rows, "predict_proba")
+        answers = self._query(self.estimators_, rows, "predict_proba")
         trust = [
-            ask(referee, self._seen_by_referee(rows, answer), _VERDICTS, "predict_proba")[:, 1]
+            query(referee, self._seen_by_referee(rows, answer), _VERDICTS, "predict_proba")[:, 1]
             for referee, answer in zip(self.referees_, answers, strict=True)
         ]
         return answers, np.stack(trust)
@@ -221,7 +221,7 @@ class ArbiterClassifier(JudgedClassifiers):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -236,7 +236,7 @@ class ArbiterClassifier(JudgedClassifiers):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -251,7 +251,7 @@ class ArbiterClassifier(JudgedClassifiers):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

@@ -1,7 +1,7 @@
-"""Cascade generalisation: each model sees the attributes and what the models before it say.
+"""Cascade generalisation: each model sees the features and what the models before it say.
 
-The class probabilities that a model gives an example become new attributes of it, from which the
-next model learns: combinations of attributes that its own language could not express. Models of
+The class probabilities that a model gives a sample become new features of it, from which the
+next model learns: combinations of features that its own language could not express. Models of
 low variance come first, such as linear ones, and those of low bias last.
 
 References
@@ -17,17 +17,17 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.combining.composition import Composition, Given, Named
-from orfeon.combining.fitting import Method, ask
+from orfeon.combining.fitting import Method, query
 from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import answer_columns, answer_names, beside
 from orfeon.combining.training_units import Units, folds_can_be_learnt_from
 from orfeon.combining.transformer import MembersTransformerMixin
-from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import _check_feature_names_in
+from orfeon.utils.types import Floats
 
 
 class Cascade(MembersTransformerMixin, Composition):
@@ -72,27 +72,27 @@ class Cascade(MembersTransformerMixin, Composition):
                     one, table, units, splits, self._method, first=level, after=after
                 )[0]
             else:
-                answers = ask(fitted[-1], table, self._classes, self._method)
+                answers = query(fitted[-1], table, self._classes, self._method)
             constructed.append(answer_columns(answers))
             table = beside(table, constructed[-1], self._names_of(name))
         self._keep_members(members, fitted)
         self.constructed_ = np.asarray(units.on_given_rows(np.concatenate(constructed, axis=1)))
 
     def _names_of(self, name: str) -> list[str]:
-        """Names of the attributes that a model adds."""
+        """Names of the features that a model adds."""
         return answer_names([name], self._classes)
 
     # -- asking --------------------------------------------------------------------------------
 
     @property
     def constructed_names_(self) -> list[str]:
-        """Names of the new attributes."""
+        """Names of the new features."""
         check_is_fitted(self, "estimators_")
         kept = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
         return [new for name in kept[:-1] for new in self._names_of(name)]
 
     def _levels(self, X: Any) -> Iterator[tuple[Any, Any, Floats]]:
-        """Each model with the table that it sees, and all new attributes in it."""
+        """Each model with the table that it sees, and all new features in it."""
         table = self._rows(X)
         kept = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
         n_rows = table.shape[0]
@@ -100,7 +100,7 @@ class Cascade(MembersTransformerMixin, Composition):
         for level, (name, estimator) in enumerate(zip(kept, self.estimators_, strict=True)):
             yield estimator, table, constructed
             if level < len(kept) - 1:
-                new = answer_columns(ask(estimator, table, self._classes, self._method))
+                new = answer_columns(query(estimator, table, self._classes, self._method))
                 constructed = np.concatenate([constructed, new], axis=1)
                 table = beside(table, new, self._names_of(name))
 
@@ -109,13 +109,13 @@ class Cascade(MembersTransformerMixin, Composition):
         return last
 
     def construct(self, X: Any) -> Floats:
-        """The new attributes of some rows: what all models but the last say.
+        """The new features of some rows: what all models but the last say.
 
         They predict their own training samples too well; for those there is ``constructed_``.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -126,14 +126,14 @@ class Cascade(MembersTransformerMixin, Composition):
         return self._last(X)[2]
 
     def transform(self, X: Any) -> Floats:
-        """The new attributes of some rows, as :meth:`construct` gives them.
+        """The new features of some rows, as :meth:`construct` gives them.
 
         The models predict their own training samples too well; for those there is
         :meth:`fit_transform_out_of_fold`.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -147,12 +147,12 @@ class Cascade(MembersTransformerMixin, Composition):
         return self._unseen(self.constructed_, sample_weight, lambda: self.construct(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
-        """Names of the new attributes.
+        """Names of the new features.
 
         Parameters
         ----------
         input_features : array of str, optional
-            Names of the attributes, which are only checked.
+            Names of the features, which are only checked.
 
         Returns
         -------
@@ -168,7 +168,7 @@ class Cascade(MembersTransformerMixin, Composition):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -184,7 +184,7 @@ class Cascade(MembersTransformerMixin, Composition):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields
@@ -211,13 +211,13 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
     ----------
     estimators : list of (name, classifier) or None, default=None
         The classifiers, in the order in which they are asked; "drop" in place of one leaves it out.
-        By default boosted stumps, which add up effects of single attributes, and a random forest.
+        By default boosted stumps, which add up effects of single features, and a random forest.
     cv : int, splitter or iterable of splits, default=5
-        Folds by which the new attributes of the training examples are found, each by classifiers
-        that have not seen the example.
+        Folds by which the new features of the training samples are found, each by classifiers
+        that have not seen the sample.
     in_sample : bool, default=False
-        Whether they are found by classifiers that were trained on all examples, as published. It is
-        as many times faster as there are folds; but one that remembers its examples then deceives
+        Whether they are found by classifiers that were trained on all samples, as published. It is
+        as many times faster as there are folds; but one that remembers its samples then deceives
         all that follow.
     n_jobs : int, optional
         Classifiers that are trained at once, over the folds. The cascade does not depend on it.
@@ -229,18 +229,18 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
     Attributes
     ----------
     estimators_ : list of classifiers
-        Fitted; each to the attributes and the answers of those before it.
+        Fitted; each to the features and the answers of those before it.
     named_estimators_ : Bunch
         The same by name.
     constructed_ : ndarray of shape (n_rows, n_constructed)
-        New attributes of the rows given, with which the classifiers were trained; NaN for those of
+        New features of the rows given, with which the classifiers were trained; NaN for those of
         weight 0.
     constructed_names_ : list of str
         Their names.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 
@@ -250,12 +250,12 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
 
     Notes
     -----
-    All new attributes stay: the third classifier sees what both before it say. A classifier without
+    All new features stay: the third classifier sees what both before it say. A classifier without
     ``predict_proba`` adds its decision, 1 for one class and 0 for the others. Of two classes one
-    attribute is added, the probability of the second.
+    feature is added, the probability of the second.
 
-    Out of fold, the new attributes of the training examples come from other classifiers than those
-    of rows to predict, trained on fewer examples. Classifiers whose probabilities depend much on
+    Out of fold, the new features of the training samples come from other classifiers than those
+    of rows to predict, trained on fewer samples. Classifiers whose probabilities depend much on
     that, such as perceptrons, lose by it what they gain by honesty; boosted stumps do not.
 
     Examples
@@ -305,7 +305,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -314,14 +314,14 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
             Probabilities, in the order of ``classes_``.
         """
         estimator, table, _ = self._last(X)
-        return ask(estimator, table, self.classes_, "predict_proba")
+        return query(estimator, table, self.classes_, "predict_proba")
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Class probabilities by each classifier, from the first to the last.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields
@@ -330,7 +330,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
             Probabilities, or the decision of a classifier that has none.
         """
         for estimator, table, _ in self._levels(X):
-            yield ask(estimator, table, self.classes_, "predict_proba")
+            yield query(estimator, table, self.classes_, "predict_proba")
 
 
 class CascadeRegressor(TabularRegressorMixin, Cascade):
@@ -340,12 +340,12 @@ class CascadeRegressor(TabularRegressorMixin, Cascade):
     ----------
     estimators : list of (name, regressor) or None, default=None
         The regressors, in the order in which they are asked; "drop" in place of one leaves it out.
-        By default boosted stumps, which add up effects of single attributes, and a random forest.
+        By default boosted stumps, which add up effects of single features, and a random forest.
     cv : int, splitter or iterable of splits, default=5
-        Folds by which the new attributes of the training examples are found, each by regressors
-        that have not seen the example.
+        Folds by which the new features of the training samples are found, each by regressors
+        that have not seen the sample.
     in_sample : bool, default=False
-        Whether they are found by regressors that were trained on all examples, as published.
+        Whether they are found by regressors that were trained on all samples, as published.
     n_jobs : int, optional
         Regressors that are trained at once, over the folds. The cascade does not depend on it.
     verbose : int, default=0
@@ -356,22 +356,22 @@ class CascadeRegressor(TabularRegressorMixin, Cascade):
     Attributes
     ----------
     estimators_ : list of regressors
-        Fitted; each to the attributes and the predictions of those before it.
+        Fitted; each to the features and the predictions of those before it.
     named_estimators_ : Bunch
         The same by name.
     constructed_ : ndarray of shape (n_rows, n_constructed)
-        New attributes of the rows given, with which the regressors were trained; NaN for those of
+        New features of the rows given, with which the regressors were trained; NaN for those of
         weight 0.
     constructed_names_ : list of str
         Their names.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 
     Notes
     -----
-    The publication is on classification; in regression the new attribute is the prediction.
+    The publication is on classification; in regression the new feature is the prediction.
 
     Examples
     --------

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils import _safe_indexing, column_or_1d
-from sklearn.utils.validation import _num_samples
+from sklearn.utils import column_or_1d
 
-from orfeon.adapters import FittedEnsemble, adapt
-from orfeon.ensembles.combination import only_left_out
-from orfeon.ensembles.training_set import was_trained_on
-from orfeon.rules.decider import Decider
-from orfeon.rules.rule import CombiningRule, as_combining_rule
-from orfeon.tabular import check_length, class_codes
-from orfeon.votes.selection import (
+from orfeon.base import check_length, class_codes
+from orfeon.ensembles.decision import only_left_out
+from orfeon.ensembles.provenance import was_trained_on
+from orfeon.members import FittedEnsemble, adapt
+from orfeon.members.vote_input import On, can_be_queried, codes_of_labels, present_name
+from orfeon.members.vote_matrix import (
     NO_VOTE,
     Task,
     has_fractions,
@@ -25,9 +23,10 @@ from orfeon.votes.selection import (
     read_selection,
     whole_weights,
 )
-from orfeon.votes.source import On, can_be_asked, codes_of_labels
-
-Floats = npt.NDArray[np.float64]
+from orfeon.rules.decider import Decider
+from orfeon.rules.rule import CombiningRule, as_combining_rule
+from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
+from orfeon.utils.types import Floats
 
 #: Answers that are held at once.
 _ANSWERS = 1 << 23
@@ -75,7 +74,7 @@ class Combination:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows; or, where a matrix was combined, another one of the same kind: votes of shape
             (n_members, n_rows), or supports of shape (n_members, n_rows, n_classes).
 
@@ -93,7 +92,7 @@ class Combination:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows; or, where a matrix was combined, another one of the same kind.
 
         Returns
@@ -110,7 +109,7 @@ class Combination:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows, or what members say of them.
         y : array of shape (n_rows,)
             Their classes or targets.
@@ -135,15 +134,15 @@ class Combination:
         n_rows = _num_samples(X)
         step = max(1, _ANSWERS // (self.ensemble.n_members * max(self.ensemble.n_classes, 1)))
         if n_rows <= step:
-            return self._conclude(_ask(self.ensemble, X, self.rule))
+            return self._conclude(_query(self.ensemble, X, self.rule))
         parts = [np.arange(a, min(a + step, n_rows)) for a in range(0, n_rows, step)]
-        said = (_ask(self.ensemble, _safe_indexing(X, part), self.rule) for part in parts)
-        return np.concatenate([self._conclude(one) for one in said])
+        answers = (_query(self.ensemble, _safe_indexing(X, part), self.rule) for part in parts)
+        return np.concatenate([self._conclude(one) for one in answers])
 
-    def _conclude(self, said: npt.NDArray[Any]) -> Floats:
+    def _conclude(self, answers: npt.NDArray[Any]) -> Floats:
         if self.classes is None:
-            return self.decider.predict(said)
-        return self.decider.shares(said, len(self.classes))
+            return self.decider.predict(answers)
+        return self.decider.shares(answers, len(self.classes))
 
 
 def combine(
@@ -152,7 +151,7 @@ def combine(
     y: Any = None,
     *,
     rule: str | CombiningRule | None = None,
-    on: On = "examples",
+    on: On = "train",
     sample_weight: Any = None,
     no_vote: Any = None,
     task: Task | None = None,
@@ -164,12 +163,12 @@ def combine(
     ----------
     members_or_votes : fitted ensemble, list of estimators, or array
         An ensemble (of orfeon, or scikit-learn's bagging, forests, AdaBoost and voting) or fitted
-        estimators, which are then asked about rows. Or what members say of some examples: votes or
-        predictions of shape (n_members, n_examples), or class supports of shape (n_members,
-        n_examples, n_classes).
-    X : array or data frame of shape (n_examples, n_attributes), optional
-        The examples that the rule learns from, when an ensemble is given.
-    y : array of shape (n_examples,), optional
+        estimators, which are then asked about rows. Or what members say of some samples: votes or
+        predictions of shape (n_members, n_samples), or class supports of shape (n_members,
+        n_samples, n_classes).
+    X : array or data frame of shape (n_samples, n_features), optional
+        The samples that the rule learns from, when an ensemble is given.
+    y : array of shape (n_samples,), optional
         Their labels or targets. Rules that do not learn need neither; with supports, ``y`` says
         what the classes are called.
     rule : str or CombiningRule, optional
@@ -177,12 +176,12 @@ def combine(
         over supports "soft", "product", "max", "min", "median", "trimmed_mean" and
         "model_averaging"; for numbers "mean", which is the default, "weighted", "max", "min",
         "median", "trimmed_mean" and "model_averaging". Or a rule with its options.
-    on : {"examples", "out_of_bag"}, default="examples"
-        Whether all members are asked about all of these examples, which they must not have been
+    on : {"train", "out_of_bag"}, default="train"
+        Whether all members are asked about all of these samples, which they must not have been
         trained on; or they are the training set, and members are asked about those they did not
         see.
-    sample_weight : array of shape (n_examples,), optional
-        Weights of the examples: 0 is the same as leaving one out, 2 as giving it twice.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the samples: 0 is the same as leaving one out, 2 as giving it twice.
     no_vote : optional
         What stands in a matrix of votes for a member that does not vote.
     task : {"classification", "regression"}, optional
@@ -215,17 +214,17 @@ def combine(
         if rule is None and not options
         else as_combining_rule(rule if rule is not None else "", **options)
     )
-    if not can_be_asked(members_or_votes) and (X is not None or on != "examples"):
+    if not can_be_queried(members_or_votes) and (X is not None or on != "train"):
         raise ValueError(
             f"X and on are for ensembles, and a {type(members_or_votes).__name__} of answers is "
             "given: it goes without them, as combine(votes, y=labels)."
         )
     if chosen is not None and chosen.learns and y is None:
         raise ValueError(
-            f"rule={chosen.name!r} learns from labelled examples that the members were not trained "
+            f"rule={chosen.name!r} learns from labelled samples that the members were not trained "
             "on: give their labels as y."
         )
-    if can_be_asked(members_or_votes):
+    if can_be_queried(members_or_votes):
         for name, value in (("no_vote", no_vote), ("task", task)):
             if value is not None:
                 raise ValueError(f"{name}={value!r} is for a matrix; an ensemble knows it.")
@@ -248,7 +247,7 @@ def _checked(decider: Decider, rule: CombiningRule, n_members: int) -> Decider:
     return decider
 
 
-def _ask(ensemble: FittedEnsemble, X: Any, rule: CombiningRule) -> npt.NDArray[Any]:
+def _query(ensemble: FittedEnsemble, X: Any, rule: CombiningRule) -> npt.NDArray[Any]:
     by_votes = ensemble.n_classes == 0 or rule.reads == "votes"
     return ensemble.answers(X) if by_votes else ensemble.supports(X)
 
@@ -266,8 +265,8 @@ def _of_ensemble(
     if not rule.learns:
         decider = _checked(rule.learn(None, None, n_classes), rule, ensemble.n_members)
         return Combination(rule, decider, ensemble.classes, ensemble)
-    said, target, weights = _held_out(ensemble, rule, X, y, sample_weight, on)
-    decider = rule.learn(said, target, n_classes, weights, relative=True)
+    answers, target, weights = _held_out(ensemble, rule, X, y, sample_weight, on)
+    decider = rule.learn(answers, target, n_classes, weights, relative=True)
     return Combination(rule, decider, ensemble.classes, ensemble)
 
 
@@ -276,28 +275,29 @@ def _held_out(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Any]:
     """Answers that the rule can learn from, with labels and weights."""
     if X is None:
-        raise ValueError("X is missing: an ensemble needs the examples that the rule learns from.")
-    if on not in ("examples", "out_of_bag"):
-        raise ValueError(f'on={on!r} is not allowed; use "examples" or "out_of_bag".')
+        raise ValueError("X is missing: an ensemble needs the samples that the rule learns from.")
+    on = present_name(on)
+    if on not in ("train", "out_of_bag"):
+        raise ValueError(f'on={on!r} is not allowed; use "train" or "out_of_bag".')
     labels = column_or_1d(y)
-    said = _ask(ensemble, X, rule)
-    check_length(labels, said.shape[1])
+    answers = _query(ensemble, X, rule)
+    check_length(labels, answers.shape[1])
     counts = whole_weights(sample_weight, len(labels))[0] > 0
     target = labels
     if ensemble.classes is not None:
         target = codes_of_labels(labels, ensemble.classes, counts)
     if on == "out_of_bag":
         out = ensemble.out_of_bag(X, labels, sample_weight)
-        said = only_left_out(said, out, ensemble.n_classes)
+        answers = only_left_out(answers, out, ensemble.n_classes)
     elif was_trained_on(ensemble.ensemble, X, y, sample_weight):
         raise ValueError(
-            f"the {type(ensemble.ensemble).__name__} was trained on these very examples, so that "
-            f"rule={rule.name!r} would learn how well members remember. Give examples that are new "
+            f"the {type(ensemble.ensemble).__name__} was trained on these very samples, so that "
+            f"rule={rule.name!r} would learn how well members remember. Give samples that are new "
             'to it, or on="out_of_bag"; or train it with combine=, which finds honest answers '
             "itself."
         )
     weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
-    return said[:, counts], target[counts], weights[counts]
+    return answers[:, counts], target[counts], weights[counts]
 
 
 def _of_supports(
@@ -308,7 +308,7 @@ def _of_supports(
     if rule.reads != "supports":
         raise ValueError(
             f"rule={rule.name!r} counts votes, and supports of shape {given.shape} are given; give "
-            "votes of shape (n_members, n_examples)."
+            "votes of shape (n_members, n_samples)."
         )
     n_classes = given.shape[2]
     classes = np.arange(n_classes) if y is None else np.unique(column_or_1d(y))
@@ -333,10 +333,10 @@ def _of_answers(
     task: Task | None,
 ) -> Combination:
     if y is None:
-        said, absent = read_matrix(answers, no_vote)
-        heard = np.ravel(said) if absent is None else said[~absent]
-        is_regression = has_fractions(heard) if task is None else task == "regression"
-        classes = None if is_regression else np.unique(heard)
+        outputs, absent = read_matrix(answers, no_vote)
+        answered = np.ravel(outputs) if absent is None else outputs[~absent]
+        is_regression = has_fractions(answered) if task is None else task == "regression"
+        classes = None if is_regression else np.unique(answered)
     else:
         read = read_selection(answers, y, sample_weight, no_vote=no_vote, task=task)
         classes = read.classes
@@ -345,25 +345,25 @@ def _of_answers(
     if classes is not None and rule.reads == "supports":
         raise ValueError(
             f"rule={rule.name!r} combines class supports, and votes are given; give supports of "
-            'shape (n_members, n_examples, n_classes), or task="regression" if they are numbers.'
+            'shape (n_members, n_samples, n_classes), or task="regression" if they are numbers.'
         )
     if not rule.learns:
         decider = _checked(rule.learn(None, None, n_classes), rule, np.shape(answers)[0])
         return Combination(rule, decider, classes, no_vote=no_vote)
-    # Examples that nobody votes on are no use for an order, but they tell how frequent classes are.
+    # Samples that nobody votes on are no use for an order, but they tell how frequent classes are.
     labels = column_or_1d(y)
     target = np.asarray(labels, float) if classes is None else class_codes(labels, classes)
-    said = _codes(answers, classes, no_vote)
-    decider = rule.learn(said, target, n_classes, sample_weight, relative=True)
+    outputs = _codes(answers, classes, no_vote)
+    decider = rule.learn(outputs, target, n_classes, sample_weight, relative=True)
     return Combination(rule, decider, classes, no_vote=no_vote)
 
 
 def _codes(answers: Any, classes: npt.NDArray[Any] | None, no_vote: Any) -> npt.NDArray[Any]:
     """A matrix of answers as deciders read them: class codes, or numbers."""
-    said, absent = read_matrix(answers, no_vote)
-    there = np.ones(said.shape, dtype=bool) if absent is None else ~absent
+    outputs, absent = read_matrix(answers, no_vote)
+    there = np.ones(outputs.shape, dtype=bool) if absent is None else ~absent
     if classes is None:
-        return np.where(there, np.asarray(said, dtype=np.float64), np.nan)
-    codes = np.full(said.shape, NO_VOTE, np.int64)
-    codes[there] = class_codes(said[there], classes, "X has the vote")
+        return np.where(there, np.asarray(outputs, dtype=np.float64), np.nan)
+    codes = np.full(outputs.shape, NO_VOTE, np.int64)
+    codes[there] = class_codes(outputs[there], classes, "X has the vote")
     return codes

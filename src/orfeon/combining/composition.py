@@ -1,6 +1,6 @@
 """What estimators share that are made of several named ones: names, reading, fitting, asking.
 
-All of them train named models, ask them about examples that they have not seen, and learn from the
+All of them train named models, ask them about samples that they have not seen, and learn from the
 answers. What makes such answers honest is here, once for all.
 """
 
@@ -14,26 +14,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MetaEstimatorMixin, _fit_context, is_classifier
+from sklearn.base import MetaEstimatorMixin, is_classifier
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import Bunch, _safe_indexing, get_tags
-from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils import Bunch, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.combining.fitting import Method, ask, check_kind, fit_weighted, fresh, is_frozen
+from orfeon.base import TabularEstimator, class_codes
+from orfeon.combining.fitting import Method, check_kind, fit_weighted, fresh, is_frozen, query
 from orfeon.combining.level_one import check_unseen, warn_of_memory
 from orfeon.combining.out_of_fold import Split, out_of_fold
 from orfeon.combining.tables import is_frame
 from orfeon.combining.training_units import Units, read_splits
-from orfeon.ensembles.units import as_units
-from orfeon.joblib_results import joblib_results
-from orfeon.progress import CallbackSupport, report_progress
-from orfeon.restoring import restored_on_failure
-from orfeon.tabular import TabularEstimator, class_codes
+from orfeon.ensembles.canonical_order import as_units
 from orfeon.trees.limits import LIMITS
+from orfeon.utils.joblib_results import joblib_results
+from orfeon.utils.progress import CallbackSupport, report_progress
+from orfeon.utils.scikit_learn import _BaseComposition, _fit_context, _safe_indexing
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Given = tuple[Any, Any, Any]
 Named = list[tuple[str, Any]]
 
@@ -176,7 +176,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         return tags
 
     def _estimators_inside(self) -> list[Any]:
-        """All that see the attributes."""
+        """All that see the features."""
         try:
             return [estimator for _, estimator in self._given()]
         except (TypeError, ValueError):  # fit says what is wrong with them
@@ -207,7 +207,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         return X if is_frame(X) else self.schema_.decode(encoded)
 
     def _with_known_classes(self, units: Units, fitted: Named) -> Units:
-        """The classes of the examples, and those that fitted classifiers know besides."""
+        """The classes of the samples, and those that fitted classifiers know besides."""
         known = [self.classes_]
         for name, estimator in fitted:
             found = np.asarray(estimator.classes_)
@@ -230,12 +230,12 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome as far as the models take them.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome as far as the models take them.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
         groups : array of shape (n_rows,), optional
             For a splitter ``cv`` that keeps the rows of a group together, such as
             :class:`sklearn.model_selection.GroupKFold`; other ``cv`` do not look at them.
@@ -268,7 +268,7 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         """Refuse settings that scikit-learn's own validation cannot."""
 
     def _splits(self, units: Units, X: Any, groups: Any) -> list[Split]:
-        """Folds by which answers to unseen examples are found; none where they come otherwise."""
+        """Folds by which answers to unseen samples are found; none where they come otherwise."""
         return read_splits(self.cv, units, X, groups)
 
     def _n_fits(self, members: Named, n_splits: int) -> int:
@@ -346,9 +346,9 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
         absent = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64) == 0, len(told))
         return np.where(absent[:, None], answers(), told) if absent.any() else told.copy()
 
-    def _ask(self, estimators: Sequence[Any], rows: Any, method: Method) -> Floats:
+    def _query(self, estimators: Sequence[Any], rows: Any, method: Method) -> Floats:
         """What fitted estimators say, of shape (n_estimators, n_rows, n_outputs)."""
-        return np.stack([ask(estimator, rows, self._classes, method) for estimator in estimators])
+        return np.stack([query(estimator, rows, self._classes, method) for estimator in estimators])
 
 
 def _fit_one(estimator: Any, table: Any, units: Units, seed: int, name: str) -> Any:

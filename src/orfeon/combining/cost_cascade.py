@@ -1,7 +1,7 @@
 """Cascades of increasing cost: a cheap classifier answers when it is sure, otherwise the next one.
 
 Most rows are easy, and the cheap classifier is as right about them as the dear one. How sure a
-classifier is, is a probability that it is right, calibrated on its answers to examples that it has
+classifier is, is a probability that it is right, calibrated on its answers to samples that it has
 not seen; so the confidence of one kind of classifier can be compared with that of another, and what
 the cascade loses against its dearest classifier can be estimated beforehand.
 
@@ -18,20 +18,16 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval
 
+from orfeon.combining.calibrated_members import CalibratedClassifiers
+from orfeon.combining.cascade_plan import Prospect, calibrate, calibrate_by_others, make_plan
 from orfeon.combining.composition import Named
-from orfeon.combining.fitting import ask
-from orfeon.combining.judged import JudgedClassifiers
+from orfeon.combining.fitting import query
 from orfeon.combining.out_of_fold import Split
-from orfeon.combining.prospect import Prospect, calibrate, calibrate_by_others, make_plan
 from orfeon.combining.training_units import Units
-from orfeon.warning import warn_user
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.scikit_learn import Interval, _safe_indexing
+from orfeon.utils.types import Floats, Integers
+from orfeon.utils.user_warning import warn_user
 
 #: Rows by which the cost of asking is measured, and how often.
 _ROWS, _TIMES = 1000, 3
@@ -40,7 +36,7 @@ _ROWS, _TIMES = 1000, 3
 _TOLERANCE = 1.0
 
 
-class CostCascadeClassifier(JudgedClassifiers):
+class CostCascadeClassifier(CalibratedClassifiers):
     """Classifiers from cheap to dear, of which the first that is sure answers.
 
     Parameters
@@ -73,7 +69,7 @@ class CostCascadeClassifier(JudgedClassifiers):
     Attributes
     ----------
     estimators_ : list of classifiers
-        Fitted to all the examples.
+        Fitted to all the samples.
     named_estimators_ : Bunch
         The same by name.
     threshold_ : float
@@ -86,7 +82,7 @@ class CostCascadeClassifier(JudgedClassifiers):
         or cost more than they save.
     answered_ : ndarray of shape (n_estimators,)
         Share of the rows that each classifier answers, as estimated out of fold.
-    asked_ : ndarray of shape (n_estimators,)
+    queried_ : ndarray of shape (n_estimators,)
         Share of the rows that it is asked about.
     costs_ : ndarray of shape (n_estimators,)
         Cost of asking each about a row.
@@ -101,7 +97,7 @@ class CostCascadeClassifier(JudgedClassifiers):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 
@@ -117,9 +113,9 @@ class CostCascadeClassifier(JudgedClassifiers):
     decide which classifiers are worth asking at all, if they are given; measured ones do not, for
     the cascade would depend on what else the machine was doing.
 
-    What is told of the examples is estimated by folds: the answers are of classifiers that have not
-    seen the example, and their confidences are calibrated on the answers to the other folds. The
-    threshold, and the classifiers that are asked, are then chosen on all of these examples, to
+    What is told of the samples is estimated by folds: the answers are of classifiers that have not
+    seen the sample, and their confidences are calibrated on the answers to the other folds. The
+    threshold, and the classifiers that are asked, are then chosen on all of these samples, to
     which ``expected_loss_`` and ``saving_`` refer: the estimates are optimistic by that choice, and
     the standard error within ``max_loss`` is there to make up for it. With ``confidence`` nothing
     is chosen.
@@ -139,7 +135,7 @@ class CostCascadeClassifier(JudgedClassifiers):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **JudgedClassifiers._parameter_constraints,
+        **CalibratedClassifiers._parameter_constraints,
         "costs": ["array-like", None],
         "max_loss": [Interval(Real, 0.0, 1.0, closed="both")],
         "confidence": [Interval(Real, 0.0, 1.0, closed="both"), None],
@@ -149,7 +145,7 @@ class CostCascadeClassifier(JudgedClassifiers):
     calibrators_: list[Any]
     levels_: Integers
     answered_: Floats
-    asked_: Floats
+    queried_: Floats
     costs_: Floats
     expected_cost_: float
     saving_: float
@@ -230,16 +226,16 @@ class CostCascadeClassifier(JudgedClassifiers):
         self.levels_, self.threshold_ = np.array(plan.levels), plan.threshold
         self._foresee(prospect.of(plan.levels))
         self.costs_ = self._measure(units.table) if self.costs is None else _floats(self.costs)
-        self.expected_cost_ = float((self.asked_ * self.costs_).sum())
+        self.expected_cost_ = float((self.queried_ * self.costs_).sum())
         self.saving_ = 1.0 - self.expected_cost_ / float(self.costs_[-1])
         if splits:
             self._warn(plan.not_paid)
 
     def _foresee(self, prospect: Prospect) -> None:
-        """What the levels that are asked would do to the examples."""
-        self.answered_, self.asked_ = np.zeros((2, len(self.estimators_)))
+        """What the levels that are asked would do to the samples."""
+        self.answered_, self.queried_ = np.zeros((2, len(self.estimators_)))
         self.answered_[self.levels_] = prospect.answered(self.threshold_)
-        self.asked_[self.levels_] = prospect.asked(self.threshold_)
+        self.queried_[self.levels_] = prospect.queried(self.threshold_)
         self.expected_loss_ = float(prospect.losses(np.array([self.threshold_]))[0][0])
 
     def _warn(self, not_paid: Sequence[int]) -> None:
@@ -264,11 +260,11 @@ class CostCascadeClassifier(JudgedClassifiers):
         rows = _safe_indexing(table, np.resize(np.arange(table.shape[0]), _ROWS))
         seconds = []
         for estimator in self.estimators_:
-            ask(estimator, rows, self.classes_, "predict_proba")  # some compile at first
+            query(estimator, rows, self.classes_, "predict_proba")  # some compile at first
             times = []
             for _ in range(_TIMES):
                 begin = time.perf_counter()
-                ask(estimator, rows, self.classes_, "predict_proba")
+                query(estimator, rows, self.classes_, "predict_proba")
                 times.append(time.perf_counter() - begin)
             seconds.append(max(min(times), 1e-9) / _ROWS)
         return np.array(seconds)
@@ -282,13 +278,13 @@ class CostCascadeClassifier(JudgedClassifiers):
         shares, levels = np.empty((n_rows, len(self.classes_))), np.empty(n_rows, np.int64)
         left = np.arange(n_rows)
         for level in self.levels_:
-            asked = rows if len(left) == n_rows else _safe_indexing(rows, left)
-            said = ask(self.estimators_[level], asked, self.classes_, "predict_proba")
+            queried = rows if len(left) == n_rows else _safe_indexing(rows, left)
+            answers = query(self.estimators_[level], queried, self.classes_, "predict_proba")
             sure = np.ones(len(left), dtype=bool)
             if level < len(self.calibrators_):
-                confidence = self.calibrators_[level].predict(said.max(axis=1))
+                confidence = self.calibrators_[level].predict(answers.max(axis=1))
                 sure = confidence >= self.threshold_
-            shares[left[sure]], levels[left[sure]] = said[sure], level
+            shares[left[sure]], levels[left[sure]] = answers[sure], level
             left = left[~sure]
             if not len(left):
                 break
@@ -299,7 +295,7 @@ class CostCascadeClassifier(JudgedClassifiers):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -314,7 +310,7 @@ class CostCascadeClassifier(JudgedClassifiers):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

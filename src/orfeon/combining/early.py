@@ -21,13 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_regressor
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.adapters import FittedEnsemble, adapt, unpruned
-from orfeon.adapters.base import NoSayError
-from orfeon.adapters.pipelines import EnsembleInPipeline
-from orfeon.boosting.tallies import with_ties
+from orfeon.base import class_codes
+from orfeon.boosting.vote_sums import with_ties
 from orfeon.combining.vote_stability import (
     CertainLead,
     RivalsBound,
@@ -35,11 +32,12 @@ from orfeon.combining.vote_stability import (
     TwoClassTable,
 )
 from orfeon.forest import PER_NODE, Forest
-from orfeon.members import CommitteeMembers, FromEach
-from orfeon.tabular import class_codes
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.members import FittedEnsemble, adapt, unpruned
+from orfeon.members.adapter import MembersNotVotingError
+from orfeon.members.members import CommitteeMembers, FromEach
+from orfeon.members.pipelines import EnsembleInPipeline
+from orfeon.utils.scikit_learn import _safe_indexing
+from orfeon.utils.types import Floats, Integers
 
 #: Sums of fractions are held for equal within this share of the largest sum there can be.
 _ROUNDING = 1e-9
@@ -60,7 +58,7 @@ class EarlyDecision:
     ----------
     predictions : ndarray of shape (n_rows,)
         Decided classes.
-    n_asked : ndarray of shape (n_rows,)
+    n_queried : ndarray of shape (n_rows,)
         How many members were asked about each row.
     n_members : int
         How many there are.
@@ -72,32 +70,32 @@ class EarlyDecision:
     >>> import numpy as np
     >>> from orfeon.combining import EarlyDecision
     >>> decided = EarlyDecision(np.array(["a", "b"]), np.array([6, 10]), 10)
-    >>> decided.mean_asked, decided.saving
+    >>> decided.mean_queried, decided.saving
     (8.0, 0.2)
     >>> print(decided)
     2 rows decided exactly, asking 8.0 of 10 members on average: 20.0% saved
     """
 
     predictions: npt.NDArray[Any]
-    n_asked: Integers
+    n_queried: Integers
     n_members: int
     confidence: float = 1.0
 
     @property
-    def mean_asked(self) -> float:
+    def mean_queried(self) -> float:
         """Members asked about a row, on average."""
-        return float(self.n_asked.mean())
+        return float(self.n_queried.mean())
 
     @property
     def saving(self) -> float:
         """Share of the members that were not asked, on average."""
         # One division only, so that nothing asked for is a saving of exactly nothing.
-        return float((self.n_members - self.n_asked).mean() / self.n_members)
+        return float((self.n_members - self.n_queried).mean() / self.n_members)
 
     def __str__(self) -> str:
         how = "exactly" if self.confidence == 1 else f"at confidence {self.confidence:g}"
         return (
-            f"{len(self.n_asked)} rows decided {how}, asking {self.mean_asked:.1f} of "
+            f"{len(self.n_queried)} rows decided {how}, asking {self.mean_queried:.1f} of "
             f"{self.n_members} members on average: {self.saving:.1%} saved"
         )
 
@@ -116,11 +114,11 @@ def early_decision(
     ----------
     ensemble : classifier, members, or array of shape (n_members, n_rows)
         A fitted ensemble of orfeon or scikit-learn, pruned or not, a pipeline that ends in one, or
-        a list of fitted classifiers, as :func:`orfeon.adapters.adapt` takes them; or members such
+        a list of fitted classifiers, as :func:`orfeon.members.adapt` takes them; or members such
         as a :class:`~orfeon.forest.Forest`, whose predictions are class codes; or a matrix of
         votes, labels of any kind, without ``X``: it shows what would be saved. The classes are then
         those that are voted for.
-    X : array or data frame of shape (n_rows, n_attributes), optional
+    X : array or data frame of shape (n_rows, n_features), optional
         Rows; as the members take them if these were given.
     confidence : float, default=1.0
         With 1 the decision is exactly that of the whole ensemble, ties included. With less, a row
@@ -186,7 +184,7 @@ def early_decision(
 
     What would be saved, from votes alone:
 
-    >>> early_decision([["a", "b"], ["a", "a"], ["b", "b"]]).n_asked
+    >>> early_decision([["a", "b"], ["a", "a"], ["b", "b"]]).n_queried
     array([2, 3])
     """
     confidence = _checked_confidence(confidence)
@@ -194,7 +192,7 @@ def early_decision(
     ballot = _ballot(panel, member_weights, confidence)
     rule = ballot.rule(confidence)
     checks = _checks(panel, rule.first, _checked_block(block))
-    found = panel.ask(lambda rows: _decide(ballot, rule, checks, rows), panel.rows, 0)
+    found = panel.query(lambda rows: _decide(ballot, rule, checks, rows), panel.rows, 0)
     return EarlyDecision(panel.classes[found[:, 0]], found[:, 1], len(panel.members), confidence)
 
 
@@ -332,10 +330,10 @@ class _Supports(_Ballot):
         leader = super().decide(sums, rows, which)
         # Rounding decides among equals, so it has to be that of the whole ensemble.
         if close.any():
-            leader[close] = self._ask_the_whole(_take(rows, which[close]))
+            leader[close] = self._query_all_members(_take(rows, which[close]))
         return leader
 
-    def _ask_the_whole(self, rows: Any) -> Integers:
+    def _query_all_members(self, rows: Any) -> Integers:
         """What all members decide together."""
         return np.asarray(np.argmax(self.members.mean_supports(rows), axis=1))
 
@@ -344,11 +342,11 @@ class _OfAnotherMake(_Supports):
     """Supports, or weighted votes, of an ensemble that says itself what it decides."""
 
     def add(self, sums: npt.NDArray[Any], first: int, last: int, rows: Any) -> None:
-        said = self.members.subset(range(first, last)).supports(rows)
-        for one, weight in zip(said, self._weights[first:last], strict=True):
+        answers = self.members.subset(range(first, last)).supports(rows)
+        for one, weight in zip(answers, self._weights[first:last], strict=True):
             sums += weight * one
 
-    def _ask_the_whole(self, rows: Any) -> Integers:
+    def _query_all_members(self, rows: Any) -> Integers:
         return np.asarray(self.members.decide(rows))
 
 
@@ -377,7 +375,7 @@ def _refuse_beside_supports(members: Any, given: Any, confidence: float) -> None
     this, instead = 'this ensemble has combine="soft"', 'set combine="majority"'
     if isinstance(members, _Adapted):
         this = f"{members.name} averages the supports of its members"
-        instead = "give its votes, orfeon.adapters.adapt(ensemble).answers(X), without X"
+        instead = "give its votes, orfeon.members.adapt(ensemble).answers(X), without X"
     if given is not None:
         raise ValueError(f"member_weights are for votes, and {this}.")
     if confidence < 1:
@@ -407,9 +405,9 @@ def _take(rows: Any, which: Integers) -> Any:
 # -- who is asked ----------------------------------------------------------------------------------
 
 
-def _ask_all(ask: Callable[[Any], Any], rows: Any, axis: int) -> Any:
+def _query_all(query: Callable[[Any], Any], rows: Any, axis: int) -> Any:
     """Ask about all rows at once."""
-    return ask(rows)
+    return query(rows)
 
 
 @dataclass(frozen=True)
@@ -421,7 +419,7 @@ class _Panel:
     classes: npt.NDArray[Any]
     combine: str = "majority"
     block: int | None = None
-    ask: Callable[[Callable[[Any], Any], Any, int], Any] = _ask_all
+    query: Callable[[Callable[[Any], Any], Any, int], Any] = _query_all
     weights: Floats | None = None
 
 
@@ -489,7 +487,7 @@ def _read(ensemble: Any, X: Any) -> _Panel:
     """Who is asked about what."""
     ensemble = unpruned(ensemble)
     is_members = hasattr(ensemble, "count_votes") and hasattr(ensemble, "subset")
-    is_ours = hasattr(ensemble, "_rows") and hasattr(ensemble, "_ask")
+    is_ours = hasattr(ensemble, "_rows") and hasattr(ensemble, "_query")
     if X is None and not is_members and not hasattr(ensemble, "get_params"):
         return _read_votes(ensemble)
     if not is_members and not is_ours:
@@ -503,7 +501,7 @@ def _read(ensemble: Any, X: Any) -> _Panel:
     if is_ours:
         return _Panel(
             ensemble.members_, ensemble._rows(X), ensemble.classes_, _how(ensemble),
-            ask=ensemble._ask,
+            query=ensemble._query,
             weights=ensemble._vote_weights() if hasattr(ensemble, "_vote_weights") else None,
         )  # fmt: skip
     if isinstance(ensemble, Forest | CommitteeMembers):
@@ -515,14 +513,14 @@ def _read_adapted(ensemble: Any, X: Any) -> _Panel:
     """Ensembles of another make, pipelines, and lists of classifiers."""
     try:
         found = adapt(ensemble)
-    except NoSayError as error:
+    except MembersNotVotingError as error:
         raise TypeError(f"{error.name} is not decided early: {error.reason}.") from error
     except TypeError as error:
         raise TypeError(
             f"ensemble is a {type(ensemble).__name__}, which is not allowed: give an ensemble of "
             "classifiers of orfeon or scikit-learn, a list of fitted classifiers, or members, with "
             "X. Classifiers that predict class codes are members as "
-            "orfeon.members.EstimatorMembers(estimators, n_classes)."
+            "orfeon.members.members.EstimatorMembers(estimators, n_classes)."
         ) from error
     if found.classes is None:
         raise _regression(ensemble)

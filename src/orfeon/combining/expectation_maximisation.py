@@ -1,6 +1,6 @@
 """The EM algorithm for mixtures of experts, from several starts.
 
-The E step gives each expert the share of each example that it is responsible for; the M step fits
+The E step gives each expert the share of each sample that it is responsible for; the M step fits
 gates and experts to their shares. No step lowers the penalised log-likelihood, as far as the fits
 of the M step are exact or at least gain something.
 
@@ -16,12 +16,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.combining.gating import Gates, responsibilities
 from orfeon.combining.local_models import Learner
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: What a fit within the M step may leave ungained, as a share of what ends the iterations.
 _INNER = 1e-1

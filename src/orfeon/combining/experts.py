@@ -1,4 +1,4 @@
-"""Mixtures of experts: a gate decides by the attributes how much each expert counts.
+"""Mixtures of experts: a gate decides by the features how much each expert counts.
 
 Gate and experts are trained together by the EM algorithm, so that each expert learns the part of
 the problem that it is best at, and the gate where that part is.
@@ -16,8 +16,6 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval
-
 from orfeon.combining.mixture_base import (
     EXPERT_TEXTS,
     EXPERTS,
@@ -26,6 +24,7 @@ from orfeon.combining.mixture_base import (
     BaseMixtureOfExperts,
 )
 from orfeon.ensembles.documentation import documented
+from orfeon.utils.scikit_learn import Interval
 
 _N_EXPERTS: dict[str, list[Any]] = {"n_experts": [Interval(Integral, 1, None, closed="left")]}
 
@@ -115,7 +114,7 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
 class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
     """Regressors that share a problem out among themselves, by a gate.
 
-    Each expert is a Gaussian with a mean that depends on the attributes, and a variance of its own.
+    Each expert is a Gaussian with a mean that depends on the features, and a variance of its own.
 
     Parameters
     ----------

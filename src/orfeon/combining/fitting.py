@@ -1,4 +1,4 @@
-"""One estimator of any kind: cloned and seeded, fitted to weighted examples, and asked."""
+"""One estimator of any kind: cloned and seeded, fitted to weighted samples, and asked."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
+from orfeon.base import class_codes, fractions_error
 from orfeon.ensembles.training import seed_estimator
-from orfeon.members import class_supports
-from orfeon.tabular import class_codes, fractions_error
+from orfeon.members.members import class_supports
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Method = Literal["predict_proba", "predict"]
 
 
@@ -36,7 +36,7 @@ def fresh(estimator: Any, seed: int) -> Any:
 def fit_weighted(
     estimator: Any, X: Any, y: npt.NDArray[Any], weights: Floats | None = None, *, name: str = ""
 ) -> Any:
-    """Fit an estimator to weighted examples."""
+    """Fit an estimator to weighted samples."""
     if isinstance(estimator, FrozenEstimator):
         return estimator
     if is_classifier(estimator) and (y == y[0]).all():
@@ -55,16 +55,16 @@ def fit_unless_refused(
     return estimator.fit(X, y, sample_weight=weights)
 
 
-def ask(estimator: Any, X: Any, classes: npt.NDArray[Any] | None, method: Method) -> Floats:
+def query(estimator: Any, X: Any, classes: npt.NDArray[Any] | None, method: Method) -> Floats:
     """What a fitted estimator says of some rows."""
     if classes is None:
-        said = np.asarray(estimator.predict(X), dtype=np.float64)
-        if said.ndim != 1 and said.shape[1:] != (1,):
+        answers = np.asarray(estimator.predict(X), dtype=np.float64)
+        if answers.ndim != 1 and answers.shape[1:] != (1,):
             raise ValueError(
-                f"{type(estimator).__name__} gives predictions of shape {said.shape}: it has "
+                f"{type(estimator).__name__} gives predictions of shape {answers.shape}: it has "
                 "several outputs, and one is allowed."
             )
-        return said.reshape(-1, 1)
+        return answers.reshape(-1, 1)
     if method == "predict":
         votes = np.asarray(estimator.predict(X))
         return np.eye(len(classes))[

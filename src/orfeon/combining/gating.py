@@ -19,10 +19,9 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import minimize
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: Up to this many unknowns a softmax regression is solved by Newton's method, else by L-BFGS.
 _MOST_UNKNOWNS = 400
@@ -37,7 +36,7 @@ _ROUNDING = 1e-14
 
 
 def responsibilities(log_shares: Floats, log_densities: Floats) -> tuple[Floats, Floats]:
-    """The E step: how likely it is that each expert made each example."""
+    """The E step: how likely it is that each expert made each sample."""
     joint = log_shares + log_densities
     posterior = log_softmax(joint)
     log_likelihood = joint.max(axis=1) - posterior.max(axis=1)
@@ -154,7 +153,7 @@ class _SoftmaxProblem:
 
 
 def in_fewer_directions(inputs: Floats) -> tuple[Floats, Floats | None]:
-    """Inputs in the directions in which the examples differ, where there are fewer of these.
+    """Inputs in the directions in which the samples differ, where there are fewer of these.
 
     No penalised linear model has weights in other directions, so that nothing is lost.
     """

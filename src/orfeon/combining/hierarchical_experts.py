@@ -1,6 +1,6 @@
 """Hierarchical mixtures of experts: a tree of gates, and an expert at each of its leaves.
 
-The gates divide the attributes softly, each what the ones above it leave to it, as a decision tree
+The gates divide the features softly, each what the ones above it leave to it, as a decision tree
 does with hard tests. One level of gates is a mixture of experts (:mod:`orfeon.combining.experts`).
 
 References
@@ -15,8 +15,6 @@ import math
 from numbers import Integral
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval
-
 from orfeon.combining.mixture_base import (
     EXPERT_TEXTS,
     EXPERTS,
@@ -25,6 +23,7 @@ from orfeon.combining.mixture_base import (
     BaseMixtureOfExperts,
 )
 from orfeon.ensembles.documentation import documented
+from orfeon.utils.scikit_learn import Interval
 
 _TREE: dict[str, list[Any]] = {
     "depth": [Interval(Integral, 1, None, closed="left")],
@@ -126,7 +125,7 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
 class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
     """Regressors that share a problem out among themselves, by a tree of gates.
 
-    Each expert is a Gaussian with a mean that depends on the attributes, and a variance of its own.
+    Each expert is a Gaussian with a mean that depends on the features, and a variance of its own.
 
     Parameters
     ----------

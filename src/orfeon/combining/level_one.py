@@ -1,9 +1,9 @@
-"""Level-1 data: what models say of examples that they have not seen, for another to learn from.
+"""Level-1 data: what models say of samples that they have not seen, for another to learn from.
 
 There are three honest sources. Out of fold, the models are trained again for each fold
-(:mod:`orfeon.combining.out_of_fold`). Out of bag, an ensemble whose members leave examples out is
-trained once, and each example is told by the members that left it out. And models that are fitted
-already may be asked about examples that are new to them.
+(:mod:`orfeon.combining.out_of_fold`). Out of bag, an ensemble whose members leave samples out is
+trained once, and each sample is told by the members that left it out. And models that are fitted
+already may be asked about samples that are new to them.
 """
 
 from __future__ import annotations
@@ -13,19 +13,16 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
-from orfeon.adapters import adapt
-from orfeon.adapters.base import NoOutOfBagError
+from orfeon.base import class_codes
 from orfeon.combining.fitting import Method, is_frozen
 from orfeon.combining.training_units import Units, can_be_learnt_from
-from orfeon.ensembles.training_set import was_trained_on
-from orfeon.tabular import class_codes
-from orfeon.warning import AdvisedWarning, warn_user
-
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+from orfeon.ensembles.provenance import was_trained_on
+from orfeon.members import adapt
+from orfeon.members.adapter import NoOutOfBagError
+from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
+from orfeon.utils.types import Floats, Mask
+from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 #: Numbers that the members of an ensemble are asked for in one go.
 _AT_ONCE = 1 << 22
@@ -33,21 +30,21 @@ _AT_ONCE = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class LevelOne:
-    """What members say of the training examples, without having seen them."""
+    """What members say of the training samples, without having seen them."""
 
     answers: Floats
-    heard: Mask
+    answered: Mask
     tells: bool = True
 
     @classmethod
     def of_all(cls, answers: Floats, *, tells: bool = True) -> LevelOne:
-        """Answers of members that have seen none of the examples."""
+        """Answers of members that have seen none of the samples."""
         return cls(answers, np.ones(answers.shape[:2], dtype=bool), tells)
 
     @property
     def known(self) -> Mask:
-        """Which examples some member tells."""
-        return np.asarray(self.heard.any(axis=0))
+        """Which samples some member tells."""
+        return np.asarray(self.answered.any(axis=0))
 
 
 def check_members(name: str, ensemble: Any) -> None:
@@ -56,7 +53,7 @@ def check_members(name: str, ensemble: Any) -> None:
         adapt(ensemble)
     except TypeError as error:
         raise TypeError(
-            f'{name} has no members that leave examples out, as cv="out_of_bag" needs: {error}'
+            f'{name} has no members that leave samples out, as cv="out_of_bag" needs: {error}'
         ) from error
 
 
@@ -83,7 +80,7 @@ def ensemble_means(
     X: Any,
     classes: npt.NDArray[Any] | None,
     method: Method,
-    heard: Mask | None = None,
+    answered: Mask | None = None,
 ) -> Floats:
     """Mean of what the members of a fitted ensemble say, or of those that are heard."""
     n_rows, n_outputs = _num_samples(X), 1 if classes is None else len(classes)
@@ -96,21 +93,21 @@ def ensemble_means(
         answers = ensemble_answers(ensemble, some, classes, method)
         # Member by member, so that rounding is the same however many rows are asked about.
         for t, answer in enumerate(answers):
-            sums[span] += answer if heard is None else answer * heard[t, span, None]
-    counts = np.full(n_rows, n_members) if heard is None else heard.sum(axis=0)
+            sums[span] += answer if answered is None else answer * answered[t, span, None]
+    counts = np.full(n_rows, n_members) if answered is None else answered.sum(axis=0)
     with np.errstate(invalid="ignore"):
         return np.asarray(sums / counts[:, None])
 
 
 def left_out(ensemble: Any, units: Units, given: tuple[Any, Any, Any]) -> Mask:
-    """Which examples each member of a fitted ensemble has not seen, nor a copy of them."""
+    """Which samples each member of a fitted ensemble has not seen, nor a copy of them."""
     members = adapt(ensemble)
-    examples = given
+    samples = given
     if not is_frozen(ensemble):
         weights = None if (units.weights == 1.0).all() else units.weights
-        examples = (units.table, units.labels, weights)
+        samples = (units.table, units.labels, weights)
     try:
-        out = members.out_of_bag(*examples)
+        out = members.out_of_bag(*samples)
     except NoOutOfBagError as error:
         # What can be done instead is another thing here than where members are ordered.
         raise ValueError(f"{error.what}. Use folds, such as cv=5.") from error
@@ -124,18 +121,18 @@ def out_of_bag_means(
     classes: npt.NDArray[Any] | None,
     method: Method,
 ) -> LevelOne:
-    """Level-1 data of ensembles: each example is told by those members that left it out."""
-    heard = [left_out(ensemble, units, given) for ensemble in ensembles]
+    """Level-1 data of ensembles: each sample is told by those members that left it out."""
+    answered = [left_out(ensemble, units, given) for ensemble in ensembles]
     means = [
         ensemble_means(ensemble, units.table, classes, method, some)
-        for ensemble, some in zip(ensembles, heard, strict=True)
+        for ensemble, some in zip(ensembles, answered, strict=True)
     ]
-    told = np.stack([some.any(axis=0) for some in heard])
+    told = np.stack([some.any(axis=0) for some in answered])
     # All of them or none, so that the final estimator learns from complete rows.
     whole: Mask = np.asarray(told.all(axis=0))
     _warn_of_those_always_seen(whole)
     answers = np.where(whole[:, None], np.stack(means), np.nan)
-    tells = all(can_be_learnt_from(~some, some, units) for some in heard)
+    tells = all(can_be_learnt_from(~some, some, units) for some in answered)
     return LevelOne(answers, np.broadcast_to(whole, told.shape), tells)
 
 
@@ -147,16 +144,16 @@ def out_of_bag_members(
     method: Method,
 ) -> LevelOne:
     """Level-1 data of the members of one ensemble, each of which is heard where it was left out."""
-    heard = left_out(ensemble, units, given)
-    _warn_of_those_always_seen(np.asarray(heard.any(axis=0)))
+    answered = left_out(ensemble, units, given)
+    _warn_of_those_always_seen(np.asarray(answered.any(axis=0)))
     answers = ensemble_answers(ensemble, units.table, classes, method)
     sums = np.zeros(answers.shape[1:])
-    for answer, own in zip(answers, heard, strict=True):
+    for answer, own in zip(answers, answered, strict=True):
         sums += answer * own[:, None]
     with np.errstate(invalid="ignore"):
-        mean = sums / heard.sum(axis=0)[:, None]
-    tells = can_be_learnt_from(~heard, heard, units)
-    return LevelOne(np.where(heard[:, :, None], answers, mean), heard, tells)
+        mean = sums / answered.sum(axis=0)[:, None]
+    tells = can_be_learnt_from(~answered, answered, units)
+    return LevelOne(np.where(answered[:, :, None], answers, mean), answered, tells)
 
 
 def _warn_of_those_always_seen(told: Mask) -> None:
@@ -164,7 +161,7 @@ def _warn_of_those_always_seen(told: Mask) -> None:
     if never:
         warn_user(
             AdvisedWarning(
-                f"{never} of {len(told)} examples were seen by every member: they have no "
+                f"{never} of {len(told)} samples were seen by every member: they have no "
                 "out-of-bag answers, and the final estimator does not learn from them.",
                 "More members, or smaller samples, would give them some.",
             )
@@ -172,12 +169,12 @@ def _warn_of_those_always_seen(told: Mask) -> None:
 
 
 def check_unseen(name: str, estimator: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    """Refuse a fitted ensemble of orfeon that was trained on these very examples."""
+    """Refuse a fitted ensemble of orfeon that was trained on these very samples."""
     trained = estimator.estimator if is_frozen(estimator) else estimator
     if was_trained_on(trained, X, y, sample_weight):
         raise ValueError(
-            f"{name} was fitted to these very examples: what it says of them is no level-1 data. "
-            'Give examples that are new to it, or cv="out_of_bag" where its members leave examples '
+            f"{name} was fitted to these very samples: what it says of them is no level-1 data. "
+            'Give samples that are new to it, or cv="out_of_bag" where its members leave samples '
             "out."
         )
 
@@ -192,6 +189,6 @@ def warn_of_memory(names: list[str], answers: Floats, y: npt.NDArray[Any]) -> No
             right = answer.argmax(axis=1) == y
         if right.all():
             warn_user(
-                f"{name} is right about all {len(y)} examples, as one is that was fitted to them; "
-                "what it says is taken for answers about examples that are new to it."
+                f"{name} is right about all {len(y)} samples, as one is that was fitted to them; "
+                "what it says is taken for answers about samples that are new to it."
             )

@@ -1,6 +1,6 @@
 """What experts of a mixture are: softmax or linear regressions, or estimators of any kind.
 
-A *learner* holds the training examples and fits all experts in the M step, each to the examples
+A *learner* holds the training samples and fits all experts in the M step, each to the samples
 with its responsibilities as weights. The *experts* that it gives hold what they need to answer.
 """
 
@@ -14,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from orfeon.combining.fitting import ask, fit_weighted, fresh
+from orfeon.combining.fitting import fit_weighted, fresh, query
 from orfeon.combining.gating import expand, fit_softmax, log_softmax
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: The least probability that an estimator gives a class, for its logarithm is taken.
 _LEAST_PROBABILITY = 1e-9
-#: The least share of an example that each estimator learns from: one that no example is left to
+#: The least share of a sample that each estimator learns from: one that no sample is left to
 #: begins anew from all of them.
 _LEAST_SHARE = 1e-9
 #: The least variance of a Gaussian, as a share of that of the target.
@@ -81,7 +80,7 @@ class GaussianExperts(Experts):
         """Means, see :meth:`Experts.answers`."""
         if self.weights is not None:
             return np.asarray(inputs @ self.weights.T)
-        return np.column_stack([ask(e, X, None, "predict")[:, 0] for e in self.estimators])
+        return np.column_stack([query(e, X, None, "predict")[:, 0] for e in self.estimators])
 
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
         """Logarithms of densities, see :meth:`Experts.log_densities`."""
@@ -112,8 +111,8 @@ class ClassifierExperts(Experts):
 
     def answers(self, X: Any, inputs: Floats) -> Floats:
         """Class probabilities, see :meth:`Experts.answers`."""
-        said = [ask(e, X, self.classes, "predict_proba") for e in self.estimators]
-        return np.stack(said, axis=1)
+        answers = [query(e, X, self.classes, "predict_proba") for e in self.estimators]
+        return np.stack(answers, axis=1)
 
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
         """Logarithms of probabilities, see :meth:`Experts.log_densities`."""
@@ -130,7 +129,7 @@ def _log_of_class(answers: Floats, y: npt.NDArray[Any], least: float) -> Floats:
 
 @dataclass(frozen=True)
 class Learner(ABC):
-    """The training examples, and how experts are fitted to parts of them."""
+    """The training samples, and how experts are fitted to parts of them."""
 
     inputs: Floats
     y: npt.NDArray[Any]
@@ -142,7 +141,7 @@ class Learner(ABC):
 
     @abstractmethod
     def log_densities(self, experts: Any) -> Floats:
-        """What the experts give the targets of the examples."""
+        """What the experts give the targets of the samples."""
 
     def penalty(self, experts: Any) -> float:
         """What is subtracted from the log-likelihood for the experts' parameters."""
@@ -167,7 +166,7 @@ class SoftmaxLearner(Learner):
         return SoftmaxExperts(np.stack(fits))
 
     def log_densities(self, experts: SoftmaxExperts) -> Floats:
-        """Logarithms of the probabilities of the examples' classes."""
+        """Logarithms of the probabilities of the samples' classes."""
         rows = np.arange(len(self.y))
         logs = [log_softmax(self.inputs @ w.T)[rows, self.y] for w in experts.weights]
         return np.column_stack(logs)
@@ -182,7 +181,7 @@ class GaussianLearner(Learner):
     """Fits variances; subclasses, the means. The target has mean 0 and variance 1.
 
     The variances are those of the residuals and of as many more as alpha, each as large as the
-    standard deviation of the target, so that a few examples on a line do not draw an expert whose
+    standard deviation of the target, so that a few samples on a line do not draw an expert whose
     density there has no limit.
     """
 
@@ -195,7 +194,7 @@ class GaussianLearner(Learner):
         return max(squares / total, _LEAST_VARIANCE)
 
     def log_densities(self, experts: GaussianExperts) -> Floats:
-        """Logarithms of the densities of the examples' targets."""
+        """Logarithms of the densities of the samples' targets."""
         return experts.log_densities(self._means(experts), self.y)
 
     def penalty(self, experts: GaussianExperts) -> float:
@@ -208,7 +207,7 @@ class GaussianLearner(Learner):
 
     @abstractmethod
     def _means(self, experts: GaussianExperts) -> Floats:
-        """The experts' means for the examples."""
+        """The experts' means for the samples."""
 
 
 @dataclass(frozen=True)
@@ -285,7 +284,7 @@ class ClassifierLearner(Learner):
         return ClassifierExperts(fits, self.classes)
 
     def log_densities(self, experts: ClassifierExperts) -> Floats:
-        """Logarithms of the probabilities of the examples' classes."""
+        """Logarithms of the probabilities of the samples' classes."""
         return experts.log_densities(experts.answers(self.X, self.inputs), self.y)
 
 

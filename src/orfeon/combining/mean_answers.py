@@ -1,6 +1,6 @@
 """The mean of what models say: a final estimator that learns nothing.
 
-It stands in where there are too few examples to learn from, because no model was asked about a
+It stands in where there are too few samples to learn from, because no model was asked about a
 class that it knows.
 """
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import _safe_indexing
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import _safe_indexing
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class MeanAnswers:
     classes_: npt.NDArray[Any] | None
 
     def _means(self, table: Any) -> Floats:
-        """Means by class; attributes that come after the answers are left out."""
+        """Means by class; features that come after the answers are left out."""
         n_classes = 1 if self.classes_ is None else len(self.classes_)
         width = 1 if n_classes == 2 else n_classes
         columns = np.arange(self.n_models * width)

@@ -19,15 +19,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.forest import Forest
+from orfeon.forest.pruning import prune_to_alpha
 from orfeon.growth import Growth, grow_forest, grow_pruned_forest
-from orfeon.pruning import prune_to_alpha
-from orfeon.schema import Schema
-from orfeon.seeding import seed_sequence, tree_seeds
-from orfeon.table import Table
+from orfeon.utils.seeding import seed_sequence, tree_seeds
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Properties = Literal["distribution", "probabilities"]
 
 
@@ -42,7 +41,7 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
     criterion : {"gini", "entropy"}, default="gini"
         Impurity of the counts of which member is right.
     pruning : "cv", float or None, default="cv"
-        The price of a leaf, as a share of the examples that members disagree about; by
+        The price of a leaf, as a share of the samples that members disagree about; by
         cross-validation; or no pruning.
     pruning_rule : {"1se", "min"}, default="1se"
         With cross-validation: the smallest tree within one standard error of the least error, or
@@ -50,7 +49,7 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
     n_folds : int, default=10
         Folds of the cross-validation.
     min_samples_leaf : int, default=1
-        Least number of examples in a leaf, each counted for every member that is right about it.
+        Least number of samples in a leaf, each counted for every member that is right about it.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the folds, and the choice between equally good tests.
 
@@ -63,7 +62,7 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    An example counts for each member that is right about it, and not at all where all members are
+    A sample counts for each member that is right about it, and not at all where all members are
     right or all are wrong. So the label of a leaf is the member that is right most often there, and
     the error that pruning minimises is that of the members chosen, up to a constant. Published
     trees are split by the accuracy of the best member; here by the impurity of those counts, which
@@ -115,16 +114,16 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         y: npt.NDArray[np.integer[Any]],
         weights: Floats | None = None,
         *,
-        heard: npt.NDArray[np.bool_] | None = None,
+        answered: npt.NDArray[np.bool_] | None = None,
         groups: Integers | None = None,
-        attributes: tuple[Floats, Schema] | None = None,
+        features: tuple[Floats, Schema] | None = None,
     ) -> Self:
         """Grow the tree.
 
         Parameters
         ----------
         answers : ndarray of shape (n_members, n_rows, n_classes)
-            Class probabilities by members that have not seen the examples.
+            Class probabilities by members that have not seen the samples.
         y : ndarray of shape (n_rows,)
             Class codes.
         weights : ndarray of shape (n_rows,), optional
@@ -132,9 +131,9 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         heard : ndarray of bool of shape (n_members, n_rows), optional
             Whether an answer is the member's own; all are by default.
         groups : ndarray of shape (n_rows,), optional
-            A number for each example that its copies share; they are in one fold.
-        attributes : tuple of (encoded rows, Schema), optional
-            Attributes of the examples that may be tested too.
+            A number for each sample that its copies share; they are in one fold.
+        features : tuple of (encoded rows, Schema), optional
+            Features of the samples that may be tested too.
 
         Returns
         -------
@@ -143,13 +142,13 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         """
         self._check()
         n_members, n_rows, _ = answers.shape
-        heard = np.ones((n_members, n_rows), dtype=bool) if heard is None else heard
-        right = heard & (answers.argmax(axis=2) == y)
-        tells = right.any(axis=0) & (heard & ~right).any(axis=0)
+        answered = np.ones((n_members, n_rows), dtype=bool) if answered is None else answered
+        right = answered & (answers.argmax(axis=2) == y)
+        tells = right.any(axis=0) & (answered & ~right).any(axis=0)
         member, row = np.nonzero(right & tells)
         if not len(row):  # all are equally good
             row, member = np.zeros(1, np.int64), right.sum(axis=1).argmax(keepdims=True)
-        table, schema = self._table(answers, attributes)
+        table, schema = self._table(answers, features)
         chosen = np.ascontiguousarray(table[row])
         own = np.ones(n_rows) if weights is None else weights
         self.forest_ = self._grow(
@@ -182,28 +181,26 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         forest = grow_forest(table, member, **how)
         return forest if self.pruning is None else prune_to_alpha(forest, self.pruning)
 
-    def choose(
-        self, answers: Floats, *, attributes: tuple[Floats, Schema] | None = None
-    ) -> Integers:
+    def choose(self, answers: Floats, *, features: tuple[Floats, Schema] | None = None) -> Integers:
         """Which member is believed about each row.
 
         Parameters
         ----------
         answers : ndarray of shape (n_members, n_rows, n_classes)
             What the members say.
-        attributes : tuple of (encoded rows, Schema), optional
-            Attributes of the rows, where the tree was grown with them.
+        features : tuple of (encoded rows, Schema), optional
+            Features of the rows, where the tree was grown with them.
 
         Returns
         -------
         ndarray of shape (n_rows,)
             Members.
         """
-        table, _ = self._table(answers, attributes)
+        table, _ = self._table(answers, features)
         return np.asarray(self.forest_.votes(table)[0], dtype=np.int64)
 
     def _table(
-        self, answers: Floats, attributes: tuple[Floats, Schema] | None
+        self, answers: Floats, features: tuple[Floats, Schema] | None
     ) -> tuple[Floats, Schema]:
         """What the tree may test."""
         parts = [distribution_properties(answers)]
@@ -211,9 +208,9 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
             parts.append(np.concatenate(list(answers), axis=1))
         n_own = sum(part.shape[1] for part in parts)
         categories: tuple[Any, ...] = (None,) * n_own
-        if attributes is not None:
-            parts.append(attributes[0])
-            categories += attributes[1].categories
+        if features is not None:
+            parts.append(features[0])
+            categories += features[1].categories
         return np.ascontiguousarray(np.concatenate(parts, axis=1)), Schema(categories)
 
     def _check(self) -> None:

@@ -10,12 +10,18 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
+from orfeon.base import (
+    TabularClassifierMixin,
+    TabularEstimator,
+    TabularRegressorMixin,
+    TrainingSet,
+    check_length,
+    class_codes,
+)
 from orfeon.combining.expectation_maximisation import Mixture, maximise
 from orfeon.combining.fitting import check_kind
 from orfeon.combining.gating import Gates, in_fewer_directions, responsibilities
@@ -30,22 +36,14 @@ from orfeon.combining.local_models import (
 )
 from orfeon.combining.tables import is_frame
 from orfeon.growth.blocks import run_in_blocks
-from orfeon.perceptrons.base import in_examples
+from orfeon.perceptrons.base import in_samples
 from orfeon.perceptrons.inputs import Inputs
-from orfeon.progress import CallbackSupport, report_progress
-from orfeon.restoring import restored_on_failure
-from orfeon.seeding import Purpose, branch
-from orfeon.tabular import (
-    TabularClassifierMixin,
-    TabularEstimator,
-    TabularRegressorMixin,
-    TrainingData,
-    check_length,
-    class_codes,
-)
 from orfeon.trees.limits import LIMITS
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.progress import CallbackSupport, report_progress
+from orfeon.utils.scikit_learn import HasMethods, Interval, _fit_context, _safe_indexing
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats
 
 #: Standard deviation of what goes into the softmax of the gates that are drawn to begin with.
 _STEEPNESS = 1.0
@@ -67,13 +65,13 @@ EXPERT_TEXTS = {
     "fitting": """
     alpha : float, default=1.0
         Strength of the penalty on squared weights, for standardised inputs.
-        Smaller values leave the gates sharper, which suits many examples of few attributes.
+        Smaller values leave the gates sharper, which suits many samples of few features.
     n_init : int, default=3
         How many random gates to begin with; what comes to the greatest likelihood is kept.
     max_iter : int, default=200
         Iterations of the EM algorithm at most, from each start.
     tol : float, default=1e-4
-        They end when one gains less than this in log-likelihood per example.
+        They end when one gains less than this in log-likelihood per sample.
     <categorical_features>
     n_jobs : int, optional
         Threads that begin with other gates at the same time, through joblib. The mixture does not
@@ -92,7 +90,7 @@ EXPERT_TEXTS = {
         How rows become inputs of gates and linear experts: standardised, missing values at the
         mean, categories as 0 and 1, and a last one of -1.
     log_likelihood_curve_ : ndarray of shape (n_iterations + 1,)
-        Log-likelihood per example, less the penalty: of the start and after each iteration. It
+        Log-likelihood per sample, less the penalty: of the start and after each iteration. It
         rises, but for a last step with an ``expert`` that does not maximise the likelihood; what
         was before that step is kept then.
     n_iter_ : int
@@ -101,7 +99,7 @@ EXPERT_TEXTS = {
         Whether they ended by ``tol``.
 """,
     "notes": """
-    Inputs are standardised. Weights of the examples multiply their log-likelihood: 0 is absence, 2
+    Inputs are standardised. Weights of the samples multiply their log-likelihood: 0 is absence, 2
     is two copies, and neither the order of the rows nor how copies are written down changes a bit
     of what is learnt. What is predicted for a row may differ in the last bits with the rows that
     are asked about beside it, as products of matrices do. Fractions are taken relative to their
@@ -111,8 +109,8 @@ EXPERT_TEXTS = {
     what they were given first: mixtures are for simple experts.
 """,
     "variances": """
-    A few examples that lie on a line would draw an expert whose density there has no limit. So
-    ``alpha`` is also a prior on the variances: as if there were so many examples more, each off by
+    A few samples that lie on a line would draw an expert whose density there has no limit. So
+    ``alpha`` is also a prior on the variances: as if there were so many samples more, each off by
     the standard deviation of the target.
 """,
 }
@@ -143,9 +141,9 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
 
     @abstractmethod
     def _learner(
-        self, data: TrainingData, inputs: Floats, table: Any, seeds: tuple[int, ...]
+        self, data: TrainingSet, inputs: Floats, table: Any, seeds: tuple[int, ...]
     ) -> Learner:
-        """The examples, and how experts are fitted to them."""
+        """The samples, and how experts are fitted to them."""
 
     @abstractmethod
     def _check_expert(self) -> None:
@@ -165,13 +163,13 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome, as far as ``expert`` takes
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome, as far as ``expert`` takes
             them.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
@@ -180,7 +178,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         """
         with restored_on_failure(self):
             self._check_expert()
-            data = distinct_examples(self._read(X, y, sample_weight))
+            data = distinct_samples(self._read(X, y, sample_weight))
             self.inputs_ = Inputs.learn(
                 data.X, data.schema, data.weights, standardize=True, divide=False
             )
@@ -193,7 +191,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
                 self._keep_best(data, table, progress)
         return self
 
-    def _keep_best(self, data: TrainingData, table: Any, progress: Any) -> None:
+    def _keep_best(self, data: TrainingSet, table: Any, progress: Any) -> None:
         """Run the EM algorithm from each start, and keep what is most likely."""
         inputs, basis = in_fewer_directions(self.inputs_.of(data.X))
         n_branches, depth = self._tree_of_gates()
@@ -211,7 +209,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
 
         with self._one_thread():
             found = run_in_blocks(
-                run, range(self.n_init), self.n_jobs, progress.update_and_ask, most=1
+                run, range(self.n_init), self.n_jobs, progress.update_and_check, most=1
             )
         best = max(found, key=lambda mixture: mixture.value)  # the first of those
         self._take(best if basis is None else best.expanded(basis))
@@ -229,7 +227,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
 
     # -- asking --------------------------------------------------------------------------------
 
-    def _ask(self, X: Any) -> tuple[Floats, Floats]:
+    def _query(self, X: Any) -> tuple[Floats, Floats]:
         """Logarithms of the gates' shares, and the experts' answers."""
         check_is_fitted(self, "gates_")
         encoded = self._encode(X)
@@ -244,7 +242,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -256,11 +254,11 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         return np.exp(self.gates_.log_shares(self.inputs_.of(self._encode(X))))
 
     def responsibilities(self, X: Any, y: Any) -> Floats:
-        """How likely it is that each expert made each example, now that its target is known.
+        """How likely it is that each expert made each sample, now that its target is known.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
         y : array of shape (n_rows,)
             Their classes or targets.
@@ -270,7 +268,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         ndarray of shape (n_rows, n_experts)
             Shares, which sum to 1.
         """
-        log_shares, answers = self._ask(X)
+        log_shares, answers = self._query(X)
         target = self._known_target(y)
         check_length(target, len(answers))
         return responsibilities(log_shares, self.experts_.log_densities(answers, target))[0]
@@ -295,7 +293,7 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         _check_takes_weights(self.expert)
 
     def _learner(
-        self, data: TrainingData, inputs: Floats, table: Any, seeds: tuple[int, ...]
+        self, data: TrainingSet, inputs: Floats, table: Any, seeds: tuple[int, ...]
     ) -> Learner:
         if self.expert is None:
             return SoftmaxLearner(inputs, data.y, float(self.alpha), data.n_classes)
@@ -311,7 +309,7 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -319,14 +317,14 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         ndarray of shape (n_rows, n_experts, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        return self._ask(X)[1]
+        return self._query(X)[1]
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the experts, averaged by how much each counts.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -334,7 +332,7 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        log_shares, answers = self._ask(X)
+        log_shares, answers = self._query(X)
         return np.asarray(np.einsum("ie,iek->ik", np.exp(log_shares), answers))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -342,7 +340,7 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -366,7 +364,7 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
             _check_takes_weights(self.expert)
 
     def _learner(
-        self, data: TrainingData, inputs: Floats, table: Any, seeds: tuple[int, ...]
+        self, data: TrainingSet, inputs: Floats, table: Any, seeds: tuple[int, ...]
     ) -> Learner:
         centre, spread = self._target_scale = _mean_and_deviation(data.y, data.weights)
         scaled = (data.y - centre) / spread
@@ -398,7 +396,7 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -406,14 +404,14 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
         ndarray of shape (n_rows, n_experts)
             Predictions.
         """
-        return self._ask(X)[1]
+        return self._query(X)[1]
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The experts' predictions, averaged by how much each counts.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
         return_std : bool, default=False
             Whether to tell how uncertain they are.
@@ -426,7 +424,7 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
             With ``return_std=True``: its standard deviations, by the experts' variances and by how
             far they disagree.
         """
-        log_shares, answers = self._ask(X)
+        log_shares, answers = self._query(X)
         shares = np.exp(log_shares)
         means = (shares * answers).sum(axis=1)
         if not return_std:
@@ -435,13 +433,13 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
         return means, np.sqrt((shares * squares).sum(axis=1))
 
 
-# -- examples --------------------------------------------------------------------------------------
+# -- samples --------------------------------------------------------------------------------------
 
 
-def distinct_examples(data: TrainingData) -> TrainingData:
+def distinct_samples(data: TrainingSet) -> TrainingSet:
     """A training set without copies, in an order of content, with the weights of all copies."""
     order = np.lexsort((data.weights, data.groups))
-    groups, weights = data.groups[order], in_examples(data.weights[order])
+    groups, weights = data.groups[order], in_samples(data.weights[order])
     first = np.flatnonzero(np.diff(groups, prepend=-1))
     rows = order[first]
     return replace(

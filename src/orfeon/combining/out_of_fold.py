@@ -1,8 +1,8 @@
-"""Out-of-fold answers: of each example, what estimators say that were not trained on it.
+"""Out-of-fold answers: of each sample, what estimators say that were not trained on it.
 
-Examples are parted into folds; for each fold the estimators are trained on all others and asked
-about it (Wolpert 1992). The folds depend on what the examples are, not on their order, and copies
-of one example are in the same fold, so that no estimator has seen a copy of what it is asked.
+Samples are parted into folds; for each fold the estimators are trained on all others and asked
+about it (Wolpert 1992). The folds depend on what the samples are, not on their order, and copies
+of one sample are in the same fold, so that no estimator has seen a copy of what it is asked.
 
 References
 ----------
@@ -19,15 +19,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
-from sklearn.utils import _safe_indexing
 from sklearn.utils.parallel import Parallel, delayed
 
-from orfeon.combining.fitting import Method, ask, fit_weighted, fresh, is_frozen
-from orfeon.ensembles.setting_aside import deal_folds, hash_examples
-from orfeon.joblib_results import joblib_results
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.combining.fitting import Method, fit_weighted, fresh, is_frozen, query
+from orfeon.ensembles.holdout import deal_folds, hash_samples
+from orfeon.utils.joblib_results import joblib_results
+from orfeon.utils.scikit_learn import _safe_indexing
+from orfeon.utils.types import Floats, Integers
 
 
 class Split(NamedTuple):
@@ -46,15 +44,15 @@ def fold_numbers(
     *,
     by_class: bool,
 ) -> Integers:
-    """Part examples into folds at random, copies of one together."""
+    """Part samples into folds at random, copies of one together."""
     # By the ranks of the targets, so that their unit does not matter.
     ranks = np.unique(y, return_inverse=True)[1]
     given = np.ones(len(ranks)) if weights is None else weights
-    return deal_folds(hash_examples(X, ranks), ranks, given, n_folds, rng, by_class=by_class)
+    return deal_folds(hash_samples(X, ranks), ranks, given, n_folds, rng, by_class=by_class)
 
 
 def splits_of(fold: Integers) -> list[Split]:
-    """Each fold against all others; folds without examples are left out."""
+    """Each fold against all others; folds without samples are left out."""
     return [Split(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
 
 
@@ -97,11 +95,11 @@ def out_of_fold(
     prefer: str | None = None,
     after: Callable[[], object] | None = None,
 ) -> Floats:
-    """What estimators say of examples that they were not trained on.
+    """What estimators say of samples that they were not trained on.
 
     Notes
     -----
-    Where all examples but those of a fold have one class, the answer is that class. A class that an
+    Where all samples but those of a fold have one class, the answer is that class. A class that an
     estimator has not met has probability 0.
     """
     rng = np.random.default_rng() if rng is None else rng
@@ -114,7 +112,7 @@ def out_of_fold(
         splits = splits_of(fold_numbers(X, y, weights, n_folds, rng, by_class=are_classifiers))
     if not all(len(split.train) for split in splits):
         raise ValueError(
-            "all examples are copies of 1 sample, so that nothing is left to train on when it is "
+            "all samples are copies of 1 sample, so that nothing is left to train on when it is "
             "asked about; two that differ are needed at least."
         )
     called = [type(e).__name__ for e in estimators] if names is None else names
@@ -122,7 +120,7 @@ def out_of_fold(
         _check_known(estimators, classes, called)
     seeds = rng.integers(0, 2**63, size=(len(estimators), len(splits)))
     n_outputs = 1 if classes is None else len(classes)
-    said = np.full((len(estimators), len(y), n_outputs), np.nan)
+    answers = np.full((len(estimators), len(y), n_outputs), np.nan)
     tasks = [(t, f) for t in range(len(estimators)) for f in range(len(splits))]
     calls = (
         delayed(_answer)(
@@ -133,10 +131,10 @@ def out_of_fold(
     at_once = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     with joblib_results(at_once, calls) as found:
         for (t, f), answer in zip(tasks, found, strict=True):
-            said[t, splits[f].test] = answer
+            answers[t, splits[f].test] = answer
             if after is not None:
                 after()
-    return said
+    return answers
 
 
 def _check_known(
@@ -169,4 +167,4 @@ def _answer(
     fitted = fit_weighted(
         fresh(estimator, seed), _safe_indexing(X, split.train), y[split.train], given, name=name
     )
-    return ask(fitted, _safe_indexing(X, split.test), classes, method)
+    return query(fitted, _safe_indexing(X, split.test), classes, method)

@@ -26,25 +26,25 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MetaEstimatorMixin, _fit_context
-from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.base import MetaEstimatorMixin
+from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import TabularClassifierMixin, TabularEstimator
 from orfeon.combining.composition import prefer
-from orfeon.combining.fitting import ask, check_kind, fit_weighted, fresh
+from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
 from orfeon.combining.tables import is_frame
-from orfeon.ensembles.units import as_units
-from orfeon.joblib_results import joblib_results
-from orfeon.perceptrons.base import in_examples
-from orfeon.progress import CallbackSupport, report_progress
-from orfeon.restoring import restored_on_failure
-from orfeon.seeding import Purpose, branch
-from orfeon.tabular import TabularClassifierMixin, TabularEstimator
+from orfeon.ensembles.canonical_order import as_units
+from orfeon.perceptrons.base import in_samples
 from orfeon.trees.limits import LIMITS
+from orfeon.utils.joblib_results import joblib_results
+from orfeon.utils.progress import CallbackSupport, report_progress
+from orfeon.utils.scikit_learn import HasMethods, StrOptions, _fit_context, _safe_indexing
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Code = npt.NDArray[np.int8]
 NamedCode = Literal["auto", "exhaustive", "random", "one_vs_rest", "one_vs_one"]
 
@@ -221,7 +221,7 @@ class OutputCodeClassifier(
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 
@@ -302,13 +302,13 @@ class OutputCodeClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome as far as ``estimator`` takes
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome as far as ``estimator`` takes
             them.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
@@ -322,7 +322,7 @@ class OutputCodeClassifier(
             root = branch(data.seeds, Purpose.PARTING_CLASSES)
             self.code_book_ = self._code(np.random.default_rng(root))
             table = _safe_indexing(X, data.rows) if is_frame(X) else self.schema_.decode(data.X)
-            weights = in_examples(data.weights)
+            weights = in_samples(data.weights)
             sides = self.code_book_[data.y].T
             seeds = branch(root, 0).generate_state(len(sides))
             with report_progress(
@@ -356,7 +356,7 @@ class OutputCodeClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -368,17 +368,17 @@ class OutputCodeClassifier(
         encoded = self._encode(X)
         rows = X if is_frame(X) else self.schema_.decode(encoded)
         method: Any = "predict_proba" if self.decoding == "soft" else "predict"
-        said = np.empty((len(encoded), len(self.estimators_)))
+        answers = np.empty((len(encoded), len(self.estimators_)))
         for column, member in enumerate(self.estimators_):
-            said[:, column] = ask(member, rows, _SIDES, method)[:, 1]
-        return said
+            answers[:, column] = query(member, rows, _SIDES, method)[:, 1]
+        return answers
 
     def predict_proba(self, X: Any) -> Floats:
         """How near each class's word is to what the members say, as shares.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -386,12 +386,14 @@ class OutputCodeClassifier(
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``: of two classes those of the one member.
         """
-        said = self.member_sides(X)
-        n_columns = said.shape[1]
+        answers = self.member_sides(X)
+        n_columns = answers.shape[1]
         if not n_columns:
-            return np.full((len(said), len(self.classes_)), 1.0 / len(self.classes_))
+            return np.full((len(answers), len(self.classes_)), 1.0 / len(self.classes_))
         # Of 0 at a distance of all places, and 1 at a distance of none.
-        nearness = 0.5 + (2.0 * said - 1.0) @ self.code_book_.T.astype(np.float64) / (2 * n_columns)
+        nearness = 0.5 + (2.0 * answers - 1.0) @ self.code_book_.T.astype(np.float64) / (
+            2 * n_columns
+        )
         nearness = np.maximum(nearness, 0.0)
         return np.asarray(nearness / nearness.sum(axis=1, keepdims=True))
 
@@ -400,7 +402,7 @@ class OutputCodeClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

@@ -1,12 +1,12 @@
 """Stacked generalisation: a final estimator learns from what other models say.
 
-Models of any kind are trained on the examples (level 0). What they say of examples that they have
+Models of any kind are trained on the samples (level 0). What they say of samples that they have
 not seen is a table of its own (level 1), from which a final estimator learns whom to believe, and
-when. It is essential that no model is asked about an example that it has seen: one that remembers
-its examples would look as if it made no errors.
+when. It is essential that no model is asked about a sample that it has seen: one that remembers
+its samples would look as if it made no errors.
 
 scikit-learn stacks by cross-validation. Here level-1 data may also be out-of-bag, which costs one
-training in place of one for each fold; folds keep copies of an example together and do not depend
+training in place of one for each fold; folds keep copies of a sample together and do not depend
 on the order of the rows; and the final estimator may be a tree that chooses a model.
 
 References
@@ -26,19 +26,19 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.combining.composition import Named
-from orfeon.combining.fitting import Method, ask, fresh
+from orfeon.combining.fitting import Method, fresh, query
 from orfeon.combining.level_one import LevelOne
 from orfeon.combining.meta_decision_tree import MetaDecisionTree
 from orfeon.combining.stacking_base import Stacking
 from orfeon.combining.training_units import Units
-from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
+from orfeon.utils.scikit_learn import HasMethods, StrOptions
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 StackMethod = Literal["auto", "predict_proba", "predict"]
 
 #: Penalties that are tried, as shares of the sum of squares of a level-1 column.
@@ -72,16 +72,16 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         What learns from their answers. None is logistic regression, or gradient boosting with
         ``passthrough``; "meta_tree" a tree that chooses a classifier by how sure all of them are.
     cv : int, splitter, iterable of splits, "prefit" or "out_of_bag", default=5
-        Where answers come from that are not about seen examples. A number of folds, for each of
+        Where answers come from that are not about seen samples. A number of folds, for each of
         which all are trained again; splits of the rows given, each of which is tested once.
-        "prefit": the classifiers are fitted already, and the examples given are new to them.
-        "out_of_bag": they are ensembles whose members leave examples out, and of each example those
-        tell that left it out; one that is frozen was fitted to the examples given.
+        "prefit": the classifiers are fitted already, and the samples given are new to them.
+        "out_of_bag": they are ensembles whose members leave samples out, and of each sample those
+        tell that left it out; one that is frozen was fitted to the samples given.
     stack_method : {"auto", "predict_proba", "predict"}, default="auto"
         What classifiers are asked for: probabilities; decisions, of which each class is a column;
         or probabilities of those that have some.
     passthrough : bool, default=False
-        Whether the final estimator also sees the attributes.
+        Whether the final estimator also sees the features.
     n_jobs : int, optional
         Classifiers that are trained at once, over folds too. The stack does not depend on it.
     verbose : int, default=0
@@ -92,7 +92,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
     Attributes
     ----------
     estimators_ : list of classifiers
-        Fitted to all the examples.
+        Fitted to all the samples.
     named_estimators_ : Bunch
         The same by name.
     final_estimator_ : classifier or MetaDecisionTree
@@ -105,7 +105,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 
@@ -116,16 +116,16 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
     Notes
     -----
     Whole-number weights are copies, which no learner can tell from repeated rows; copies of one
-    example are in the same fold, unless splits are given. Classifiers that take no weights are
-    refused with fractional ones. Where all examples have one class, nothing is stacked. Where there
+    sample are in the same fold, unless splits are given. Classifiers that take no weights are
+    refused with fractional ones. Where all samples have one class, nothing is stacked. Where there
     are so few that no two classes were told by models that had met them, the answer is the mean of
     the models. The probabilities of a row may differ in the last bits with the rows beside it.
 
-    Fitted classifiers are to be new to the examples. Ensembles of orfeon know what they were fitted
+    Fitted classifiers are to be new to the samples. Ensembles of orfeon know what they were fitted
     to, and are refused if it was these; of others only that is noticed if they make no error.
 
     Members of one ensemble are much alike, and their vote is hard to beat: the answer of one that
-    saw an example is replaced by the mean of those that did not, and the penalty of the default
+    saw a sample is replaced by the mean of those that did not, and the penalty of the default
     logistic regression grows with their number. In classification the result is about that of the
     vote; in regression it may be better, for a mean of trees is too near the mean of the target.
 
@@ -146,7 +146,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
     >>> stack.answer_names_[:4]
     ['bayes_0', 'bayes_1', 'bayes_2', 'bagging_0']
 
-    Ensembles that leave examples out need no folds:
+    Ensembles that leave samples out need no folds:
 
     >>> from orfeon import RandomForestClassifier
     >>> models = [("forest", RandomForestClassifier()), ("bagging", BaggingClassifier())]
@@ -213,7 +213,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
 
         # Equal weights of T members cost a T-th of what one of their sum would: so the penalty is
         # T times as large, or members that are much alike would be fitted to their noise.
-        n_alike = table.shape[1] if self._asked == "members" else 1
+        n_alike = table.shape[1] if self._queried == "members" else 1
         return LogisticRegression(C=1.0 / n_alike, max_iter=1000)
 
     def _check_method(self, members: Named) -> Method:
@@ -239,8 +239,8 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         )
         return tree.learn(
             level.answers[:, known], units.y[known], units.weights[known],
-            heard=level.heard[:, known], groups=units.copies[known],
-            attributes=(units.encoded[known], self.schema_) if self.passthrough else None,
+            answered=level.answered[:, known], groups=units.copies[known],
+            features=(units.encoded[known], self.schema_) if self.passthrough else None,
         )  # fmt: skip
 
     def _check_final(self) -> None:
@@ -252,7 +252,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -270,15 +270,15 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
                 f'final_estimator={self.final_estimator} chooses no classifier; "meta_tree" does.'
             )
         answers = self._answers(self._rows(X))
-        attributes = (self._encode(X), self.schema_) if self.passthrough else None
-        return self.final_estimator_.choose(answers, attributes=attributes), answers
+        features = (self._encode(X), self.schema_) if self.passthrough else None
+        return self.final_estimator_.choose(answers, features=features), answers
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """What the final estimator decides, or the classifier that it chooses.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -297,7 +297,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -309,7 +309,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         if isinstance(self.final_estimator_, MetaDecisionTree):
             chosen, answers = self._chosen(X)
             return np.asarray(answers[chosen, np.arange(len(chosen))])
-        return ask(self.final_estimator_, self._seen_by_final(X), self.classes_, "predict_proba")
+        return query(self.final_estimator_, self._seen_by_final(X), self.classes_, "predict_proba")
 
     @available_if(final_has("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
@@ -317,7 +317,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -344,10 +344,10 @@ class StackingRegressor(TabularRegressorMixin, Stacking):
         What learns from their answers. None is ridge regression, whose penalty is chosen by
         leave-one-out cross-validation; or gradient boosting with ``passthrough``.
     cv : int, splitter, iterable of splits, "prefit" or "out_of_bag", default=5
-        Where answers come from that are not about seen examples, as in
+        Where answers come from that are not about seen samples, as in
         :class:`StackingClassifier`.
     passthrough : bool, default=False
-        Whether the final estimator also sees the attributes.
+        Whether the final estimator also sees the features.
     n_jobs : int, optional
         Regressors that are trained at once, over folds too. The stack does not depend on it.
     verbose : int, default=0
@@ -358,7 +358,7 @@ class StackingRegressor(TabularRegressorMixin, Stacking):
     Attributes
     ----------
     estimators_ : list of regressors
-        Fitted to all the examples.
+        Fitted to all the samples.
     named_estimators_ : Bunch
         The same by name.
     final_estimator_ : regressor
@@ -369,7 +369,7 @@ class StackingRegressor(TabularRegressorMixin, Stacking):
     answer_names_ : list of str
         Names of its columns.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 

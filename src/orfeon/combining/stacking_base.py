@@ -10,11 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.dummy import DummyRegressor
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
-from orfeon.adapters import adapt
 from orfeon.combining.composition import Composition, Given, Named
 from orfeon.combining.fitting import Method, check_kind, fit_weighted, fresh
 from orfeon.combining.level_one import (
@@ -31,8 +28,14 @@ from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import answer_columns, answer_names, beside, free_names
 from orfeon.combining.training_units import Units, folds_can_be_learnt_from
 from orfeon.combining.transformer import MembersTransformerMixin
-
-Floats = npt.NDArray[np.float64]
+from orfeon.members import adapt
+from orfeon.utils.scikit_learn import (
+    HasMethods,
+    StrOptions,
+    _check_feature_names_in,
+    _safe_indexing,
+)
+from orfeon.utils.types import Floats
 
 
 class Stacking(MembersTransformerMixin, Composition):
@@ -49,7 +52,7 @@ class Stacking(MembersTransformerMixin, Composition):
     passthrough: bool
     final_estimator_: Any
     level_one_: Floats
-    _asked: Literal["models", "ensembles", "members"]
+    _queried: Literal["models", "ensembles", "members"]
     _method: Method
 
     # -- what is stacked -----------------------------------------------------------------------
@@ -109,13 +112,13 @@ class Stacking(MembersTransformerMixin, Composition):
             level = LevelOne.of_all(answers, tells=tells)
             fitted = self._fit_members(members, units.table, units, after=after)
             self._keep_members(members, fitted)
-            self._asked = "models"
+            self._queried = "models"
         else:
-            level = self._fit_and_ask(members, units, given, after)
+            level = self._fit_and_predict(members, units, given, after)
         self._fit_final(level, units)
         after()
 
-    def _fit_and_ask(
+    def _fit_and_predict(
         self,
         members: Named,
         units: Units,
@@ -127,15 +130,15 @@ class Stacking(MembersTransformerMixin, Composition):
         if not self._is("prefit"):
             fitted = self._fit_members(members, units.table, units, after=after)
         self._keep_members(members, fitted)
-        self._asked = "models"
+        self._queried = "models"
         if self._is("out_of_bag") and not units.is_constant:
             for (name, _), one in zip(members, fitted, strict=True):
                 check_members("estimators" if self._is_one_ensemble else name, one)
             how = (units, given, self._classes, self._method)
             if self._is_one_ensemble:
-                self._asked = "members"
+                self._queried = "members"
                 return out_of_bag_members(fitted[0], *how)
-            self._asked = "ensembles"
+            self._queried = "ensembles"
             return out_of_bag_means(fitted, *how)
         answers = self._answers(units.table)
         if self._is("prefit") and not units.is_constant:
@@ -179,11 +182,11 @@ class Stacking(MembersTransformerMixin, Composition):
     def _answers(self, rows: Any) -> Floats:
         """What the fitted models say, of shape (n_models, n_rows, n_outputs)."""
         how: tuple[Any, Any, Method] = (rows, self._classes, self._method)
-        if self._asked == "members":
+        if self._queried == "members":
             return ensemble_answers(self.estimators_[0], *how)
-        if self._asked == "ensembles":
+        if self._queried == "ensembles":
             return np.stack([ensemble_means(ensemble, *how) for ensemble in self.estimators_])
-        return self._ask(self.estimators_, rows, self._method)
+        return self._query(self.estimators_, rows, self._method)
 
     def _columns(self, answers: Floats) -> Floats:
         """Answers side by side."""
@@ -198,7 +201,7 @@ class Stacking(MembersTransformerMixin, Composition):
 
     def _column_names(self) -> list[str]:
         names = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
-        if self._asked == "members":
+        if self._queried == "members":
             names = [f"member{t}" for t in range(adapt(self.estimators_[0]).n_members)]
         return answer_names(names, self._classes)
 
@@ -215,7 +218,7 @@ class Stacking(MembersTransformerMixin, Composition):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -226,14 +229,14 @@ class Stacking(MembersTransformerMixin, Composition):
         return self._columns(self._answers(self._rows(X)))
 
     def transform(self, X: Any) -> Any:
-        """What the final estimator sees: what the models say, and the attributes if it sees them.
+        """What the final estimator sees: what the models say, and the features if it sees them.
 
         The models predict their own training samples too well; for those there is
         :meth:`fit_transform_out_of_fold`.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -256,12 +259,12 @@ class Stacking(MembersTransformerMixin, Composition):
         Parameters
         ----------
         input_features : array of str, optional
-            Names of the attributes, where ``X`` had none.
+            Names of the features, where ``X`` had none.
 
         Returns
         -------
         ndarray of str
-            Those of ``answer_names_``; with ``passthrough`` those of the attributes after them.
+            Those of ``answer_names_``; with ``passthrough`` those of the features after them.
         """
         check_is_fitted(self, "final_estimator_")
         inputs = _check_feature_names_in(self, input_features).tolist()
@@ -278,7 +281,7 @@ class Stacking(MembersTransformerMixin, Composition):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

@@ -1,4 +1,4 @@
-"""Tables with more columns: what models say, beside the attributes."""
+"""Tables with more columns: what models say, beside the features."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 def is_frame(X: Any) -> bool:

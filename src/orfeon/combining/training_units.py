@@ -1,4 +1,4 @@
-"""Training examples as estimators of any kind take them, and the folds that are made of them."""
+"""Training samples as estimators of any kind take them, and the folds that are made of them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
 from orfeon.combining.out_of_fold import Split, check_splits, splits_of
-from orfeon.ensembles.setting_aside import deal_folds
-from orfeon.row_hashes import hash_rows
-from orfeon.seeding import Purpose, branch
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.data.row_hashes import hash_rows
+from orfeon.ensembles.holdout import deal_folds
+from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.types import Floats, Integers
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Training examples as estimators of any kind take them.
+    """Training samples as estimators of any kind take them.
 
-    Whole-number weights are copies. The order is one of content, so that the same examples give the
+    Whole-number weights are copies. The order is one of content, so that the same samples give the
     same estimators however they were written down; or that in which the rows were given.
     """
 
@@ -49,7 +46,7 @@ class Units:
 
     @property
     def copies(self) -> Integers:
-        """A number for each unit that copies of one example share."""
+        """A number for each unit that copies of one sample share."""
         return np.unique(hash_rows(self.encoded, self.ranks), return_inverse=True)[1]
 
     @property
@@ -82,13 +79,13 @@ class Units:
 
 
 def can_be_learnt_from(
-    trained: npt.NDArray[np.bool_], asked: npt.NDArray[np.bool_], units: Units
+    trained: npt.NDArray[np.bool_], queried: npt.NDArray[np.bool_], units: Units
 ) -> bool:
-    """Whether what models say of examples they have not seen is more than the opposite of them.
+    """Whether what models say of samples they have not seen is more than the opposite of them.
 
-    A model that has met no example of a class denies it to all. Where every model was asked about
-    the last example of its class, the answers are wrong throughout, and what learns from them
-    learns to contradict. In regression it is so with two examples, each of which is told the value
+    A model that has met no sample of a class denies it to all. Where every model was asked about
+    the last sample of its class, the answers are wrong throughout, and what learns from them
+    learns to contradict. In regression it is so with two samples, each of which is told the value
     of the other.
     """
     if not units.n_classes:
@@ -96,16 +93,16 @@ def can_be_learnt_from(
     n_told = 0
     for label in np.unique(units.y):
         of_it = units.y == label
-        n_told += bool((trained[:, of_it].any(axis=1) & asked[:, of_it].any(axis=1)).any())
+        n_told += bool((trained[:, of_it].any(axis=1) & queried[:, of_it].any(axis=1)).any())
     return n_told > 1
 
 
 def folds_can_be_learnt_from(splits: Sequence[Split], units: Units) -> bool:
     """The same of folds."""
-    trained, asked = np.zeros((2, len(splits), len(units)), dtype=bool)
+    trained, queried = np.zeros((2, len(splits), len(units)), dtype=bool)
     for f, split in enumerate(splits):
-        trained[f, split.train] = asked[f, split.test] = True
-    return can_be_learnt_from(trained, asked, units)
+        trained[f, split.train] = queried[f, split.test] = True
+    return can_be_learnt_from(trained, queried, units)
 
 
 def read_splits(cv: Any, units: Units, X: Any, groups: Any = None) -> list[Split]:

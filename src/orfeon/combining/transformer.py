@@ -5,12 +5,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from sklearn.base import TransformerMixin
-from sklearn.utils._set_output import _wrap_data_with_container
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import _wrap_data_with_container
 
 
 class MembersTransformerMixin(TransformerMixin):  # type: ignore[misc]

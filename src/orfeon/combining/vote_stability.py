@@ -21,10 +21,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from orfeon.kernels import early
+from orfeon.kernels.ordering import early
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Settled = tuple[Integers, npt.NDArray[np.bool_]]
 
 #: Rounding allowed in a probability, as a share of it: one that equals the doubt is within it.
@@ -38,7 +37,7 @@ class StabilityRule(Protocol):
     def first(self) -> int:
         """The least number of members that can settle a row."""
 
-    def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
+    def settled(self, sums: npt.NDArray[Any], n_queried: int) -> Settled:
         """The leading class of each row, and whether it is settled; some are still to be asked."""
 
 
@@ -63,7 +62,7 @@ class CertainLead:
         enough = most > self._to_come + self._slack if self._slack else most >= self._to_come
         return int(np.argmax(enough))
 
-    def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
+    def settled(self, sums: npt.NDArray[Any], n_queried: int) -> Settled:
         """The leading class of each row, and whether it can still lose."""
         leader = np.argmax(sums, axis=1)
         if self._n_classes == 1:
@@ -74,7 +73,7 @@ class CertainLead:
         # Of several that come second the first is the one to fear: it may win ties.
         second = np.argmax(others, axis=1)
         gap = sums[everyone, leader] - others[everyone, second]
-        needed = self._to_come[n_asked] + self._slack
+        needed = self._to_come[n_queried] + self._slack
         if self._slack:
             return leader, gap > needed
         return leader, (gap > needed) | ((gap == needed) & (leader < second))
@@ -97,10 +96,10 @@ class TwoClassTable:
         enough = self.needed.min(axis=0) <= np.arange(self.needed.shape[1])
         return int(np.argmax(enough))
 
-    def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
+    def settled(self, sums: npt.NDArray[Any], n_queried: int) -> Settled:
         """The leading class of each row, and whether it will hardly lose."""
         leader = (sums[:, 1] > sums[:, 0]).astype(np.int64)
-        return leader, np.max(sums, axis=1) >= self.needed[leader, n_asked]
+        return leader, np.max(sums, axis=1) >= self.needed[leader, n_queried]
 
 
 class RivalsBound:
@@ -121,17 +120,17 @@ class RivalsBound:
     def first(self) -> int:
         """The least number of members that can settle a row."""
         agreed = np.zeros((1, self._n_classes), np.int64)
-        for n_asked in range(1, self._n_members):
-            agreed[0, 0] = n_asked
-            if self.settled(agreed, n_asked)[1][0]:
-                return n_asked
+        for n_queried in range(1, self._n_members):
+            agreed[0, 0] = n_queried
+            if self.settled(agreed, n_queried)[1][0]:
+                return n_queried
         return self._n_members
 
-    def settled(self, sums: npt.NDArray[Any], n_asked: int) -> Settled:
+    def settled(self, sums: npt.NDArray[Any], n_queried: int) -> Settled:
         """The leading class of each row, and whether it will hardly lose."""
         leader, holds = np.empty(len(sums), np.int64), np.empty(len(sums), np.bool_)
         early.leaders_hold(
-            self._log_factorials, sums, self._n_members, n_asked, self._doubt, leader, holds
+            self._log_factorials, sums, self._n_members, n_queried, self._doubt, leader, holds
         )
         return leader, holds
 

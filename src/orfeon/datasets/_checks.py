@@ -86,11 +86,11 @@ def check_priors(priors: Sequence[float], n_classes: int) -> tuple[float, ...]:
     return tuple(float(value) for value in values / total)
 
 
-def check_points(X: npt.ArrayLike, n_attributes: int) -> FloatArray:
-    """Refuse what is not a finite table with ``n_attributes`` columns."""
+def check_points(X: npt.ArrayLike, n_features: int) -> FloatArray:
+    """Refuse what is not a finite table with ``n_features`` columns."""
     points: FloatArray = check_array(X, dtype=np.float64, input_name="X")
-    if points.shape[1] != n_attributes:
-        raise ValueError(f"X must have {n_attributes} columns, got {points.shape[1]}")
+    if points.shape[1] != n_features:
+        raise ValueError(f"X must have {n_features} columns, got {points.shape[1]}")
     largest = float(np.max(np.abs(points)))
     if largest > LARGEST_COORDINATE:
         raise ValueError(

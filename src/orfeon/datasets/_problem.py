@@ -46,20 +46,20 @@ class Problem(ABC):
     --------
     >>> from orfeon.datasets import Problem, problem
     >>> waveform = problem("waveform")
-    >>> isinstance(waveform, Problem), waveform.n_attributes, round(waveform.bayes_error(), 2)
+    >>> isinstance(waveform, Problem), waveform.n_features, round(waveform.bayes_error(), 2)
     (True, 21, 0.13)
     """
 
     @property
     @abstractmethod
-    def n_attributes(self) -> int:
+    def n_features(self) -> int:
         """Number of columns of X."""
 
     @abstractmethod
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Draw independent examples."""
+        """Draw independent samples."""
 
     @abstractmethod
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -81,7 +81,7 @@ class Problem(ABC):
         Parameters
         ----------
         n_samples : int, default=100_000
-            Number of examples.
+            Number of samples.
         random_state : int, Generator, RandomState or None, default=None
             Source of randomness.
 
@@ -129,19 +129,19 @@ class ClassificationProblem(Problem):
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, LabelArray]:
-        """Draw independent examples.
+        """Draw independent samples.
 
         Parameters
         ----------
         n_samples : int, default=300
-            Number of examples.
+            Number of samples.
         random_state : int, Generator, RandomState or None, default=None
             Source of randomness.
 
         Returns
         -------
-        X : ndarray of shape (n_samples, n_attributes)
-            The attributes.
+        X : ndarray of shape (n_samples, n_features)
+            The features.
         y : ndarray of shape (n_samples,)
             The classes, 0 to K - 1.
         """
@@ -159,7 +159,7 @@ class ClassificationProblem(Problem):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_attributes)
+        X : array-like of shape (n_samples, n_features)
             The points to classify.
 
         Returns
@@ -175,21 +175,21 @@ class ClassificationProblem(Problem):
 
     @abstractmethod
     def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
-        """Draw the attributes of examples of these classes."""
+        """Draw the features of samples of these classes."""
 
     def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
         return np.asarray(y != predictions, dtype=np.float64)
 
 
 class DensityProblem(ClassificationProblem):
-    """A classification problem given by the density of the attributes in each class."""
+    """A classification problem given by the density of the features in each class."""
 
     def log_densities(self, X: npt.ArrayLike) -> FloatArray:
         """Logarithm of each class's density at each point.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_attributes)
+        X : array-like of shape (n_samples, n_features)
             The points.
 
         Returns
@@ -197,14 +197,14 @@ class DensityProblem(ClassificationProblem):
         ndarray of shape (n_samples, n_classes)
             ``log p(x | class)``, the priors not included.
         """
-        return self._log_densities(check_points(X, self.n_attributes))
+        return self._log_densities(check_points(X, self.n_features))
 
     def posterior(self, X: npt.ArrayLike) -> FloatArray:
         """Probability of each class given x, by Bayes' theorem.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_attributes)
+        X : array-like of shape (n_samples, n_features)
             The points.
 
         Returns
@@ -252,14 +252,14 @@ class RegressionProblem(Problem):
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Draw independent examples."""
+        """Draw independent samples."""
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
         """Give the expected y at each x, the best prediction under squared loss.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_attributes)
+        X : array-like of shape (n_samples, n_features)
             The points.
 
         Returns
@@ -267,7 +267,7 @@ class RegressionProblem(Problem):
         ndarray of shape (n_samples,)
             The noiseless target.
         """
-        return self._regression_function(check_points(X, self.n_attributes))
+        return self._regression_function(check_points(X, self.n_features))
 
     def bayes_error(self) -> float:
         """Mean squared error of the best prediction: the variance of the noise.

@@ -45,14 +45,14 @@ class SphericalGaussians(DensityProblem):
 
     @abstractmethod
     def _means(self) -> FloatArray:
-        """Give the two means, of shape (2, n_attributes)."""
+        """Give the two means, of shape (2, n_features)."""
 
     def _spreads(self) -> tuple[float, float]:
         """Give the two standard deviations."""
         return 1.0, 1.0
 
     def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
-        noise = rng.standard_normal((classes.size, self.n_attributes))
+        noise = rng.standard_normal((classes.size, self.n_features))
         result: FloatArray = (
             self._means()[classes] + np.array(self._spreads())[classes, None] * noise
         )
@@ -98,11 +98,11 @@ class SphericalGaussians(DensityProblem):
         excess = precisions[tight] - precisions[wide]
         centre = (precisions[tight] * means[tight] - precisions[wide] * means[wide]) / excess
         log_odds = math.log(priors[tight] / priors[wide])
-        log_odds += self.n_attributes * math.log(spreads[wide] / spreads[tight])
+        log_odds += self.n_features * math.log(spreads[wide] / spreads[tight])
         distance = np.sum((means[tight] - means[wide]) ** 2)
         squared_radius = (2 * log_odds + precisions.prod() / excess * distance) / excess
         if squared_radius <= 0:  # the tighter class is too rare to be chosen anywhere
             return float(priors[tight])
         noncentrality = precisions * np.sum((means - centre) ** 2, axis=1)
-        inside = _noncentral_chi2_cdf(squared_radius * precisions, self.n_attributes, noncentrality)
+        inside = _noncentral_chi2_cdf(squared_radius * precisions, self.n_features, noncentrality)
         return float(priors[tight] * (1 - inside[tight]) + priors[wide] * inside[wide])

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orfeon.errors import UserError
-from orfeon.writing import atomic_write
+from orfeon.utils.atomic_file import atomic_write
 
 #: The environment variable that names the folder of fetched data sets.
 CACHE_VARIABLE = "ORFEON_CACHE"

@@ -128,7 +128,7 @@ def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
 
 def names_from_one(n_columns: int) -> list[str]:
     """Names for the columns of arrays, as the published problems count them."""
-    # Not the x0, x1... of attributes without names: the papers that define the problems count
+    # Not the x0, x1... of features without names: the papers that define the problems count
     # from 1, and models saved from these tables ask for columns of these names.
     width = len(str(n_columns))
     return [f"x{j:0{width}}" for j in range(1, n_columns + 1)]

@@ -1,6 +1,6 @@
 """Data sets of published tables, from a local folder of CSV files, cell for cell.
 
-A file has a header and the target in its last column. An attribute whose cells are all numbers is
+A file has a header and the target in its last column. A feature whose cells are all numbers is
 ordered, any other is categorical; an empty cell is a missing value. Nothing else is guessed: what
 a reproduction reads must not change. :func:`orfeon.datasets.read_file` reads anything.
 """
@@ -26,7 +26,7 @@ HOW_TO_NAME_IT = (
 
 
 class DataSet(NamedTuple):
-    """Attributes and classes.
+    """Features and classes.
 
     Examples
     --------
@@ -110,12 +110,12 @@ def read_data(path: str | os.PathLike[str]) -> DataSet:
     Parameters
     ----------
     path : path
-        A CSV file: a header, then a line for each example, the target last.
+        A CSV file: a header, then a line for each sample, the target last.
 
     Returns
     -------
     DataSet
-        The attributes, as numbers when all are ordered, otherwise as objects (numbers, strings and
+        The features, as numbers when all are ordered, otherwise as objects (numbers, strings and
         ``None`` for missing values); and the classes, as strings.
 
     See Also
@@ -137,18 +137,18 @@ def read_data(path: str | os.PathLike[str]) -> DataSet:
     with Path(path).open(newline="", encoding="utf-8") as file:
         header, *rows = [row for row in csv.reader(file) if row] or [[]]
     if len(header) < 2 or not rows:
-        raise ValueError(f"{path} must have a header, an attribute, a target and a line of data.")
+        raise ValueError(f"{path} must have a header, a feature, a target and a line of data.")
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise ValueError(f"{path}: row {number} has {len(row)} cells, not {len(header)}.")
         if not row[-1]:
             raise ValueError(f"{path}: row {number} has no value of the target {header[-1]!r}.")
-    *attributes, target = zip(*rows, strict=True)
-    return DataSet(_table([_column(cells) for cells in attributes]), np.array(target))
+    *features, target = zip(*rows, strict=True)
+    return DataSet(_table([_column(cells) for cells in features]), np.array(target))
 
 
 def _column(cells: Sequence[str]) -> npt.NDArray[Any]:
-    """An attribute: floats with NaN, or objects with None."""
+    """A feature: floats with NaN, or objects with None."""
     numbers = [_number(cell) for cell in cells]
     if None not in numbers:
         return np.array(numbers, dtype=np.float64)

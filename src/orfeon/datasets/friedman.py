@@ -1,6 +1,6 @@
 """Friedman's three regression problems.
 
-The examples are drawn by scikit-learn's generators; what is added is the noise of the literature as
+The samples are drawn by scikit-learn's generators; what is added is the noise of the literature as
 the default, and the regression function, which is the best prediction.
 
 References
@@ -23,24 +23,24 @@ from orfeon.datasets._problem import RegressionProblem
 
 
 class _Friedman(RegressionProblem):
-    """What the three problems share: the way their examples are drawn."""
+    """What the three problems share: the way their samples are drawn."""
 
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Draw independent examples.
+        """Draw independent samples.
 
         Parameters
         ----------
         n_samples : int, default=300
-            Number of examples.
+            Number of samples.
         random_state : int, Generator, RandomState or None, default=None
             Source of randomness.
 
         Returns
         -------
-        X : ndarray of shape (n_samples, n_attributes)
-            The attributes.
+        X : ndarray of shape (n_samples, n_features)
+            The features.
         y : ndarray of shape (n_samples,)
             The targets.
         """
@@ -51,39 +51,39 @@ class _Friedman(RegressionProblem):
 
     @abstractmethod
     def _draw(self, n_samples: int, seed: int) -> tuple[FloatArray, FloatArray]:
-        """Draw examples by scikit-learn's generator."""
+        """Draw samples by scikit-learn's generator."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Friedman1(_Friedman):
     """y = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5 + noise, x uniform in the unit cube.
 
-    Attributes after the fifth do not matter.
+    Features after the fifth do not matter.
 
     Parameters
     ----------
-    n_attributes : int, default=10
-        Number of attributes, at least 5.
+    n_features : int, default=10
+        Number of features, at least 5.
     noise : float, default=1.0
         Standard deviation of the noise.
 
     Examples
     --------
     >>> from orfeon.datasets import Friedman1
-    >>> Friedman1(n_attributes=5).predict([[0.5, 1.0, 0.5, 0.0, 1.0]])
+    >>> Friedman1(n_features=5).predict([[0.5, 1.0, 0.5, 0.0, 1.0]])
     array([15.])
     """
 
-    n_attributes: int = 10
+    n_features: int = 10
     noise: float = 1.0
 
     def __post_init__(self) -> None:
-        check_integer("n_attributes", self.n_attributes, 5)
+        check_integer("n_features", self.n_features, 5)
         super().__post_init__()
 
     def _draw(self, n_samples: int, seed: int) -> tuple[FloatArray, FloatArray]:
         X, y = sklearn.datasets.make_friedman1(
-            n_samples, n_features=self.n_attributes, noise=self.noise, random_state=seed
+            n_samples, n_features=self.n_features, noise=self.noise, random_state=seed
         )
         return X, y
 
@@ -100,7 +100,7 @@ class _Circuit(_Friedman):
     """
 
     @property
-    def n_attributes(self) -> int:
+    def n_features(self) -> int:
         """Number of columns of X: 4."""
         return 4
 
@@ -168,18 +168,18 @@ class Friedman3(_Circuit):
 def make_friedman1(
     n_samples: int = 300,
     *,
-    n_attributes: int = 10,
+    n_features: int = 10,
     noise: float = 1.0,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw examples of Friedman's first regression problem, see :class:`Friedman1`.
+    """Draw samples of Friedman's first regression problem, see :class:`Friedman1`.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
-    n_attributes : int, default=10
-        Number of attributes, at least 5.
+        Number of samples.
+    n_features : int, default=10
+        Number of features, at least 5.
     noise : float, default=1.0
         Standard deviation of the noise.
     random_state : int, Generator, RandomState or None, default=None
@@ -187,8 +187,8 @@ def make_friedman1(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_attributes)
-        The attributes.
+    X : ndarray of shape (n_samples, n_features)
+        The features.
     y : ndarray of shape (n_samples,)
         The targets.
 
@@ -199,19 +199,19 @@ def make_friedman1(
     >>> X.shape, y.shape
     ((300, 10), (300,))
     """
-    problem = Friedman1(n_attributes=n_attributes, noise=noise)
+    problem = Friedman1(n_features=n_features, noise=noise)
     return problem.sample(n_samples, random_state=random_state)
 
 
 def make_friedman2(
     n_samples: int = 300, *, noise: float = 125.0, random_state: RandomState = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw examples of Friedman's second regression problem, see :class:`Friedman2`.
+    """Draw samples of Friedman's second regression problem, see :class:`Friedman2`.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
+        Number of samples.
     noise : float, default=125.0
         Standard deviation of the noise.
     random_state : int, Generator, RandomState or None, default=None
@@ -220,7 +220,7 @@ def make_friedman2(
     Returns
     -------
     X : ndarray of shape (n_samples, 4)
-        The attributes.
+        The features.
     y : ndarray of shape (n_samples,)
         The targets.
 
@@ -237,12 +237,12 @@ def make_friedman2(
 def make_friedman3(
     n_samples: int = 300, *, noise: float = 0.1, random_state: RandomState = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Draw examples of Friedman's third regression problem, see :class:`Friedman3`.
+    """Draw samples of Friedman's third regression problem, see :class:`Friedman3`.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
+        Number of samples.
     noise : float, default=0.1
         Standard deviation of the noise.
     random_state : int, Generator, RandomState or None, default=None
@@ -251,7 +251,7 @@ def make_friedman3(
     Returns
     -------
     X : ndarray of shape (n_samples, 4)
-        The attributes.
+        The features.
     y : ndarray of shape (n_samples,)
         The targets.
 

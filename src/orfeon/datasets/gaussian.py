@@ -36,12 +36,12 @@ class TwoNorm(SphericalGaussians):
     """Two unit gaussians with means (a, ..., a) and (-a, ..., -a), a = 2 / sqrt(d).
 
     The best boundary is an oblique hyperplane, hard for trees. The Bayes error is 2.28%, whatever
-    the number of attributes.
+    the number of features.
 
     Parameters
     ----------
-    n_attributes : int, default=20
-        Number of attributes, d.
+    n_features : int, default=20
+        Number of features, d.
     priors : sequence of float, optional
         Probabilities of the two classes; equal by default.
 
@@ -56,14 +56,14 @@ class TwoNorm(SphericalGaussians):
     0.0228
     """
 
-    n_attributes: int = 20
+    n_features: int = 20
 
     def __post_init__(self) -> None:
-        check_integer("n_attributes", self.n_attributes, 1)
+        check_integer("n_features", self.n_features, 1)
         super().__post_init__()
 
     def _means(self) -> FloatArray:
-        centre = np.full(self.n_attributes, 2 / math.sqrt(self.n_attributes))
+        centre = np.full(self.n_features, 2 / math.sqrt(self.n_features))
         return np.stack([centre, -centre])
 
 
@@ -77,8 +77,8 @@ class RingNorm(SphericalGaussians):
 
     Parameters
     ----------
-    n_attributes : int, default=20
-        Number of attributes, d.
+    n_features : int, default=20
+        Number of features, d.
     mean_norm : float, default=2.0
         Length of the mean of class 1, so that a = ``mean_norm`` / sqrt(d).
     priors : sequence of float, optional
@@ -93,17 +93,17 @@ class RingNorm(SphericalGaussians):
     0.015
     """
 
-    n_attributes: int = 20
+    n_features: int = 20
     mean_norm: float = 2.0
 
     def __post_init__(self) -> None:
-        check_integer("n_attributes", self.n_attributes, 1)
+        check_integer("n_features", self.n_features, 1)
         check_real("mean_norm", self.mean_norm, above=0, below=math.inf, closed="left")
         super().__post_init__()
 
     def _means(self) -> FloatArray:
-        a = self.mean_norm / math.sqrt(self.n_attributes)
-        return np.stack([np.zeros(self.n_attributes), np.full(self.n_attributes, a)])
+        a = self.mean_norm / math.sqrt(self.n_features)
+        return np.stack([np.zeros(self.n_features), np.full(self.n_features, a)])
 
     def _spreads(self) -> tuple[float, float]:
         return 2.0, 1.0
@@ -117,8 +117,8 @@ class ThreeNorm(DensityProblem):
 
     Parameters
     ----------
-    n_attributes : int, default=20
-        Number of attributes, d, at least 2.
+    n_features : int, default=20
+        Number of features, d, at least 2.
     priors : sequence of float, optional
         Probabilities of the two classes; equal by default.
 
@@ -129,16 +129,16 @@ class ThreeNorm(DensityProblem):
     0.105
     """
 
-    n_attributes: int = 20
+    n_features: int = 20
 
     def __post_init__(self) -> None:
-        check_integer("n_attributes", self.n_attributes, 2)
+        check_integer("n_features", self.n_features, 2)
         super().__post_init__()
 
     def _centres(self) -> tuple[FloatArray, FloatArray]:
         """Give the mean of half of class 0 (the other's is its opposite), and that of class 1."""
-        straight = np.full(self.n_attributes, 2 / math.sqrt(self.n_attributes))
-        alternating = np.where(np.arange(self.n_attributes) % 2 == 0, straight, -straight)
+        straight = np.full(self.n_features, 2 / math.sqrt(self.n_features))
+        alternating = np.where(np.arange(self.n_features) % 2 == 0, straight, -straight)
         return straight, alternating
 
     def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
@@ -223,7 +223,7 @@ class GaussianClouds(SphericalGaussians):
         super().__post_init__()
 
     @property
-    def n_attributes(self) -> int:
+    def n_features(self) -> int:
         """Number of columns of X: the length of the means."""
         return len(self.means[0])
 
@@ -264,18 +264,18 @@ def _check_spreads(spreads: Sequence[float]) -> tuple[float, float]:
 def make_twonorm(
     n_samples: int = 300,
     *,
-    n_attributes: int = 20,
+    n_features: int = 20,
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw examples of the twonorm problem, see :class:`TwoNorm`.
+    """Draw samples of the twonorm problem, see :class:`TwoNorm`.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
-    n_attributes : int, default=20
-        Number of attributes.
+        Number of samples.
+    n_features : int, default=20
+        Number of features.
     priors : sequence of float, optional
         Probabilities of the two classes; equal by default.
     random_state : int, Generator, RandomState or None, default=None
@@ -283,8 +283,8 @@ def make_twonorm(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_attributes)
-        The attributes.
+    X : ndarray of shape (n_samples, n_features)
+        The features.
     y : ndarray of shape (n_samples,)
         The classes, 0 or 1.
 
@@ -295,26 +295,26 @@ def make_twonorm(
     >>> X.shape, y.shape
     ((300, 20), (300,))
     """
-    problem = TwoNorm(n_attributes=n_attributes, priors=priors)
+    problem = TwoNorm(n_features=n_features, priors=priors)
     return problem.sample(n_samples, random_state=random_state)
 
 
 def make_ringnorm(
     n_samples: int = 300,
     *,
-    n_attributes: int = 20,
+    n_features: int = 20,
     mean_norm: float = 2.0,
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw examples of the ringnorm problem, see :class:`RingNorm`.
+    """Draw samples of the ringnorm problem, see :class:`RingNorm`.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
-    n_attributes : int, default=20
-        Number of attributes.
+        Number of samples.
+    n_features : int, default=20
+        Number of features.
     mean_norm : float, default=2.0
         Length of the mean of class 1; 1 gives the variant of the R package mlbench.
     priors : sequence of float, optional
@@ -324,8 +324,8 @@ def make_ringnorm(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_attributes)
-        The attributes.
+    X : ndarray of shape (n_samples, n_features)
+        The features.
     y : ndarray of shape (n_samples,)
         The classes, 0 (wide) or 1 (tight).
 
@@ -336,25 +336,25 @@ def make_ringnorm(
     >>> [round(float(X[y == k].std()), 1) for k in (0, 1)]
     [2.0, 1.0]
     """
-    problem = RingNorm(n_attributes=n_attributes, mean_norm=mean_norm, priors=priors)
+    problem = RingNorm(n_features=n_features, mean_norm=mean_norm, priors=priors)
     return problem.sample(n_samples, random_state=random_state)
 
 
 def make_threenorm(
     n_samples: int = 300,
     *,
-    n_attributes: int = 20,
+    n_features: int = 20,
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw examples of the threenorm problem, see :class:`ThreeNorm`.
+    """Draw samples of the threenorm problem, see :class:`ThreeNorm`.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
-    n_attributes : int, default=20
-        Number of attributes, at least 2.
+        Number of samples.
+    n_features : int, default=20
+        Number of features, at least 2.
     priors : sequence of float, optional
         Probabilities of the two classes; equal by default.
     random_state : int, Generator, RandomState or None, default=None
@@ -362,8 +362,8 @@ def make_threenorm(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_attributes)
-        The attributes.
+    X : ndarray of shape (n_samples, n_features)
+        The features.
     y : ndarray of shape (n_samples,)
         The classes, 0 or 1.
 
@@ -374,7 +374,7 @@ def make_threenorm(
     >>> X.shape, y.shape
     ((300, 20), (300,))
     """
-    problem = ThreeNorm(n_attributes=n_attributes, priors=priors)
+    problem = ThreeNorm(n_features=n_features, priors=priors)
     return problem.sample(n_samples, random_state=random_state)
 
 
@@ -391,7 +391,7 @@ def make_gaussian_clouds(
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
+        Number of samples.
     means : pair of sequences of float, default=((-1, -1), (1, 1))
         Centre of each cloud.
     spreads : pair of float, default=(1, 1)
@@ -403,8 +403,8 @@ def make_gaussian_clouds(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_attributes)
-        The attributes.
+    X : ndarray of shape (n_samples, n_features)
+        The features.
     y : ndarray of shape (n_samples,)
         The classes, 0 (majority) or 1 (minority).
 

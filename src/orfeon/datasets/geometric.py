@@ -51,19 +51,19 @@ class RegionProblem(ClassificationProblem):
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, LabelArray]:
-        """Draw independent examples.
+        """Draw independent samples.
 
         Parameters
         ----------
         n_samples : int, default=300
-            Number of examples.
+            Number of samples.
         random_state : int, Generator, RandomState or None, default=None
             Source of randomness.
 
         Returns
         -------
-        X : ndarray of shape (n_samples, n_attributes)
-            The attributes, which do not depend on ``label_noise``.
+        X : ndarray of shape (n_samples, n_features)
+            The features, which do not depend on ``label_noise``.
         y : ndarray of shape (n_samples,)
             The classes, 0 or 1.
         """
@@ -77,15 +77,15 @@ class RegionProblem(ClassificationProblem):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_attributes)
-            The points. The regions extend to points where the problem has no examples.
+        X : array-like of shape (n_samples, n_features)
+            The points. The regions extend to points where the problem has no samples.
 
         Returns
         -------
         ndarray of shape (n_samples, 2)
             Rows sum to one.
         """
-        regions = self._region(check_points(X, self.n_attributes))
+        regions = self._region(check_points(X, self.n_features))
         second = np.where(regions == 1, 1 - self.label_noise, self.label_noise)
         return np.column_stack([1 - second, second])
 
@@ -108,7 +108,7 @@ class RegionProblem(ClassificationProblem):
         """Draw points that are rightly distributed inside ``region``, perhaps some outside it."""
 
     def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
-        X = np.empty((classes.size, self.n_attributes))
+        X = np.empty((classes.size, self.n_features))
         for region in range(self.n_classes):
             rows = np.flatnonzero(classes == region)
             X[rows] = self._draw_in_region(rows.size, region, rng)
@@ -116,7 +116,7 @@ class RegionProblem(ClassificationProblem):
 
     def _draw_in_region(self, n: int, region: int, rng: np.random.Generator) -> FloatArray:
         """Draw by rejection, so that a label never disagrees with its point by rounding."""
-        accepted = np.empty((0, self.n_attributes))
+        accepted = np.empty((0, self.n_features))
         while accepted.shape[0] < n:
             candidates = self._candidates(2 * (n - accepted.shape[0]), region, rng)
             accepted = np.vstack([accepted, candidates[self._region(candidates) == region]])
@@ -142,7 +142,7 @@ class Diagonal(RegionProblem):
     """
 
     @property
-    def n_attributes(self) -> int:
+    def n_features(self) -> int:
         """Number of columns of X: 2."""
         return 2
 
@@ -183,7 +183,7 @@ class Circle(RegionProblem):
         super().__post_init__()
 
     @property
-    def n_attributes(self) -> int:
+    def n_features(self) -> int:
         """Number of columns of X: 2."""
         return 2
 
@@ -207,12 +207,12 @@ class NestedSpheres(RegionProblem):
     """Standard gaussian points; class 1 is outside the sphere that holds half of them.
 
     The squared radius is the median of the chi-squared distribution with d degrees of freedom,
-    9.34 for d = 10. Without interactions each attribute says little: one stump errs on about 46%.
+    9.34 for d = 10. Without interactions each feature says little: one stump errs on about 46%.
 
     Parameters
     ----------
-    n_attributes : int, default=10
-        Number of attributes, d.
+    n_features : int, default=10
+        Number of features, d.
     priors : sequence of float, optional
         Probabilities of the two regions, inside and outside; equal by default.
     label_noise : float, default=0.0
@@ -221,22 +221,22 @@ class NestedSpheres(RegionProblem):
     Examples
     --------
     >>> from orfeon.datasets import NestedSpheres
-    >>> NestedSpheres(n_attributes=2).predict([[0.5, 0.5], [1.0, 1.0]])
+    >>> NestedSpheres(n_features=2).predict([[0.5, 0.5], [1.0, 1.0]])
     array([0, 1])
     """
 
-    n_attributes: int = 10
+    n_features: int = 10
 
     def __post_init__(self) -> None:
-        check_integer("n_attributes", self.n_attributes, 1)
+        check_integer("n_features", self.n_features, 1)
         super().__post_init__()
 
     def _region(self, points: FloatArray) -> LabelArray:
         squared = np.einsum("ij,ij->i", points, points)
-        return np.asarray(squared > chi2.median(self.n_attributes), dtype=np.int64)
+        return np.asarray(squared > chi2.median(self.n_features), dtype=np.int64)
 
     def _candidates(self, n: int, region: int, rng: np.random.Generator) -> FloatArray:
-        return rng.standard_normal((n, self.n_attributes))
+        return rng.standard_normal((n, self.n_features))
 
 
 def make_diagonal(
@@ -251,7 +251,7 @@ def make_diagonal(
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
+        Number of samples.
     priors : sequence of float, optional
         Probabilities of the two regions; equal by default.
     label_noise : float, default=0.0
@@ -262,7 +262,7 @@ def make_diagonal(
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
-        The attributes.
+        The features.
     y : ndarray of shape (n_samples,)
         The classes, 0 or 1.
 
@@ -290,7 +290,7 @@ def make_circle(
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
+        Number of samples.
     radius : float, optional
         Radius of the circle, at most 1/2; by default it has half of the square's area.
     priors : sequence of float, optional
@@ -303,7 +303,7 @@ def make_circle(
     Returns
     -------
     X : ndarray of shape (n_samples, 2)
-        The attributes.
+        The features.
     y : ndarray of shape (n_samples,)
         The classes, 0 (outside) or 1 (inside).
 
@@ -321,7 +321,7 @@ def make_circle(
 def make_nested_spheres(
     n_samples: int = 2000,
     *,
-    n_attributes: int = 10,
+    n_features: int = 10,
     priors: Sequence[float] | None = None,
     label_noise: float = 0.0,
     random_state: RandomState = None,
@@ -331,9 +331,9 @@ def make_nested_spheres(
     Parameters
     ----------
     n_samples : int, default=2000
-        Number of examples.
-    n_attributes : int, default=10
-        Number of attributes.
+        Number of samples.
+    n_features : int, default=10
+        Number of features.
     priors : sequence of float, optional
         Probabilities of the two regions, inside and outside; equal by default.
     label_noise : float, default=0.0
@@ -343,8 +343,8 @@ def make_nested_spheres(
 
     Returns
     -------
-    X : ndarray of shape (n_samples, n_attributes)
-        The attributes.
+    X : ndarray of shape (n_samples, n_features)
+        The features.
     y : ndarray of shape (n_samples,)
         The classes, 0 (inside) or 1 (outside).
 
@@ -355,5 +355,5 @@ def make_nested_spheres(
     >>> bool((((X**2).sum(axis=1) > 9.34) == y).all())
     True
     """
-    problem = NestedSpheres(n_attributes=n_attributes, priors=priors, label_noise=label_noise)
+    problem = NestedSpheres(n_features=n_features, priors=priors, label_noise=label_noise)
     return problem.sample(n_samples, random_state=random_state)

@@ -14,7 +14,7 @@ from orfeon.datasets.openml import OfflineError, fetch
 from orfeon.datasets.registry import list_problems, problem
 from orfeon.datasets.sources import means_a_file
 from orfeon.errors import UserError
-from orfeon.wording import did_you_mean, nearest
+from orfeon.utils.text import did_you_mean, nearest
 
 #: Rows of a synthetic data set when none are asked for.
 SYNTHETIC_ROWS = 1000
@@ -71,7 +71,7 @@ def list_datasets(folder: str | os.PathLike[str] | None = None) -> list[DatasetI
 def _about(name: str) -> str:
     kind = problem(name)
     task = "regression" if not hasattr(kind, "n_classes") else f"{kind.n_classes} classes"
-    return f"{kind.n_attributes} numbers, {task}, any number of rows"
+    return f"{kind.n_features} numbers, {task}, any number of rows"
 
 
 def load(
@@ -94,7 +94,7 @@ def load(
         ``"waveform:5000"``); the name of a file in the folder, without its ending; or a data set
         of OpenML (``"iris"``, ``"iris:1"`` for version 1, ``"61"`` for its number).
     return_X_y : bool, default=False
-        Return the attributes and the target only.
+        Return the features and the target only.
     folder : path, optional
         A folder of data files; by default the environment variable ``ORFEON_DATA`` names it.
     rows : int, optional
@@ -105,7 +105,7 @@ def load(
     Returns
     -------
     sklearn.utils.Bunch, or tuple
-        With ``frame`` (the whole table), ``data`` (the attributes), ``target``, ``target_name``,
+        With ``frame`` (the whole table), ``data`` (the features), ``target``, ``target_name``,
         ``name``, ``description`` and ``source``. ``target`` and ``target_name`` are None when the
         source does not say what is to be predicted.
 

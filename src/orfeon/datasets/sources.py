@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, Any, Literal
 
 from orfeon.errors import UserError
-from orfeon.wording import did_you_mean, nearest, some_of
+from orfeon.utils.text import did_you_mean, nearest, some_of
 
 Packing = Literal["none", "gzip", "bzip2", "xz", "zip"]
 Format = Literal["delimited", "parquet", "arff", "npz"]

@@ -60,7 +60,7 @@ class Waveform(DensityProblem):
     n_classes: ClassVar[int] = 3
 
     @property
-    def n_attributes(self) -> int:
+    def n_features(self) -> int:
         """Number of columns of X: 21."""
         return _N_POINTS
 
@@ -133,12 +133,12 @@ def make_waveform(
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw examples of the waveform problem, see :class:`Waveform`.
+    """Draw samples of the waveform problem, see :class:`Waveform`.
 
     Parameters
     ----------
     n_samples : int, default=300
-        Number of examples.
+        Number of samples.
     priors : sequence of float, optional
         Probabilities of the three classes; equal by default.
     random_state : int, Generator, RandomState or None, default=None
@@ -147,7 +147,7 @@ def make_waveform(
     Returns
     -------
     X : ndarray of shape (n_samples, 21)
-        The attributes.
+        The features.
     y : ndarray of shape (n_samples,)
         The classes, 0, 1 or 2.
 

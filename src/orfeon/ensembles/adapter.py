@@ -10,13 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 
-from orfeon.adapters.base import FittedEnsemble, Floats, Integers, Mask
-from orfeon.ensembles.leaving_out import LeavingOut
+from orfeon.data.row_hashes import copies, seen_with_copies
+from orfeon.ensembles.out_of_bag import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
-from orfeon.ensembles.training_set import origin_of
+from orfeon.ensembles.provenance import origin_of
 from orfeon.ensembles.warm_start import CHOSEN
-from orfeon.row_hashes import copies, seen_with_copies
-from orfeon.seeding import Purpose, branch
+from orfeon.members.adapter import FittedEnsemble
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.types import Floats, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,16 +41,16 @@ class OwnEnsemble(FittedEnsemble):
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
         """What each member says."""
-        ask = self.ensemble.predictions if self.classes is None else self.ensemble.votes
-        return np.asarray(ask(X))
+        query = self.ensemble.predictions if self.classes is None else self.ensemble.votes
+        return np.asarray(query(X))
 
     def _supports(self, X: Any) -> Floats:
         rows = self.ensemble._rows(X)
-        return np.asarray(self.ensemble._ask(self.ensemble.members_.supports, rows, 1))
+        return np.asarray(self.ensemble._query(self.ensemble.members_.supports, rows, 1))
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not isinstance(self.ensemble, LeavingOut):
-            raise self._no_out_of_bag("each of its members saw all the examples")
+            raise self._no_out_of_bag("each of its members saw all the samples")
         seen = self.ensemble.in_bag(X, y, sample_weight) > 0
         rows = self.ensemble._rows(X)
         group = copies(rows, np.unique(np.ravel(y), return_inverse=True)[1])

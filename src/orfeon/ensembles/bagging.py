@@ -18,13 +18,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance, LeavingOut
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance, LeavingOut
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.sampling import (
     deal_balanced,
     draw_with_replacement,
@@ -39,8 +38,9 @@ from orfeon.ensembles.voting import (
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.seeding import Purpose, branch
 from orfeon.trees import CARTClassifier, CARTRegressor
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.seeding import Purpose, branch
 
 Bootstrap = bool | Literal["balanced"]
 
@@ -55,7 +55,7 @@ SAMPLING: dict[str, list[Any]] = {
 
 
 class Resampling(LeavingOut):
-    """An ensemble whose members see samples of the examples, drawn with or without replacement."""
+    """An ensemble whose members see samples of the samples, drawn with or without replacement."""
 
     _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples")
 
@@ -64,43 +64,43 @@ class Resampling(LeavingOut):
     _batches: list[range]
     _dealt: list[npt.NDArray[np.uint32]]
 
-    def _only_draws(self, examples: Examples) -> bool:
-        everything = sample_size(self.max_samples, len(examples)) == len(examples)
+    def _only_draws(self, samples: Samples) -> bool:
+        everything = sample_size(self.max_samples, len(samples)) == len(samples)
         return bool(self.bootstrap) or not everything
 
-    def _prepare(self, examples: Examples, members: range) -> None:
-        self._n_drawn = sample_size(self.max_samples, len(examples))
+    def _prepare(self, samples: Samples, members: range) -> None:
+        self._n_drawn = sample_size(self.max_samples, len(samples))
         if self.bootstrap != "balanced":
             return
         # Members that a warm start adds are balanced among themselves.
         key = self._history[-1][1]
         self._batches = [batch for batch, other in self._history if other == key and len(batch)]
-        self._dealt = [self._deal(examples, batch) for batch in self._batches]
+        self._dealt = [self._deal(samples, batch) for batch in self._batches]
 
-    def _deal(self, examples: Examples, batch: range) -> npt.NDArray[np.uint32]:
+    def _deal(self, samples: Samples, batch: range) -> npt.NDArray[np.uint32]:
         rng = np.random.default_rng(branch(self._sequence, Purpose.DEALING_SAMPLES, batch.start))
-        return deal_balanced(examples, rng, len(batch), self._n_drawn)
+        return deal_balanced(samples, rng, len(batch), self._n_drawn)
 
     def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
         super()._finish(data, recipe, seen)
         self._dealt = []
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        return Perturbation(weights=self._draw(examples, rng, member))
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(weights=self._draw(samples, rng, member))
 
     def _draw(
-        self, examples: Examples, rng: np.random.Generator, member: int
+        self, samples: Samples, rng: np.random.Generator, member: int
     ) -> npt.NDArray[Any] | None:
-        """How often each example is in a member's sample."""
+        """How often each sample is in a member's sample."""
         if self.bootstrap == "balanced":
             batch = next(k for k, batch in enumerate(self._batches) if member in batch)
             dealt = self._dealt[batch][member - self._batches[batch].start]
             return np.asarray(dealt, dtype=np.int64)
         if self.bootstrap:
-            return draw_with_replacement(examples, rng, self._n_drawn)
-        if self._n_drawn == len(examples):
+            return draw_with_replacement(samples, rng, self._n_drawn)
+        if self._n_drawn == len(samples):
             return None
-        return draw_without_replacement(examples, rng, self._n_drawn)
+        return draw_without_replacement(samples, rng, self._n_drawn)
 
 
 class _Bagging(Resampling):
@@ -140,8 +140,8 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
 
     Notes
     -----
-    Examples are drawn in proportion to their ``sample_weight``. Whole-number weights are copies, so
-    the sample of an example of weight 2 may hold one of its copies and leave the other out.
+    Samples are drawn in proportion to their ``sample_weight``. Whole-number weights are copies, so
+    the sample of a sample of weight 2 may hold one of its copies and leave the other out.
 
     Examples
     --------

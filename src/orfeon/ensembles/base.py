@@ -14,27 +14,24 @@ from typing import Any, ClassVar, Self
 import joblib
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import has_fit_parameter
 
+from orfeon.base import are_counts, fractions_error
 from orfeon.ensembles.ensemble import Ensemble
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
-from orfeon.ensembles.warm_start import Before
+from orfeon.ensembles.warm_start import WarmStart
 from orfeon.growth.blocks import MOST, run_in_blocks
-from orfeon.members import concatenate
-from orfeon.progress import Progress, report_progress
-from orfeon.restoring import restored_on_failure
-from orfeon.seeding import seed_sequence
-from orfeon.tabular import are_counts, fractions_error
+from orfeon.members.members import concatenate
 from orfeon.trees.base import BaseTree
 from orfeon.trees.limits import LIMITS
-from orfeon.warning import warn_user
+from orfeon.utils.progress import Progress, report_progress
+from orfeon.utils.scikit_learn import HasMethods, Interval, _fit_context
+from orfeon.utils.seeding import seed_sequence
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.user_warning import warn_user
 
-Floats = npt.NDArray[np.float64]
-
-#: Where someone watches, a block has about this many examples, so that there is something to see.
+#: Where someone watches, a block has about this many samples, so that there is something to see.
 _WATCHED = 1 << 18
 
 ENSEMBLE: dict[str, list[Any]] = {
@@ -48,7 +45,7 @@ ESTIMATOR: dict[str, list[Any]] = {"estimator": [HasMethods(["fit", "predict"]),
 
 
 class IndependentEnsemble(Ensemble):
-    """Members trained independently of each other, each on its own perturbation of the examples.
+    """Members trained independently of each other, each on its own perturbation of the samples.
 
     Subclasses give :meth:`_perturb` and :meth:`_base`.
     """
@@ -63,15 +60,15 @@ class IndependentEnsemble(Ensemble):
     # -- what a method says --------------------------------------------------------------------
 
     @abstractmethod
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
         """What one member is trained on."""
 
     @abstractmethod
     def _base(self) -> Any:
         """The base learner, not fitted: a tree of ours goes through the engine."""
 
-    def _prepare(self, examples: Examples, members: range) -> None:
-        """Check the parameters against the examples before any member is trained."""
+    def _prepare(self, samples: Samples, members: range) -> None:
+        """Check the parameters against the samples before any member is trained."""
 
     def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
         """What trains a block of members."""
@@ -80,12 +77,12 @@ class IndependentEnsemble(Ensemble):
             return TreeTraining(self.estimator_, data, recipe, self._classes)
         return EstimatorTraining(self.estimator_, data, recipe)
 
-    def _only_draws(self, examples: Examples) -> bool:
-        """Whether weights decide nothing but which examples are drawn."""
+    def _only_draws(self, samples: Samples) -> bool:
+        """Whether weights decide nothing but which samples are drawn."""
         return False
 
     def _leaves_out(self) -> bool:
-        """Whether it must be known which examples each member saw."""
+        """Whether it must be known which samples each member saw."""
         return False
 
     def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
@@ -99,33 +96,33 @@ class IndependentEnsemble(Ensemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; with trees as members, missing values and categories are welcome.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; with trees as members, missing values and categories are welcome.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
         self
             The fitted ensemble.
         """
-        before = Before.of(self)
+        before = WarmStart.of(self)
         with restored_on_failure(self):
             self.__dict__.pop("_origin", None)
             self.estimator_ = self._base()
             self._check_base()
             self._check_rule()
-            data, examples = self._read_all(X, y, sample_weight)
+            data, samples = self._read_all(X, y, sample_weight)
             first = before.check(self, self._n_members)
             if not first:
                 self._sequence = seed_sequence(self.random_state)
             members = range(first, self._n_members)
-            self._history = [*before.history, (members, self._drawing_key(examples))]
-            self._check_weights(examples)
-            self._prepare(examples, members)
-            recipe = Recipe(examples, self._perturb, self._sequence, self._leaves_out())
+            self._history = [*before.history, (members, self._drawing_key(samples))]
+            self._check_weights(samples)
+            self._prepare(samples, members)
+            recipe = Recipe(samples, self._perturb, self._sequence, self._leaves_out())
             with report_progress(
                 self, len(members), self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
@@ -152,24 +149,24 @@ class IndependentEnsemble(Ensemble):
         watched = self.verbose or getattr(self, "_skl_callbacks", None)
         most = self._most_in_block
         if watched and most == MOST:
-            most = max(1, min(MOST, _WATCHED // len(recipe.examples)))
+            most = max(1, min(MOST, _WATCHED // len(recipe.samples)))
         if self._is_sequential:
             most = max(1, len(members))
         return run_in_blocks(
             self._training(data, recipe), members, None if self._is_sequential else self.n_jobs,
-            progress.update_and_ask if watched else None, most=most, prefer=self._prefer,
+            progress.update_and_check if watched else None, most=most, prefer=self._prefer,
         )  # fmt: skip
 
-    def _drawing_key(self, examples: Examples) -> str:
+    def _drawing_key(self, samples: Samples) -> str:
         """A word for all that decides what is drawn for a member, besides its own generator."""
         names = (*self._draws_by, "class_weight")
         how = [(name, getattr(self, name, None)) for name in names]
-        return str(joblib.hash((how, examples.digest)))
+        return str(joblib.hash((how, samples.digest)))
 
     def _seen_before(self, recipe: Recipe) -> list[Any]:
-        """What the members of the fits before saw of these examples: drawn again, where possible.
+        """What the members of the fits before saw of these samples: drawn again, where possible.
 
-        Members that were drawn in another way, or from other examples, may have seen any of them.
+        Members that were drawn in another way, or from other samples, may have seen any of them.
         """
         *earlier, (_, key) = self._history
         if any(other != key for _, other in earlier):
@@ -177,7 +174,7 @@ class IndependentEnsemble(Ensemble):
             if getattr(self, "_must_learn", False):
                 learns = f", and combine={getattr(self, 'combine', None)!r} gives them no say"
             warn_user(
-                "warm_start=True with other examples, or drawn in another way, than before: what "
+                "warm_start=True with other samples, or drawn in another way, than before: what "
                 "the earlier members saw of them is not known, so they do not take part in "
                 f"out-of-bag estimates{learns}."
             )
@@ -187,10 +184,10 @@ class IndependentEnsemble(Ensemble):
                 drawn = recipe.draw(slice(members.start, members.stop))[2] if members else []
                 seen += [recipe.seen(drawn)] if drawn else []
             else:
-                seen.append(np.ones((len(members), len(recipe.examples)), dtype=bool))
+                seen.append(np.ones((len(members), len(recipe.samples)), dtype=bool))
         return seen
 
-    def _check_weights(self, examples: Examples) -> None:
+    def _check_weights(self, samples: Samples) -> None:
         """Refuse weights that the base learner cannot take."""
         if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
             return
@@ -199,7 +196,7 @@ class IndependentEnsemble(Ensemble):
                 f"estimator={self.estimator_} takes no sample_weight, which {type(self).__name__} "
                 "needs; BaggingClassifier and BaggingRegressor do without."
             )
-        if not are_counts(examples.weights) and not self._only_draws(examples):
+        if not are_counts(samples.weights) and not self._only_draws(samples):
             by_class = getattr(self, "class_weight", None) is not None
             raise fractions_error(
                 type(self.estimator_).__name__, "or another base learner",

@@ -6,7 +6,7 @@ without replacement, no copies are memorized, and the members together still see
 
 References
 ----------
-Zadrozny, Langford and Abe (2003). Cost-sensitive learning by cost-proportionate example weighting.
+Zadrozny, Langford and Abe (2003). Cost-sensitive learning by cost-proportionate sample weighting.
 ICDM, 435-442.
 """
 
@@ -17,38 +17,38 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.ensembles.leaving_out import LeavingOut
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.out_of_bag import LeavingOut
+from orfeon.ensembles.perturbation import Samples
 
 
-def draw_by_class(examples: Examples, rng: np.random.Generator) -> npt.NDArray[Any] | None:
+def draw_by_class(samples: Samples, rng: np.random.Generator) -> npt.NDArray[Any] | None:
     """The weights of one member's samples, 0 for those not drawn; None without class weights.
 
     All samples of the heaviest class are drawn, and a share of each other class in proportion to
     its weight. All members have equally many, so that limits given as shares mean the same to all.
     """
-    given = examples.sample_weights
-    if np.array_equal(examples.weights, given):
+    given = samples.sample_weights
+    if np.array_equal(samples.weights, given):
         return None
-    factors = np.zeros(examples.n_classes)
-    factors[examples.labels] = examples.weights / given
-    n_samples = np.bincount(examples.labels, minlength=examples.n_classes)
+    factors = np.zeros(samples.n_classes)
+    factors[samples.labels] = samples.weights / given
+    n_samples = np.bincount(samples.labels, minlength=samples.n_classes)
     n_drawn = np.floor(n_samples * (factors / factors.max()) + 0.5).astype(np.int64)
-    drawn = np.ones(len(examples), np.int64)
+    drawn = np.ones(len(samples), np.int64)
     if (n_drawn < n_samples).any():
         # Shuffled, then class by class: the first ones of each class are drawn.
-        order = rng.permutation(len(examples))
-        order = order[np.argsort(examples.labels[order], kind="stable")]
+        order = rng.permutation(len(samples))
+        order = order[np.argsort(samples.labels[order], kind="stable")]
         place = np.arange(len(order)) - np.repeat(np.cumsum(n_samples) - n_samples, n_samples)
-        drawn[order] = place < n_drawn[examples.labels[order]]
+        drawn[order] = place < n_drawn[samples.labels[order]]
     return drawn if (given == given[0]).all() else drawn * given
 
 
 class DrawsByClass(LeavingOut):
     """Ensembles whose members leave samples out by class."""
 
-    def _drawing_key(self, examples: Examples) -> str:
-        key = super()._drawing_key(examples)
+    def _drawing_key(self, samples: Samples) -> str:
+        key = super()._drawing_key(samples)
         # Files of version 0.1 hold members that saw all classes in full; their out-of-bag samples
         # must not be drawn again in this way.
         return key if getattr(self, "class_weight", None) is None else f"{key} by class"

@@ -22,7 +22,7 @@ def is_dask(data: Any) -> bool:
 
 @dataclass(frozen=True)
 class Part:
-    """The examples of one partition, not computed yet."""
+    """The samples of one partition, not computed yet."""
 
     number: int
     X: Any

@@ -1,7 +1,7 @@
 """Members trained on the partitions of a Dask collection, where the data are.
 
-The partitions are gone through twice: once to agree on attributes, categories and classes, and once
-to train. Only these and the members travel, never the examples.
+The partitions are gone through twice: once to agree on features, categories and classes, and once
+to train. Only these and the members travel, never the samples.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
-from sklearn.utils.validation import _num_samples
 
+from orfeon.base import check_length
+from orfeon.data.schema import MAX_CATEGORIES, Schema
 from orfeon.ensembles.dask_parts import Part, rows_of_part, values_of_part
-from orfeon.schema import MAX_CATEGORIES, Schema
-from orfeon.tabular import check_length
+from orfeon.utils.scikit_learn import _num_samples
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Look:
     """What a first look at a part tells."""
 
     n_rows: int
-    n_attributes: int
+    n_features: int
     names: npt.NDArray[Any] | None
     schema: Schema | None
     classes: npt.NDArray[Any] | None
@@ -41,8 +41,8 @@ def look_at_parts(ensemble: Any, parts: Sequence[Part]) -> list[Look]:
     looks = _on_parts(_look, ensemble, parts, [()] * len(parts))
     schemas = [look.schema for look in looks if look.schema is not None]
     masks = np.array([schema.is_categorical for schema in schemas])
-    if len(schemas) and _same_attributes(schemas) and (masks != masks[0]).any():
-        # A part whose values of an attribute are all numbers, or missing, cannot know that
+    if len(schemas) and _same_features(schemas) and (masks != masks[0]).any():
+        # A part whose values of a feature are all numbers, or missing, cannot know that
         # another has strings there.
         chosen = np.logical_or.reduce(masks).tolist()
         looks = _on_parts(_look, ensemble, parts, [(chosen,)] * len(parts))
@@ -56,18 +56,18 @@ def agree(looks: Sequence[Look]) -> Look:
         raise ValueError("X has no rows that count: all partitions are empty or of weight zero.")
     first = told[0]
     for look in told:
-        if look.n_attributes != first.n_attributes or not np.array_equal(
+        if look.n_features != first.n_features or not np.array_equal(
             _listed(look.names), _listed(first.names)
         ):
             raise ValueError(
-                f"partitions of X have other attributes: {first.n_attributes} "
-                f"{_listed(first.names)} and {look.n_attributes} {_listed(look.names)}."
+                f"partitions of X have other features: {first.n_features} "
+                f"{_listed(first.names)} and {look.n_features} {_listed(look.names)}."
             )
     schemas = [look.schema for look in told if look.schema is not None]
     classes = [look.classes for look in told if look.classes is not None]
     return Look(
         sum(look.n_rows for look in told),
-        first.n_attributes,
+        first.n_features,
         first.names,
         _one_schema(schemas) if schemas else None,
         _one_set(classes) if classes else None,
@@ -116,12 +116,12 @@ def _look(ensemble: Any, X: Any, y: Any, weights: Any, categorical: Any = None) 
     if not len(y) or (weights is not None and len(weights) and not np.any(weights)):
         return NOTHING
     reader = copy(ensemble)
-    X, y, *_ = reader._read_examples(X, y, weights, reset=True)
+    X, y, *_ = reader._read_samples(X, y, weights, reset=True)
     schema = None
     if reader._has_trees:
         chosen = reader._categorical_features() if categorical is None else categorical
         schema = Schema.learn(X, chosen)
-        reader.n_features_in_ = schema.n_attributes
+        reader.n_features_in_ = schema.n_features
     else:
         reader._check_rows(X, reset=True)
     classes = np.unique(y) if is_classifier(ensemble) else None
@@ -137,22 +137,22 @@ def _listed(names: Any) -> list[str]:
     return [] if names is None else list(names)
 
 
-def _same_attributes(schemas: Sequence[Schema]) -> bool:
-    return all(schema.n_attributes == schemas[0].n_attributes for schema in schemas)
+def _same_features(schemas: Sequence[Schema]) -> bool:
+    return all(schema.n_features == schemas[0].n_features for schema in schemas)
 
 
 def _one_schema(schemas: Sequence[Schema]) -> Schema:
-    """The attributes with the categories of all parts."""
+    """The features with the categories of all parts."""
     merged: list[Any] = []
     for j, in_parts in enumerate(zip(*(schema.categories for schema in schemas), strict=True)):
         if in_parts[0] is None:
             merged.append(None)
             continue
-        # True is not 1 here; they are told apart again where an attribute has both.
+        # True is not 1 here; they are told apart again where a feature has both.
         found = {(isinstance(one, bool), one): one for some in in_parts for one in some or ()}
         if len(found) > MAX_CATEGORIES:
             raise ValueError(
-                f"Attribute {schemas[0].name(j)!r} has {len(found)} categories; at most "
+                f"Feature {schemas[0].name(j)!r} has {len(found)} categories; at most "
                 f"{MAX_CATEGORIES} are allowed. Group its rare values or leave it out."
             )
         values = sorted(

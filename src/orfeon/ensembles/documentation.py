@@ -1,4 +1,4 @@
-"""Texts of the parameters and attributes that many ensembles have, written once."""
+"""Texts of the parameters and features that many ensembles have, written once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import TypeVar
 
 from orfeon.trees.limits import TEXTS
-from orfeon.wording import filled_docstring
+from orfeon.utils.text import filled_docstring
 
 ClassT = TypeVar("ClassT", bound=type)
 
@@ -30,7 +30,7 @@ _TEXTS = {
         "majority" (or "plurality") counts votes and "soft" averages class supports; "product",
         "max", "min", "median" and "trimmed_mean" combine supports otherwise; "weighted" votes
         (log-odds of being right), "naive_bayes" and "model_averaging" learn from answers on
-        examples that members did not see: those left out, or else those of five folds that the
+        samples that members did not see: those left out, or else those of five folds that the
         ensemble is trained without, one after the other. A rule of :mod:`orfeon.combining` has
         options.
 """,
@@ -39,35 +39,35 @@ _TEXTS = {
         How the members' answers become a decision. "own" is boosting's weighted vote. Any rule for
         classes of :mod:`orfeon.combining` can take its place: "majority", "soft", "product"...;
         those that learn ("weighted", "naive_bayes", "model_averaging") train the ensemble again
-        without each of five folds, for all its members have seen all the examples.
+        without each of five folds, for all its members have seen all the samples.
 """,
     "combine_boosted_numbers": """
     combine : str or CombiningRule, default="own"
         How the members' predictions become one. "own" is boosting's weighted median. Any rule for
         numbers of :mod:`orfeon.combining` can take its place: "mean", "median",
         "trimmed_mean"...; "weighted" and "model_averaging" train the ensemble again without each
-        of five folds, to learn from predictions of examples that members have not seen.
+        of five folds, to learn from predictions of samples that members have not seen.
 """,
     "combine_numbers": """
     combine : str or CombiningRule, default="mean"
         How the members' predictions become one: "mean", "median", "trimmed_mean", "min" or "max";
         "weighted" (by their squared errors) and "model_averaging" learn from predictions of
-        examples that members did not see: those left out, or else those of five folds that the
+        samples that members did not see: those left out, or else those of five folds that the
         ensemble is trained without, one after the other. A rule of :mod:`orfeon.combining` has
         options.
 """,
     "class_weight": """
     class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes. Where examples are drawn with replacement they are
+        Factors on the weights of the classes. Where samples are drawn with replacement they are
         drawn in proportion to their weights: "balanced" then gives each member a sample in which
         all classes are about equally frequent.
 """,
     "leaving_out": """
     oob_score : bool, default=False
-        Whether to estimate the error on the examples that members did not see.
+        Whether to estimate the error on the samples that members did not see.
     importance : {"impurity", "permutation"}, default="impurity"
         What ``feature_importances_`` measures: the impurity decrease, or the increase of the
-        out-of-bag error when an attribute is permuted (trees only).
+        out-of-bag error when a feature is permuted (trees only).
 """,
     "limits": """
     max_depth, max_leaf_nodes : int, optional
@@ -86,14 +86,14 @@ _TEXTS = {
 """,
     "categorical_features": """
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; "auto" goes by their types.
+        Which features are categorical; "auto" goes by their types.
 """,
     "bootstrap": """
     bootstrap : bool or "balanced", default=%(default)s
-        Whether members' examples are drawn with replacement; "balanced" draws with replacement so
-        that over all members every example is drawn equally often.
+        Whether members' samples are drawn with replacement; "balanced" draws with replacement so
+        that over all members every sample is drawn equally often.
     max_samples : int, float or None, default=1.0
-        How many examples are drawn, or which share of them; None for as many as there are.
+        How many samples are drawn, or which share of them; None for as many as there are.
 """,
     "fitting": """
     warm_start : bool, default=False
@@ -113,11 +113,11 @@ _TEXTS = {
 """,
     "stopping": """
     n_iter_no_change : int, optional
-        Boosting ends when this many members in a row did not lower the error on examples that are
+        Boosting ends when this many members in a row did not lower the error on samples that are
         set aside for that; the members up to the best are then kept. By default nothing is set
         aside.
     validation_fraction : float, default=0.1
-        Which share of the examples, or of those of each class, is set aside.
+        Which share of the samples, or of those of each class, is set aside.
     tol : float, default=0.0
         By how much the error must fall at least.
 """,
@@ -129,7 +129,7 @@ _TEXTS = {
     errors_ : ndarray of shape (n_members,)
         Weighted error of each member in its round.
     validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the examples set aside, after each member.
+        With ``n_iter_no_change``: error on the samples set aside, after each member.
 """,
     "members": """
     members_ : Forest or EstimatorMembers
@@ -140,8 +140,8 @@ _TEXTS = {
         The members as estimators, made when they are asked for.
     estimator_ : estimator
         The base learner.
-    feature_importances_ : ndarray of shape (n_attributes,)
-        Importance of each attribute.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importance of each feature.
 """,
     "classes": """
     classes_ : ndarray
@@ -153,9 +153,9 @@ _TEXTS = {
     oob_error_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... members.
     oob_votes_ : ndarray of shape (n_estimators, n_rows)
-        Votes as indices into ``classes_``, -1 where the member saw the example.
+        Votes as indices into ``classes_``, -1 where the member saw the sample.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
-        Out-of-bag vote shares or supports, NaN for examples that every member saw.
+        Out-of-bag vote shares or supports, NaN for samples that every member saw.
     permutation_importances_ : PermutationImportances
         With ``importance="permutation"``: means, standard errors, and one row for each member.
 """,
@@ -165,17 +165,17 @@ _TEXTS = {
     oob_error_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag mean squared error of the first 1, 2, ... members.
     oob_prediction_ : ndarray of shape (n_rows,)
-        Out-of-bag predictions, NaN for examples that every member saw.
+        Out-of-bag predictions, NaN for samples that every member saw.
     permutation_importances_ : PermutationImportances
         With ``importance="permutation"``: means, standard errors, and one row for each member.
 """,
     "p_delta": """
     mode : {"batch", "incremental"}, default="batch"
-        Whether weights are moved after each epoch, by the sum of what all examples ask for, or
-        after each example, in a new random order in each epoch.
+        Whether weights are moved after each epoch, by the sum of what all samples ask for, or
+        after each sample, in a new random order in each epoch.
     rule : {"auer", "p_delta"}, default="auer"
         Whether activations are kept away from zero wherever a perceptron is not to blame (Auer et
-        al. 2008), or for examples that are right only (Cantador and Dorronsoro 2005).
+        al. 2008), or for samples that are right only (Cantador and Dorronsoro 2005).
     max_iter : int, default=250
         Epochs.
     learning_rate : {"invscaling", "adaptive", "constant"}, default="invscaling"
@@ -186,12 +186,12 @@ _TEXTS = {
     margin : float, default=0.05
         Initial margin, gamma.
     tune_margin : bool, default=True
-        Whether the margin is tuned while training: wider for each example that no perceptron has
+        Whether the margin is tuned while training: wider for each sample that no perceptron has
         within it, narrower for each other.
     margin_weight : float, default=%(default)s
         What the margin weighs against errors, mu.
     standardize : bool, default=True
-        Whether attributes are brought to mean 0 and standard deviation 1. Missing values are at the
+        Whether features are brought to mean 0 and standard deviation 1. Missing values are at the
         mean, and categories are inputs of 0 and 1, in any case.
     divide_inputs : bool, default=True
         Whether inputs are divided by the root of their number, so that their length does not grow
@@ -199,7 +199,7 @@ _TEXTS = {
 """,
     "p_delta_running": """
     early_stopping : bool, default=False
-        Whether to stop as soon as no training example is wrong.
+        Whether to stop as soon as no training sample is wrong.
 """,
     "p_delta_fitted": """
     weights_ : ndarray of shape (n_problems, n_perceptrons, n_inputs)
@@ -212,7 +212,7 @@ _TEXTS = {
     energy_curve_ : ndarray of shape (n_epochs,) or (n_problems, n_epochs)
         Energy J before each epoch's step.
     error_curve_ : ndarray of shape (n_epochs,) or (n_problems, n_epochs)
-        Share of the training examples' weight that is wrong before each epoch's step.
+        Share of the training samples' weight that is wrong before each epoch's step.
     n_iter_ : int
         Epochs run.
 """,

@@ -1,4 +1,4 @@
-"""Double-bagging: the examples that a member leaves out give it discriminant variables.
+"""Double-bagging: the samples that a member leaves out give it discriminant variables.
 
 References
 ----------
@@ -18,24 +18,23 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from orfeon.base import TrainingSet
+from orfeon.data.schema import Schema
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import Recipe, Trained, TreeTraining
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.forest import Forest
-from orfeon.schema import Schema
-from orfeon.tabular import TrainingData
 from orfeon.trees import CARTClassifier
 from orfeon.trees.base import BaseTree
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 def discriminants(X: Floats, y: npt.NDArray[np.integer[Any]]) -> Floats:
-    """Coefficients of the linear discriminant variables of some examples."""
+    """Coefficients of the linear discriminant variables of some samples."""
     complete = ~np.isnan(X).any(axis=1)
     X, y = X[complete], y[complete]
     none = np.zeros((X.shape[1], 0))
@@ -47,7 +46,7 @@ def discriminants(X: Floats, y: npt.NDArray[np.integer[Any]]) -> Floats:
     if not any(np.ptp(X[codes == c], axis=0).any() for c in range(len(classes))):
         return none
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # collinear attributes are no misfortune here
+        warnings.simplefilter("ignore")  # collinear features are no misfortune here
         analysis = LinearDiscriminantAnalysis().fit(X, y)
         coefficients: Floats = analysis.scalings_[:, : len(classes) - 1] / scale[:, None]
     coefficients[scale == 0] = 0.0
@@ -63,20 +62,20 @@ def combine(X: Floats, coefficients: Floats) -> Floats:
 
 
 def as_projections(
-    forest: Forest, coefficients: Floats, attributes: npt.NDArray[np.int64], schema: Schema
+    forest: Forest, coefficients: Floats, features: npt.NDArray[np.int64], schema: Schema
 ) -> Forest:
-    """A tree over attributes and discriminant variables as one over the attributes alone."""
-    n_attributes, (n_combined, n_variables) = schema.n_attributes, coefficients.shape
+    """A tree over features and discriminant variables as one over the features alone."""
+    n_features, (n_combined, n_variables) = schema.n_features, coefficients.shape
     nodes = forest.nodes.copy()
-    is_variable = (forest.n_children > 0) & (nodes["attribute"] >= n_attributes)
-    nodes["attribute"][is_variable] = -1 - (nodes["attribute"][is_variable] - n_attributes)
+    is_variable = (forest.n_children > 0) & (nodes["feature"] >= n_features)
+    nodes["feature"][is_variable] = -1 - (nodes["feature"][is_variable] - n_features)
     return replace(
         forest,
         nodes=nodes,
         n_categories=schema.n_categories,
         projections=(
             np.arange(n_variables + 1, dtype=np.int64) * n_combined,
-            np.tile(attributes, n_variables).astype(np.int32),
+            np.tile(features, n_variables).astype(np.int32),
             np.ascontiguousarray(coefficients.T).ravel(),
         ),
     )
@@ -84,10 +83,10 @@ def as_projections(
 
 @dataclass(frozen=True)
 class _DoubleTraining:
-    """Grows trees on attributes and discriminant variables, each on a table of its own."""
+    """Grows trees on features and discriminant variables, each on a table of its own."""
 
     base: BaseTree
-    data: TrainingData
+    data: TrainingSet
     recipe: Recipe
     classes: npt.NDArray[Any]
 
@@ -119,9 +118,9 @@ class _DoubleTraining:
 class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
     """Vote of trees grown from bootstrap samples, with discriminant variables of the rest.
 
-    For each member a linear discriminant analysis of the examples that its bootstrap sample left
+    For each member a linear discriminant analysis of the samples that its bootstrap sample left
     out gives up to K - 1 further variables for K classes. The tree is grown on the bootstrap
-    sample, with the attributes and these variables.
+    sample, with the features and these variables.
 
     Parameters
     ----------
@@ -140,9 +139,9 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
 
     Notes
     -----
-    Categorical attributes take no part in the discriminant analysis; neither do examples with
+    Categorical features take no part in the discriminant analysis; neither do samples with
     missing values, whose discriminant variables are missing too. There is no out-of-bag estimate:
-    the examples left out by a member's sample are those its variables were made from.
+    the samples left out by a member's sample are those its variables were made from.
 
     Examples
     --------
@@ -193,11 +192,11 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
             )
         super()._check_base()
 
-    def _only_draws(self, examples: Examples) -> bool:
+    def _only_draws(self, samples: Samples) -> bool:
         return True
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        return Perturbation(weights=draw_with_replacement(examples, rng, len(examples)))
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(weights=draw_with_replacement(samples, rng, len(samples)))
 
     def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
         return _DoubleTraining(self.estimator_, data, recipe, self.classes_)

@@ -1,4 +1,4 @@
-"""What all ensembles share: reading the examples, asking the members, and looking at them."""
+"""What all ensembles share: reading the samples, asking the members, and looking at them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import joblib
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.utils import _safe_indexing, get_tags
-from sklearn.utils.validation import _check_feature_names, check_is_fitted, validate_data
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orfeon.adapters.base import FittedEnsemble, NoSayError
-from orfeon.ensembles.asking import slice_rows
-from orfeon.ensembles.perturbation import Examples
-from orfeon.ensembles.units import MAX_UNITS, as_units
+from orfeon.base import TabularEstimator, are_counts, check_length, rows_with_copies
+from orfeon.ensembles.canonical_order import MAX_UNITS, as_units
+from orfeon.ensembles.perturbation import Samples
+from orfeon.ensembles.prediction import slice_rows
 from orfeon.forest import Forest
-from orfeon.importance import impurity_importances
-from orfeon.members import EstimatorMembers, LazyView
-from orfeon.progress import CallbackSupport
-from orfeon.tabular import TabularEstimator, are_counts, check_length, rows_with_copies
+from orfeon.forest.importance import impurity_importances
+from orfeon.members.adapter import FittedEnsemble, MembersNotVotingError
+from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.base import BaseTree
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.progress import CallbackSupport
+from orfeon.utils.scikit_learn import _check_feature_names, _safe_indexing
+from orfeon.utils.types import Floats
 
 
 class Ensemble(CallbackSupport, TabularEstimator):
@@ -51,7 +51,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
     def _n_members(self) -> int:
         return int(getattr(self, self._size_parameter))
 
-    # -- reading the examples ------------------------------------------------------------------
+    # -- reading the samples ------------------------------------------------------------------
 
     @property
     def _classes(self) -> npt.NDArray[Any]:
@@ -77,16 +77,16 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     def _read_all(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
-    ) -> tuple[Any, Examples]:
+    ) -> tuple[Any, Samples]:
         """The training set for the members, and for the perturbations."""
         if self._has_trees:
             data, digest = as_units(self._read(X, y, sample_weight, reset=reset))
-            examples = Examples(
-                data.y, data.weighted_by_class, data.n_classes, data.schema.n_attributes,
+            samples = Samples(
+                data.y, data.weighted_by_class, data.n_classes, data.schema.n_features,
                 data.rows, data.n_given, data.weights, digest,
             )  # fmt: skip
-            return data, examples
-        rows, y, weights, taken, n_given = self._read_examples(X, y, sample_weight, reset=reset)
+            return data, samples
+        rows, y, weights, taken, n_given = self._read_samples(X, y, sample_weight, reset=reset)
         rows = self._check_rows(rows, reset=reset)
         check_length(y, rows.shape[0])
         if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
@@ -95,11 +95,11 @@ class Ensemble(CallbackSupport, TabularEstimator):
             weights = np.ones(len(y))
         codes, n_classes, factors = self._code_target(y, weights)
         weighted = weights if factors is None else weights * factors[codes]
-        examples = Examples(
+        samples = Samples(
             codes, weighted, n_classes, self.n_features_in_, taken, n_given, weights,
             joblib.hash((rows, codes, weights)),
         )  # fmt: skip
-        return rows, examples
+        return rows, samples
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Rows for base learners of any kind: data frames stay data frames."""
@@ -146,7 +146,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         return None
 
     def _adapted(self) -> FittedEnsemble:
-        """Its members one by one, for :func:`orfeon.adapters.adapt`."""
+        """Its members one by one, for :func:`orfeon.members.adapt`."""
         from orfeon.ensembles.adapter import OwnEnsemble  # it knows methods, which are ensembles
 
         self._check_members_vote()
@@ -159,7 +159,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
             self._vote_weights()
         except TypeError as error:
             reason = "it does not decide by a vote of its members, each on its own"
-            raise NoSayError(str(error), type(self).__name__, reason) from error
+            raise MembersNotVotingError(str(error), type(self).__name__, reason) from error
 
     def _check_rule(self) -> None:
         """Refuse a rule that cannot decide here."""
@@ -181,17 +181,17 @@ class Ensemble(CallbackSupport, TabularEstimator):
         check_is_fitted(self, "members_")
         return self._encode(X) if self._has_trees else self._check_rows(X, reset=False)
 
-    def _ask(self, ask: Callable[[Any], npt.NDArray[Any]], rows: Any, axis: int) -> Any:
+    def _query(self, query: Callable[[Any], npt.NDArray[Any]], rows: Any, axis: int) -> Any:
         """Ask the members about rows, in threads when they are many; ``axis`` is the rows' own."""
         n_rows = rows.shape[0]
         if self.n_jobs in (None, 1) or n_rows * len(self.members_) < 1 << 18:
-            return ask(rows)
+            return query(rows)
         from joblib import Parallel, delayed, effective_n_jobs
 
         n_parts = min(4 * effective_n_jobs(self.n_jobs), max(1, n_rows // 64))
         cuts = np.linspace(0, n_rows, n_parts + 1).astype(np.int64)
         parts = Parallel(n_jobs=self.n_jobs, require="sharedmem")(
-            delayed(ask)(slice_rows(rows, a, b)) for a, b in pairwise(cuts)
+            delayed(query)(slice_rows(rows, a, b)) for a, b in pairwise(cuts)
         )
         return np.concatenate(parts, axis=axis)
 
@@ -212,7 +212,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -228,7 +228,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -252,12 +252,12 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def estimators_features_(self) -> list[npt.NDArray[np.int64]]:
-        """Attributes that each member takes: all of them where members are trees of orfeon.
+        """Features that each member takes: all of them where members are trees of orfeon.
 
-        So ``member.predict(X[:, attributes])`` is right for members of any kind.
+        So ``member.predict(X[:, features])`` is right for members of any kind.
         """
         check_is_fitted(self, "members_")
-        chosen = getattr(self.members_, "attributes", None)
+        chosen = getattr(self.members_, "features", None)
         everything = np.arange(self.n_features_in_)
         return [everything] * len(self.members_) if chosen is None else list(chosen)
 
@@ -268,7 +268,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         return tree
 
     def _hand_over(self, member: Any) -> None:
-        """Let a member know the attributes and the classes."""
+        """Let a member know the features and the classes."""
         for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_"):
             if hasattr(self, name):
                 setattr(member, name, getattr(self, name))
@@ -279,7 +279,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each attribute: by impurity decrease, or by permutation where asked for."""
+        """Importance of each feature: by impurity decrease, or by permutation where asked for."""
         check_is_fitted(self, "members_")
         permuted = getattr(self, "permutation_importances_", None)
         if permuted is not None:
@@ -297,6 +297,6 @@ class Ensemble(CallbackSupport, TabularEstimator):
             )
         each = np.zeros((len(members), self.n_features_in_))
         chosen = self.estimators_features_
-        for row, attributes, estimator in zip(each, chosen, members.estimators, strict=True):
-            row[attributes] += estimator.feature_importances_
+        for row, features, estimator in zip(each, chosen, members.estimators, strict=True):
+            row[features] += estimator.feature_importances_
         return np.asarray(np.average(each, axis=0, weights=weights))

@@ -1,4 +1,4 @@
-"""Extremely randomised trees: all examples, random cuts of random attributes.
+"""Extremely randomised trees: all samples, random cuts of random features.
 
 References
 ----------
@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
+from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -55,7 +55,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     ----------
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        Attributes that are cut at random at each node, the best of which is taken; with 1 the tree
+        Features that are cut at random at each node, the best of which is taken; with 1 the tree
         does not look at the classes at all (Fan et al. 2003).
         <log2>
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
@@ -145,7 +145,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     ----------
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Attributes that are cut at random at each node, the best of which is taken; all by default.
+        Features that are cut at random at each node, the best of which is taken; all by default.
         <log2>
     <limits>
     <categorical_features>

@@ -14,15 +14,16 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
-from orfeon.warning import warn_user
+from orfeon.utils.scikit_learn import Interval
+from orfeon.utils.types import Floats
+from orfeon.utils.user_warning import warn_user
 
 
 def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
@@ -125,8 +126,8 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return CARTClassifier() if self.estimator is None else clone(self.estimator)
 
-    def _prepare(self, examples: Examples, members: range) -> None:
-        n_classes, shares = examples.n_classes, examples.class_shares
+    def _prepare(self, samples: Samples, members: range) -> None:
+        n_classes, shares = samples.n_classes, samples.class_shares
         self.flip_rate_ = self._rate(n_classes)
         if n_classes == 1:
             self.flip_probabilities_ = np.ones((1, 1))
@@ -137,7 +138,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
             most = (1.0 - float(shares @ shares)) / (1.0 - smallest)
             raise ValueError(
                 f"flip_rate={self.flip_rate_:.4g} is not allowed: with the smallest class at "
-                f"{smallest:.4g} of the examples, proportions can be kept up to {most:.4g} only."
+                f"{smallest:.4g} of the samples, proportions can be kept up to {most:.4g} only."
             )
         if n_classes == 2 and self.flip_rate_ >= smallest:
             warn_user(
@@ -157,5 +158,5 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
             )
         return self.relative_rate * (n_classes - 1) / n_classes
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        return Perturbation(labels=flip_labels(examples.labels, self.flip_probabilities_, rng))
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(labels=flip_labels(samples.labels, self.flip_probabilities_, rng))

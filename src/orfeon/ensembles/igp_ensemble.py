@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.growth import split_halves
 from orfeon.trees import IGPTreeClassifier
@@ -38,15 +38,15 @@ class OfIGPTrees(VotingClassifierMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return IGPTreeClassifier(**{name: getattr(self, name) for name in OF_TREES})
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        return Perturbation(halves=split_halves(examples.labels, rng))
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(halves=split_halves(samples.labels, rng))
 
 
 @documented(n_estimators="100")
 class IGPEnsembleClassifier(OfIGPTrees):
-    """Vote of IGP trees, each grown and pruned with its own split of the examples into halves.
+    """Vote of IGP trees, each grown and pruned with its own split of the samples into halves.
 
-    All examples are used for every tree, and none is altered.
+    All samples are used for every tree, and none is altered.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Forest-RC: bagged trees whose nodes cut random linear combinations of attributes.
+"""Forest-RC: bagged trees whose nodes cut random linear combinations of features.
 
 References
 ----------
@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
+from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -58,7 +58,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         Linear combinations drawn at each node, from which the best cut is taken; 2 and 8 in the
         paper.
     n_combined : int, default=3
-        Attributes in each of them, with coefficients uniform in [-1, 1].
+        Features in each of them, with coefficients uniform in [-1, 1].
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity; "log_loss" is another name of "entropy".
     <limits>
@@ -78,7 +78,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
 
     Notes
     -----
-    Attributes are combined as they are; where their scales differ much, standardise them first.
+    Features are combined as they are; where their scales differ much, standardise them first.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     n_combinations : int, default=8
         Linear combinations drawn at each node, from which the best cut is taken.
     n_combined : int, default=3
-        Attributes in each of them, with coefficients uniform in [-1, 1].
+        Features in each of them, with coefficients uniform in [-1, 1].
     <limits>
     <min_impurity_decrease>
     <categorical_features>

@@ -1,147 +1,218 @@
-"""Out-of-bag estimates: for each example, only members that did not see it are asked.
-
-An example that every member saw has no such estimate: it is NaN, not a guess. An example of weight
-2 was seen as soon as one of its copies was.
-"""
+"""What methods that leave samples out can say of themselves: out-of-bag error and importances."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from copy import copy
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import is_classifier
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ensembles.combination import only_left_out
-from orfeon.ensembles.perturbation import Examples
-from orfeon.rules.decider import Decider
-from orfeon.rules.rule import CombiningRule
+from orfeon.data.row_hashes import hash_rows, seen_with_copies
+from orfeon.ensembles.base import IndependentEnsemble
+from orfeon.ensembles.decision import COUNTS, CombinesMixin
+from orfeon.ensembles.holdout import hash_samples
+from orfeon.ensembles.out_of_bag_estimates import (
+    OutOfBag,
+    left_out,
+    out_of_bag_by_rule,
+    out_of_bag_classes,
+    out_of_bag_predictions,
+)
+from orfeon.ensembles.perturbation import draw_seed, member_generator
+from orfeon.ensembles.provenance import origin_of
+from orfeon.ensembles.training import Recipe
+from orfeon.forest import Forest
+from orfeon.forest.neighbourhood import forest_weights, proximities
+from orfeon.forest.permutation import PermutationImportances, oob_permutation_importances
+from orfeon.utils.scikit_learn import StrOptions, _safe_indexing
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+Importance = Literal["impurity", "permutation"]
 
-#: Members asked at once.
-_BLOCK = 32
-
-
-@dataclass(frozen=True)
-class OutOfBag:
-    """What members say of the examples they did not see."""
-
-    votes: npt.NDArray[np.int32] | None
-    outputs: Floats
-    error_curve: Floats
-
-    @property
-    def error(self) -> float:
-        """Error of all members."""
-        return float(self.error_curve[-1])
-
-
-def left_out(seen: Mask, examples: Examples) -> tuple[Mask, npt.NDArray[np.int64]]:
-    """Which rows each member left out, all copies of them."""
-    _, one, row = np.unique(examples.rows, return_index=True, return_inverse=True)
-    out = np.ones((len(seen), len(one)), dtype=bool)
-    for member, units in zip(out, seen, strict=True):
-        member[row[units]] = False
-    return out, one
+LEAVING_OUT: dict[str, list[Any]] = {
+    "oob_score": ["boolean"],
+    "importance": [StrOptions({"impurity", "permutation"})],
+}
 
 
-def out_of_bag_classes(
-    members: Any, X: Any, y: npt.NDArray[Any], weights: Floats, out: Mask, soft: bool
-) -> OutOfBag:
-    """Out-of-bag votes and error of a classifier."""
-    n_members, n_rows = out.shape
-    n_classes = members.n_classes
-    votes = np.full((n_members, n_rows), -1, np.int32)
-    sums = np.zeros((n_rows, n_classes))
-    asked = np.zeros(n_rows, np.int64)
-    curve = np.full(n_members, np.nan)
-    for first in range(0, n_members, _BLOCK):
-        block = range(first, min(first + _BLOCK, n_members))
-        some = members.subset(list(block))
-        said = some.votes(X)
-        supports = some.supports(X) if soft else None
-        for k, t in enumerate(block):
-            mine = np.flatnonzero(out[t])
-            votes[t, mine] = said[k, mine]
-            if supports is None:
-                sums[mine, said[k, mine]] += 1.0
-            else:
-                sums[mine] += supports[k, mine]
-            asked[mine] += 1
-            curve[t] = _weighted_mean(sums.argmax(axis=1) != y, weights, asked > 0)
-    with np.errstate(invalid="ignore"):
-        outputs = sums / np.where(asked > 0, asked, np.nan)[:, None]
-    return OutOfBag(votes, outputs, curve)
+class LeavingOut(CombinesMixin, IndependentEnsemble):
+    """An ensemble whose members do not see all the samples."""
 
+    oob_score: bool
+    importance: Importance
+    oob_score_: float
+    oob_error_: float
+    oob_error_curve_: npt.NDArray[np.float64]
+    oob_votes_: npt.NDArray[np.int32]
+    oob_decision_function_: npt.NDArray[np.float64]
+    oob_prediction_: npt.NDArray[np.float64]
+    permutation_importances_: PermutationImportances
 
-def out_of_bag_predictions(members: Any, X: Any, y: Floats, weights: Floats, out: Mask) -> OutOfBag:
-    """Out-of-bag predictions and squared error of a regressor."""
-    n_members, n_rows = out.shape
-    sums, asked = np.zeros(n_rows), np.zeros(n_rows, np.int64)
-    curve = np.full(n_members, np.nan)
-    for first in range(0, n_members, _BLOCK):
-        block = range(first, min(first + _BLOCK, n_members))
-        said = members.subset(list(block)).supports(X)[:, :, 0]
-        for k, t in enumerate(block):
-            mine = out[t]
-            sums[mine] += said[k, mine]
-            asked += mine
-            mean = sums / np.maximum(asked, 1)
-            curve[t] = _weighted_mean((mean - y) ** 2, weights, asked > 0)
-    outputs = np.where(asked > 0, sums / np.maximum(asked, 1), np.nan)
-    return OutOfBag(None, outputs[:, None], curve)
+    def _leaves_out(self) -> bool:
+        return self.oob_score or self.importance == "permutation" or self._must_learn
 
+    def in_bag(self, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[Any]:
+        """How often each training sample is in each member's sample.
 
-def out_of_bag_by_rule(
-    members: Any,
-    X: Any,
-    y: npt.NDArray[Any],
-    weights: Floats,
-    out: Mask,
-    rule: CombiningRule,
-    fold: npt.NDArray[np.int64],
-    learning_weights: Floats,
-) -> OutOfBag:
-    """Out-of-bag answers combined by a rule, and the error of that."""
-    n_classes = members.n_classes
-    votes = only_left_out(members.votes(X), out, n_classes) if n_classes else None
-    said = votes
-    if votes is None or rule.reads == "supports":
-        supports = members.supports(X)
-        said = only_left_out(supports if n_classes else supports[:, :, 0], out, n_classes)
-    assert said is not None
-    outputs = np.full((len(y), max(n_classes, 1)), np.nan)
-    losses = np.zeros(out.shape)
-    asked = np.logical_or.accumulate(out, axis=0)
-    for part in [fold == f for f in np.unique(fold)] if rule.learns else [asked[-1]]:
-        rest = ~part
-        if not out[:, part].any() or (rule.learns and not out[:, rest].any()):
-            asked[:, part] = False  # nobody can decide, or nothing can be learnt to decide by
-            continue
-        decider = rule.learn(said[:, rest], y[rest], n_classes, learning_weights[rest])
-        for loss, decided in zip(losses, _stages(decider, said[:, part], n_classes), strict=True):
-            wrong = decided.argmax(axis=1) != y[part] if n_classes else decided[:, 0] - y[part]
-            loss[part] = np.square(wrong, dtype=np.float64)
-            outputs[part] = decided
-    outputs[~asked[-1]] = np.nan
-    losses[~asked] = 0.0
-    stages = zip(losses, asked, strict=True)
-    curve = np.array([_weighted_mean(loss, weights, taken) for loss, taken in stages])
-    return OutOfBag(votes, outputs, curve)
+        It is not kept but drawn again, so the training set has to be given once more.
 
+        Parameters
+        ----------
+        X, y, sample_weight
+            The training set, as it was given to ``fit``; its rows may come in another order.
 
-def _stages(decider: Decider, said: npt.NDArray[Any], n_classes: int) -> Iterator[Floats]:
-    """What the first member decides, the first two, and so on, in columns."""
-    if n_classes:
-        yield from decider.staged_shares(said, n_classes)
-    else:
-        for numbers in decider.staged_predict(said):
-            yield numbers[:, None]
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Counts, or weights where members weigh samples; 0 where the member did not see it.
+        """
+        check_is_fitted(self, "members_")
+        reader = copy(self)
+        _, samples = reader._read_all(X, y, sample_weight)
+        key = self._drawing_key(samples)
+        origin = origin_of(self)
+        if not origin.history or any(other != key for _, other in origin.history):
+            raise ValueError(
+                "X, y and sample_weight are not the training set of all members, drawn as the "
+                "parameters say now; what the members saw of them is not known."
+            )
+        # Members that were chosen from others are drawn as they were then.
+        reader._sequence, reader._history = origin.sequence, origin.history
+        reader._prepare(samples, range(len(self.members_), len(self.members_)))
+        counts = np.zeros((len(self.members_), samples.n_given))
+        for t, row in zip(origin.members, counts, strict=True):
+            rng = member_generator(origin.sequence, t)
+            draw_seed(rng)
+            weights = reader._perturb(samples, rng, t).weights
+            np.add.at(row, samples.rows, samples.weights if weights is None else weights)
+        return counts
 
+    def proximities(self, X: Any, Z: Any = None) -> npt.NDArray[np.float64]:
+        """Share of the trees in which two rows reach the same leaf.
 
-def _weighted_mean(loss: npt.NDArray[Any], weights: Floats, taken: Mask) -> float:
-    total = weights[taken].sum()
-    return float(weights[taken] @ loss[taken] / total) if total > 0 else np.nan
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+        Z : array or data frame of shape (n_others, n_features), optional
+            Other rows; by default the same.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_others)
+            Proximities.
+        """
+        others = None if Z is None else self._rows(Z)
+        return proximities(self.forest_, self._rows(X), others)
+
+    def sample_weights(
+        self, X_new: Any, X: Any, y: Any, sample_weight: Any = None
+    ) -> npt.NDArray[np.float64]:
+        """The forest as a weighted neighbourhood: what each training sample counts for a new row.
+
+        Parameters
+        ----------
+        X_new : array or data frame of shape (n_new, n_features)
+            Rows to be predicted.
+        X, y, sample_weight
+            The training set, as it was given to ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_rows)
+            Weights W(x_i, x) that sum to one for each new row. The prediction of a regression
+            forest, and the class supports of a classification forest, are weighted means of the
+            training targets with these weights.
+        """
+        in_bag = self.in_bag(X, y, sample_weight)
+        return forest_weights(self.forest_, self._rows(X), self._rows(X_new), in_bag)
+
+    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
+        self._forget_estimates()
+        if seen is None:
+            return
+        samples = recipe.samples
+        out, one = left_out(seen, samples)
+        X = data.X[one] if self._has_trees else _safe_indexing(data, one)
+        y = samples.labels[one]
+        # A member that saw a copy of a sample has seen it.
+        ranks = np.unique(y, return_inverse=True)[1]
+        hashes = hash_rows(X, ranks) if self._has_trees else hash_samples(X, ranks)
+        out = ~seen_with_copies(~out, np.unique(hashes, return_inverse=True)[1])
+        weights = np.bincount(
+            np.unique(samples.rows, return_inverse=True)[1], weights=samples.sample_weights
+        ).astype(np.float64)
+        if self._must_learn:
+            self._learn_from_left_out(X, y, weights, out)
+        if self.oob_score:
+            self._keep_estimates(X, y, weights, out, samples.rows[one], samples.n_given)
+        if self.importance == "permutation":
+            if not isinstance(self.members_, Forest):
+                raise ValueError(
+                    'importance="permutation" is measured on trees; with other base learners use '
+                    "sklearn.inspection.permutation_importance on held-out data."
+                )
+            self.permutation_importances_ = oob_permutation_importances(
+                self.members_, X, y, out, weights=weights, random_state=self._importance_state()
+            )
+
+    def _forget_estimates(self) -> None:
+        """Drop what was estimated for other members."""
+        for name in [n for n in self.__dict__ if n.startswith("oob_") and n.endswith("_")]:
+            delattr(self, name)
+        self.__dict__.pop("permutation_importances_", None)
+
+    def _importance_state(self) -> np.random.Generator:
+        return np.random.default_rng(branch(self._sequence, Purpose.IMPORTANCE))
+
+    def _keep_estimates(
+        self, X: Any, y: Any, weights: Any, out: Any, rows: Any, n_given: int
+    ) -> None:
+        never = int((~out.any(axis=0)).sum())
+        if never:
+            warn_user(
+                AdvisedWarning(
+                    f"{never} of {out.shape[1]} samples were seen by every member: they have no "
+                    "out-of-bag estimate (NaN).",
+                    "More members, or smaller samples, would give them one.",
+                )
+            )
+        estimate = self._estimate(X, y, weights, out)
+        if is_classifier(self):
+            self._keep_classes(estimate, rows, n_given)
+            self.oob_score_ = 1.0 - estimate.error
+        else:
+            self.oob_prediction_ = np.full(n_given, np.nan)
+            self.oob_prediction_[rows] = estimate.outputs[:, 0]
+            known = ~np.isnan(estimate.outputs[:, 0])
+            self.oob_score_ = np.nan
+            if known.sum() > 1:
+                self.oob_score_ = float(
+                    r2_score(y[known], estimate.outputs[known, 0], sample_weight=weights[known])
+                )
+        self.oob_error_ = estimate.error
+        self.oob_error_curve_ = estimate.error_curve
+
+    def _estimate(self, X: Any, y: Any, weights: Any, out: Any) -> OutOfBag:
+        """What is decided by those members only that did not see a sample."""
+        name = self._simple_rule
+        if name in (*COUNTS, "soft"):
+            return out_of_bag_classes(self.members_, X, y, weights, out, name == "soft")
+        if name == "mean":
+            return out_of_bag_predictions(self.members_, X, y, weights, out)
+        assert self._rule is not None
+        fold = self._fold_of(X, y, weights)
+        learning = self._learning_weights(y, weights)
+        return out_of_bag_by_rule(self.members_, X, y, weights, out, self._rule, fold, learning)
+
+    def _keep_classes(self, estimate: OutOfBag, rows: Any, n_given: int) -> None:
+        assert estimate.votes is not None
+        self.oob_votes_ = np.full((len(self.members_), n_given), -1, np.int32)
+        self.oob_votes_[:, rows] = estimate.votes
+        self.oob_decision_function_ = np.full((n_given, estimate.outputs.shape[1]), np.nan)
+        self.oob_decision_function_[rows] = estimate.outputs

@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.voting import REGRESSOR, AveragingRegressorMixin
 from orfeon.trees import CARTRegressor
+from orfeon.utils.scikit_learn import Interval
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTRegressor`", n_estimators="100")
@@ -42,7 +42,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
 
     Notes
     -----
-    The noise of a member sums to zero over the examples, so that the mean target stays as it is.
+    The noise of a member sums to zero over the samples, so that the mean target stays as it is.
 
     Examples
     --------
@@ -85,8 +85,8 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return CARTRegressor() if self.estimator is None else clone(self.estimator)
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        targets, weights = examples.labels, examples.weights / examples.weights.sum()
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        targets, weights = samples.labels, samples.weights / samples.weights.sum()
         above = targets - targets.min()  # nothing where all are equal, to the last bit
         spread = float(np.sqrt(weights @ (above - weights @ above) ** 2))
         noise = rng.standard_normal(len(targets))

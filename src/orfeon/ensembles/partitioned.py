@@ -18,14 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ensembles.combination import Combine
-from orfeon.ensembles.dask_asking import ask_lazily
+from orfeon.base import KnownClassesMixin
 from orfeon.ensembles.dask_parts import is_dask
+from orfeon.ensembles.dask_prediction import predict_lazily
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import Importance
+from orfeon.ensembles.out_of_bag import Importance
 from orfeon.ensembles.partitioned_base import PartitionedEnsemble
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
@@ -34,8 +35,8 @@ from orfeon.ensembles.voting import (
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.tabular import KnownClassesMixin
 from orfeon.trees import CARTClassifier, CARTRegressor
+from orfeon.utils.scikit_learn import _fit_context
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`")
@@ -49,9 +50,9 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
     ----------
     <estimator>
     n_partitions : int, default=10
-        Random parts that ``fit`` makes of the examples; Dask collections have their own.
+        Random parts that ``fit`` makes of the samples; Dask collections have their own.
     n_estimators : int, default=1
-        Members trained on each part or chunk: one on all its examples, several on bootstrap samples
+        Members trained on each part or chunk: one on all its samples, several on bootstrap samples
         of it.
     <combine>
     class_weight : dict, "balanced" or None, default=None
@@ -78,7 +79,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
 
     Notes
     -----
-    With ``partial_fit`` and ``fit_chunks`` the first chunk says what the attributes are: a category
+    With ``partial_fit`` and ``fit_chunks`` the first chunk says what the features are: a category
     that only later chunks have is taken as missing, so begin with a chunk that has them all. The
     partitions of Dask collections agree on categories and classes before members are trained; that
     reads them twice, unless they are persisted.
@@ -140,7 +141,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             The chunk.
         y : array of shape (n_rows,)
             Its classes.
@@ -161,7 +162,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows; those of a Dask collection are asked about when the result is computed.
 
         Returns
@@ -170,14 +171,14 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
             Classes; the first of those that are tied. Of a Dask collection another: an array, a
             series with the index of ``X``, or a bag.
         """
-        return _ask(self, X, "predict", super().predict)
+        return _query(self, X, "predict", super().predict)
 
     def predict_proba(self, X: Any) -> Any:
         """Shares of the classes by the rule ``combine``: of the votes, unless it says otherwise.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows; those of a Dask collection are asked about when the result is computed.
 
         Returns
@@ -186,14 +187,14 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
             Shares, in the order of ``classes_``. Of a Dask collection another; a data frame has
             the classes as its columns.
         """
-        return _ask(self, X, "predict_proba", super().predict_proba)
+        return _query(self, X, "predict_proba", super().predict_proba)
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of what ``predict_proba`` gives.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows; those of a Dask collection are asked about when the result is computed.
 
         Returns
@@ -201,7 +202,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         ndarray of shape (n_rows, n_classes)
             Logarithms; minus infinity where a share is zero.
         """
-        return _ask(self, X, "predict_log_proba", super().predict_log_proba)
+        return _query(self, X, "predict_log_proba", super().predict_log_proba)
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTRegressor`")
@@ -215,9 +216,9 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
     ----------
     <estimator>
     n_partitions : int, default=10
-        Random parts that ``fit`` makes of the examples; Dask collections have their own.
+        Random parts that ``fit`` makes of the samples; Dask collections have their own.
     n_estimators : int, default=1
-        Members trained on each part or chunk: one on all its examples, several on bootstrap samples
+        Members trained on each part or chunk: one on all its samples, several on bootstrap samples
         of it.
     <combine_numbers>
     <leaving_out>
@@ -283,7 +284,7 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             The chunk.
         y : array of shape (n_rows,)
             Its targets.
@@ -302,7 +303,7 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows; those of a Dask collection are asked about when the result is computed.
 
         Returns
@@ -311,12 +312,12 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
             Predictions. Of a Dask collection another: an array, a series with the index of ``X``,
             or a bag.
         """
-        return _ask(self, X, "predict", super().predict)
+        return _query(self, X, "predict", super().predict)
 
 
-def _ask(ensemble: Any, X: Any, method: str, ask: Callable[[Any], Any]) -> Any:
+def _query(ensemble: Any, X: Any, method: str, query: Callable[[Any], Any]) -> Any:
     """Ask about rows now, or when their partitions are computed."""
     if not is_dask(X):
-        return ask(X)
+        return query(X)
     check_is_fitted(ensemble, "members_")
-    return ask_lazily(ensemble, X, method)
+    return predict_lazily(ensemble, X, method)

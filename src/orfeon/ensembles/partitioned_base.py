@@ -9,27 +9,26 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import Interval
 
+from orfeon.base import TrainingSet, are_counts
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
 from orfeon.ensembles.dask_parts import is_dask, read_parts
 from orfeon.ensembles.dask_training import agree, look_at_parts, train_parts
-from orfeon.ensembles.leaving_out import LEAVING_OUT
-from orfeon.ensembles.perturbation import Examples, Perturbation, member_generator
+from orfeon.ensembles.out_of_bag import LEAVING_OUT
+from orfeon.ensembles.perturbation import Perturbation, Samples, member_generator
 from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
 from orfeon.growth.blocks import run_in_blocks
-from orfeon.members import concatenate
-from orfeon.restoring import restored_on_failure, transactional
-from orfeon.seeding import Purpose, seed_sequence
-from orfeon.tabular import TrainingData, are_counts
+from orfeon.members.members import concatenate
+from orfeon.utils.scikit_learn import Interval, _safe_indexing
+from orfeon.utils.seeding import Purpose, seed_sequence
+from orfeon.utils.transactional_fit import restored_on_failure, transactional
 
 
 @dataclass(frozen=True)
 class _PartTraining:
-    """Trains members on the examples that they see only, however many there are in all."""
+    """Trains members on the samples that they see only, however many there are in all."""
 
     base: Any
     data: Any
@@ -45,18 +44,18 @@ class _PartTraining:
 
     def _train(self, member: int, perturbation: Perturbation) -> Any:
         assert perturbation.weights is not None
-        examples = self.recipe.examples
+        samples = self.recipe.samples
         rows = np.flatnonzero(perturbation.weights)
-        few = replace(examples, labels=examples.labels[rows], weights=examples.weights[rows])
+        few = replace(samples, labels=samples.labels[rows], weights=samples.weights[rows])
         counts = perturbation.weights[rows]
         recipe = replace(
             self.recipe,
-            examples=few,
-            perturb=lambda examples, rng, member: Perturbation(weights=counts),
+            samples=few,
+            perturb=lambda samples, rng, member: Perturbation(weights=counts),
             keep_seen=False,
         )
         one = slice(member, member + 1)
-        if isinstance(self.data, TrainingData):
+        if isinstance(self.data, TrainingSet):
             data = self.data
             part = replace(
                 data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows],
@@ -88,41 +87,41 @@ class PartitionedEnsemble(DrawsByClass):
     def _n_members(self) -> int:
         return int(self.n_partitions * self.n_estimators)
 
-    def _prepare(self, examples: Examples, members: range) -> None:
-        n_parts = min(self.n_partitions, len(examples))
+    def _prepare(self, samples: Samples, members: range) -> None:
+        n_parts = min(self.n_partitions, len(samples))
         rng = member_generator(self._sequence, Purpose.PARTING_DATA)
-        self._part = rng.permutation(len(examples)) % n_parts
+        self._part = rng.permutation(len(samples)) % n_parts
         self.n_chunks_ = self.n_partitions
 
     def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
         super()._finish(data, recipe, seen)
         del self._part
 
-    def _only_draws(self, examples: Examples) -> bool:
-        return self.n_estimators > 1 or are_counts(examples.sample_weights)
+    def _only_draws(self, samples: Samples) -> bool:
+        return self.n_estimators > 1 or are_counts(samples.sample_weights)
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        # More partitions than examples: the last ones begin again.
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        # More partitions than samples: the last ones begin again.
         part = (member // self.n_estimators) % (self._part.max() + 1)
         mine = np.flatnonzero(self._part == part)
         few = replace(
-            examples, labels=examples.labels[mine], weights=examples.weights[mine],
-            sample_weights=examples.sample_weights[mine],
+            samples, labels=samples.labels[mine], weights=samples.weights[mine],
+            sample_weights=samples.sample_weights[mine],
         )  # fmt: skip
         drawn = self._counts(few, rng)
-        counts = np.zeros(len(examples), drawn.dtype)
+        counts = np.zeros(len(samples), drawn.dtype)
         counts[mine] = drawn
         return Perturbation(weights=counts)
 
-    def _counts(self, part: Examples, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """How often each example of a part is in a member's sample, or its weight.
+    def _counts(self, part: Samples, rng: np.random.Generator) -> npt.NDArray[Any]:
+        """How often each sample of a part is in a member's sample, or its weight.
 
         One member alone sees the part as it is, or what class weights leave of it; several have
         bootstrap samples of it.
         """
         if not part.weights.any():
             raise ValueError(
-                f"class_weight={getattr(self, 'class_weight', None)} leaves a part of the examples "
+                f"class_weight={getattr(self, 'class_weight', None)} leaves a part of the samples "
                 "without any weight; give fewer parts, or no class a weight of 0."
             )
         if self.n_estimators == 1:
@@ -189,15 +188,15 @@ class PartitionedEnsemble(DrawsByClass):
     def _refuse_learning(self) -> None:
         if self._must_learn:
             raise ValueError(
-                f"combine={self.combine!r} learns from answers on examples that members did not "
+                f"combine={self.combine!r} learns from answers on samples that members did not "
                 "see, and no chunk is kept to ask them about; use fit, or another rule."
             )
 
     def _train_chunk(self, X: Any, y: Any, sample_weight: Any, first: int, *, reset: bool) -> Any:
         """The members of a chunk, of which the first has this number."""
-        data, examples = self._read_all(X, y, sample_weight, reset=reset)
-        recipe = Recipe(examples, self._perturb_chunk, self._sequence, False)
-        self._check_weights(examples)
+        data, samples = self._read_all(X, y, sample_weight, reset=reset)
+        recipe = Recipe(samples, self._perturb_chunk, self._sequence, False)
+        self._check_weights(samples)
         train = super()._training(data, recipe)
         members = range(first, first + self.n_estimators)
         blocks = run_in_blocks(train, members, self.n_jobs, prefer=self._prefer)
@@ -212,9 +211,9 @@ class PartitionedEnsemble(DrawsByClass):
         self._forget_estimates()
 
     def _perturb_chunk(
-        self, examples: Examples, rng: np.random.Generator, member: int
+        self, samples: Samples, rng: np.random.Generator, member: int
     ) -> Perturbation:
-        return Perturbation(weights=self._counts(examples, rng))
+        return Perturbation(weights=self._counts(samples, rng))
 
     def _expect_classes(self, classes: Any, begins: bool) -> None:
         """Take note of the classes to come; regressors have none."""
@@ -222,18 +221,18 @@ class PartitionedEnsemble(DrawsByClass):
     # -- partition by partition ----------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train members on random parts of the examples, or on the partitions of Dask collections.
+        """Train members on random parts of the samples, or on the partitions of Dask collections.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; with trees as members, missing values and categories are welcome. Of a
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; with trees as members, missing values and categories are welcome. Of a
             Dask array, data frame or bag of rows each partition is a part, whatever
             ``n_partitions`` says, and its members are trained where it is.
         y : array of shape (n_rows,)
             Classes or targets; a Dask collection in the partitions of ``X`` if ``X`` is one.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
@@ -250,17 +249,18 @@ class PartitionedEnsemble(DrawsByClass):
     def _fit_partitions(self, X: Any, y: Any, sample_weight: Any) -> Self:
         self._validate_params()
         if self.oob_score or self.importance == "permutation":
-            asked = "oob_score=True" if self.oob_score else "importance='permutation'"
+            wanted = "oob_score=True" if self.oob_score else "importance='permutation'"
             raise ValueError(
-                f"{asked} asks members about the partitions of others, which stay where they are; "
-                "measure the error on other examples."
+                f"{wanted} needs members to predict the partitions of others, which stay where "
+                "they are; "
+                "measure the error on other samples."
             )
         self._refuse_learning()
         self._begin()
         parts = read_parts(X, y, sample_weight)
         looks = look_at_parts(self, parts)
         known = agree(looks)
-        self.n_features_in_ = known.n_attributes
+        self.n_features_in_ = known.n_features
         if known.names is not None:
             self.feature_names_in_ = known.names
         if known.schema is not None:

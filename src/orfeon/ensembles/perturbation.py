@@ -1,9 +1,9 @@
 """What a method does to the training set for each member: the one thing that tells methods apart.
 
-A perturbation is drawn from a member's own random generator, over examples in an order that depends
-on their content alone (see :mod:`orfeon.ensembles.units`). So the model does not depend on the
-order of the rows, on the number of threads, or on whether an example of weight 2 was given as two
-copies.
+A perturbation is drawn from a member's own random generator, over samples in an order that depends
+on their content alone (see :mod:`orfeon.ensembles.canonical_order`). So the model does not depend
+on the order of the rows, on the number of threads, or on whether a sample of weight 2 was given as
+two copies.
 """
 
 from __future__ import annotations
@@ -15,19 +15,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.seeding import branch
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.seeding import branch
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True)
-class Examples:
-    """The training examples as the methods see them."""
+class Samples:
+    """The training samples as the methods see them."""
 
     labels: npt.NDArray[Any]
     weights: Floats
     n_classes: int
-    n_attributes: int
+    n_features: int
     rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     n_given: int = 0
     sample_weights: Floats = field(default_factory=lambda: np.zeros(0))
@@ -43,12 +42,12 @@ class Examples:
 
     @cached_property
     def cumulative(self) -> Floats:
-        """Running sums of the weights, to draw examples in proportion to them."""
+        """Running sums of the weights, to draw samples in proportion to them."""
         return np.cumsum(self.weights)
 
     @cached_property
     def class_shares(self) -> Floats:
-        """Share of each class in the weight of the examples."""
+        """Share of each class in the weight of the samples."""
         shares = np.bincount(self.labels, weights=self.weights, minlength=self.n_classes)
         return np.asarray(shares / shares.sum())
 
@@ -59,7 +58,7 @@ class Perturbation:
 
     weights: npt.NDArray[Any] | None = None
     labels: npt.NDArray[Any] | None = None
-    attributes: npt.NDArray[np.int64] | None = None
+    features: npt.NDArray[np.int64] | None = None
     halves: npt.NDArray[np.uint8] | None = None
 
 

@@ -1,4 +1,4 @@
-"""Random forests: bagged trees that choose among random attributes, at each node or for each tree.
+"""Random forests: bagged trees that choose among random features, at each node or for each tree.
 
 References
 ----------
@@ -12,15 +12,14 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
-from orfeon.ensembles.perturbation import Examples, Perturbation
-from orfeon.ensembles.subspace import draw_attributes
+from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
+from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.subspace import draw_features
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -29,7 +28,8 @@ from orfeon.ensembles.voting import (
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
-from orfeon.trees.limits import CRITERION, LIMITS, Criterion, attributes_per_node
+from orfeon.trees.limits import CRITERION, LIMITS, Criterion, features_per_node
+from orfeon.utils.scikit_learn import StrOptions
 
 FeaturesPer = Literal["node", "tree"]
 
@@ -41,7 +41,7 @@ _OF_TREES = (
 
 
 class _RandomForest(Resampling):
-    """Bootstrap samples and random attributes."""
+    """Bootstrap samples and random features."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
@@ -59,31 +59,31 @@ class _RandomForest(Resampling):
         at_nodes = self.max_features if self.features_per == "node" else None
         return {**of_trees, "max_features": at_nodes}
 
-    def _prepare(self, examples: Examples, members: range) -> None:
-        super()._prepare(examples, members)
-        n_drawn = attributes_per_node(self.max_features, examples.n_attributes)
-        self._n_attributes_drawn = examples.n_attributes if n_drawn is None else n_drawn
+    def _prepare(self, samples: Samples, members: range) -> None:
+        super()._prepare(samples, members)
+        n_drawn = features_per_node(self.max_features, samples.n_features)
+        self._n_features_drawn = samples.n_features if n_drawn is None else n_drawn
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        counts = self._draw(examples, rng, member)
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        counts = self._draw(samples, rng, member)
         if self.features_per == "node":
             return Perturbation(weights=counts)
-        attributes = draw_attributes(examples.n_attributes, self._n_attributes_drawn, rng)
-        return Perturbation(weights=counts, attributes=attributes)
+        features = draw_features(samples.n_features, self._n_features_drawn, rng)
+        return Perturbation(weights=counts, features=features)
 
 
 @documented(n_estimators="100", bootstrap="True")
 class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
-    """Vote of unpruned trees grown from bootstrap samples, with random attributes at each node.
+    """Vote of unpruned trees grown from bootstrap samples, with random features at each node.
 
     Parameters
     ----------
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        Attributes drawn: a number, a share or a rule; ``None`` for all.
+        Features drawn: a number, a share or a rule; ``None`` for all.
         <log2>
     features_per : {"node", "tree"}, default="node"
-        Whether attributes are drawn at each node, or once for each tree.
+        Whether features are drawn at each node, or once for each tree.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity; "log_loss" is another name of "entropy".
     <limits>
@@ -176,16 +176,16 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
 
 @documented(n_estimators="100", bootstrap="True")
 class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
-    """Mean of unpruned trees grown from bootstrap samples, with random attributes at each node.
+    """Mean of unpruned trees grown from bootstrap samples, with random features at each node.
 
     Parameters
     ----------
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=1/3
-        Attributes drawn: a number, a share or a rule; ``None`` for all.
+        Features drawn: a number, a share or a rule; ``None`` for all.
         <log2>
     features_per : {"node", "tree"}, default="node"
-        Whether attributes are drawn at each node, or once for each tree.
+        Whether features are drawn at each node, or once for each tree.
     <limits>
     <min_impurity_decrease>
     <categorical_features>

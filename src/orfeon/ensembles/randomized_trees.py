@@ -1,4 +1,4 @@
-"""Randomised trees: all examples; each node picks one of its best splits at random.
+"""Randomised trees: all samples; each node picks one of its best splits at random.
 
 References
 ----------
@@ -15,15 +15,15 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.utils.scikit_learn import Interval
 
 #: Parameters that are handed on to each tree.
 _OF_TREES = (
@@ -113,5 +113,5 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return CARTClassifier(**{name: getattr(self, name) for name in _OF_TREES})
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
         return Perturbation()

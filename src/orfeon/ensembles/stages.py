@@ -23,7 +23,7 @@ class StagedClassifierMixin:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
         y : array of shape (n_rows,)
             Their classes.
@@ -55,7 +55,7 @@ class StagedRegressorMixin:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
         y : array of shape (n_rows,)
             Their targets.

@@ -1,4 +1,4 @@
-"""Random subspaces: every member sees all examples and some of the attributes.
+"""Random subspaces: every member sees all samples and some of the features.
 
 References
 ----------
@@ -15,12 +15,13 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import are_counts
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.class_sampling import draw_by_class
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples, Perturbation, draw_seed, member_generator
-from orfeon.ensembles.training_set import origin_of
+from orfeon.ensembles.perturbation import Perturbation, Samples, draw_seed, member_generator
+from orfeon.ensembles.provenance import origin_of
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -30,17 +31,14 @@ from orfeon.ensembles.voting import (
 )
 from orfeon.ensembles.warm_start import CHOSEN
 from orfeon.forest import Forest
-from orfeon.permutation import attributes_used
-from orfeon.tabular import are_counts
+from orfeon.forest.permutation import features_used
 from orfeon.trees import CARTClassifier, CARTRegressor
-from orfeon.trees.limits import LIMITS, attributes_per_node
+from orfeon.trees.limits import LIMITS, features_per_node
 
 
-def draw_attributes(
-    n_attributes: int, n_drawn: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
-    """Some attributes, all equally likely, in ascending order."""
-    return np.sort(rng.permutation(n_attributes)[:n_drawn])
+def draw_features(n_features: int, n_drawn: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+    """Some features, all equally likely, in ascending order."""
+    return np.sort(rng.permutation(n_features)[:n_drawn])
 
 
 class _RandomSubspace(IndependentEnsemble):
@@ -58,22 +56,22 @@ class _RandomSubspace(IndependentEnsemble):
     #: Whether members of an earlier fit have subspaces of another size.
     _sizes_differ: bool = False
 
-    def _prepare(self, examples: Examples, members: range) -> None:
-        n_drawn = attributes_per_node(self.max_features, examples.n_attributes)
-        n_drawn = examples.n_attributes if n_drawn is None else n_drawn
+    def _prepare(self, samples: Samples, members: range) -> None:
+        n_drawn = features_per_node(self.max_features, samples.n_features)
+        n_drawn = samples.n_features if n_drawn is None else n_drawn
         differ = bool(members.start) and (self._sizes_differ or n_drawn != self._n_drawn)
         self._n_drawn, self._sizes_differ = n_drawn, differ
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        attributes = draw_attributes(examples.n_attributes, self._n_drawn, rng)
-        return Perturbation(weights=draw_by_class(examples, rng), attributes=attributes)
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        features = draw_features(samples.n_features, self._n_drawn, rng)
+        return Perturbation(weights=draw_by_class(samples, rng), features=features)
 
-    def _only_draws(self, examples: Examples) -> bool:
-        return are_counts(examples.sample_weights)
+    def _only_draws(self, samples: Samples) -> bool:
+        return are_counts(samples.sample_weights)
 
     @property
     def subspaces_(self) -> list[npt.NDArray[np.int64]]:
-        """Attributes that were drawn for each member."""
+        """Features that were drawn for each member."""
         check_is_fitted(self, "members_")
         if not isinstance(self.members_, Forest):
             return self.estimators_features_
@@ -82,10 +80,10 @@ class _RandomSubspace(IndependentEnsemble):
         for member in origin.members:
             rng = member_generator(origin.sequence, member)
             draw_seed(rng)
-            drawn.append(draw_attributes(self.n_features_in_, self._n_drawn, rng))
+            drawn.append(draw_features(self.n_features_in_, self._n_drawn, rng))
         # Trees do not keep what was drawn for them, but they test nothing else.
-        used = zip(attributes_used(self.members_), drawn, strict=True)
-        known = all(np.isin(tested, attributes).all() for tested, attributes in used)
+        used = zip(features_used(self.members_), drawn, strict=True)
+        known = all(np.isin(tested, features).all() for tested, features in used)
         if self._sizes_differ or not known or any(key == CHOSEN for _, key in origin.history):
             raise AttributeError(
                 f"the subspaces_ of this {type(self).__name__} are not known: it was fitted with "
@@ -96,14 +94,14 @@ class _RandomSubspace(IndependentEnsemble):
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="100")
 class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
-    """Vote of classifiers that each see a random subset of the attributes.
+    """Vote of classifiers that each see a random subset of the features.
 
     Parameters
     ----------
     <estimator>
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=0.5
-        Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
+        Features drawn for each member: a number, a share or a rule; ``None`` for all.
         <log2>
     <combine>
     class_weight : dict, "balanced" or None, default=None
@@ -116,7 +114,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
     ----------
     <members>
     subspaces_ : list of ndarray of int
-        The attributes that were drawn for each member.
+        The features that were drawn for each member.
     <classes>
 
     Examples
@@ -164,14 +162,14 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
 
 @documented(estimator="an unpruned :class:`orfeon.CARTRegressor`", n_estimators="100")
 class RandomSubspaceRegressor(AveragingRegressorMixin, _RandomSubspace):
-    """Mean of regressors that each see a random subset of the attributes.
+    """Mean of regressors that each see a random subset of the features.
 
     Parameters
     ----------
     <estimator>
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=0.5
-        Attributes drawn for each member: a number, a share or a rule; ``None`` for all.
+        Features drawn for each member: a number, a share or a rule; ``None`` for all.
         <log2>
     <combine_numbers>
     <fitting>
@@ -180,7 +178,7 @@ class RandomSubspaceRegressor(AveragingRegressorMixin, _RandomSubspace):
     ----------
     <members>
     subspaces_ : list of ndarray of int
-        The attributes that were drawn for each member.
+        The features that were drawn for each member.
 
     Examples
     --------

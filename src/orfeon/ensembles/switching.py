@@ -1,6 +1,6 @@
 """Class-switching ensembles.
 
-Every member is trained on all the examples, a fixed fraction of whose labels were switched at
+Every member is trained on all the samples, a fixed fraction of whose labels were switched at
 random to another class. The members' errors on the training set are then independent, so the vote's
 training error is a binomial tail, whatever the data (see :mod:`orfeon.inspection.theory`).
 
@@ -18,14 +18,14 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
+from orfeon.utils.scikit_learn import Interval
 
 
 def switch_labels(
@@ -34,7 +34,7 @@ def switch_labels(
     n_switched: int,
     rng: np.random.Generator,
 ) -> npt.NDArray[np.int64]:
-    """Switch the labels of some examples to another class, any of the others equally likely."""
+    """Switch the labels of some samples to another class, any of the others equally likely."""
     switched = labels.astype(np.int64)
     rows = rng.permutation(len(labels))[:n_switched]
     switched[rows] = (switched[rows] + rng.integers(1, n_classes, size=n_switched)) % n_classes
@@ -120,8 +120,8 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return CARTClassifier() if self.estimator is None else clone(self.estimator)
 
-    def _prepare(self, examples: Examples, members: range) -> None:
-        n_classes = examples.n_classes
+    def _prepare(self, samples: Samples, members: range) -> None:
+        n_classes = samples.n_classes
         limit = (n_classes - 1) / n_classes
         if n_classes == 1:
             self.switch_rate_ = 0.0  # there is no other class to switch to
@@ -141,8 +141,8 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
             )
         self.switch_rate_ = float(self.switch_rate)
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        n_switched = round(self.switch_rate_ * len(examples))
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        n_switched = round(self.switch_rate_ * len(samples))
         return Perturbation(
-            labels=switch_labels(examples.labels, examples.n_classes, n_switched, rng)
+            labels=switch_labels(samples.labels, samples.n_classes, n_switched, rng)
         )

@@ -9,27 +9,27 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
+from orfeon.base import TrainingSet, class_factors, rows_with_copies
 from orfeon.ensembles.perturbation import (
-    Examples,
     Perturbation,
+    Samples,
     draw_seed,
     member_generator,
 )
 from orfeon.growth import split_halves
-from orfeon.members import EstimatorMembers
-from orfeon.tabular import TrainingData, class_factors, rows_with_copies
-from orfeon.trees.base import BaseTree, Samples
+from orfeon.members.members import EstimatorMembers
+from orfeon.trees.base import BaseTree, MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier
+from orfeon.utils.scikit_learn import _safe_indexing
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
-Perturb = Callable[[Examples, np.random.Generator, int], Perturbation]
+Perturb = Callable[[Samples, np.random.Generator, int], Perturbation]
 
 
 class Trained(NamedTuple):
-    """A block of trained members, and which examples each of them saw, where that is asked for."""
+    """A block of trained members, and which samples each of them saw, where that is asked for."""
 
     members: Any
     seen: npt.NDArray[np.bool_] | None
@@ -39,7 +39,7 @@ class Trained(NamedTuple):
 class Recipe:
     """What all members of an ensemble are trained from."""
 
-    examples: Examples
+    samples: Samples
     perturb: Perturb
     sequence: np.random.SeedSequence
     keep_seen: bool
@@ -50,15 +50,15 @@ class Recipe:
         generators = [member_generator(self.sequence, t) for t in members]
         seeds = [draw_seed(rng) for rng in generators]
         drawn = [
-            self.perturb(self.examples, rng, t) for rng, t in zip(generators, members, strict=True)
+            self.perturb(self.samples, rng, t) for rng, t in zip(generators, members, strict=True)
         ]
         return generators, seeds, drawn
 
     def seen(self, drawn: list[Perturbation]) -> npt.NDArray[np.bool_] | None:
-        """Which examples some members see, of shape (n_members, n_rows)."""
+        """Which samples some members see, of shape (n_members, n_rows)."""
         if not self.keep_seen:
             return None
-        everything = np.ones(len(self.examples), dtype=bool)
+        everything = np.ones(len(self.samples), dtype=bool)
         return np.stack([everything if p.weights is None else p.weights > 0 for p in drawn])
 
 
@@ -67,7 +67,7 @@ class TreeTraining:
     """Grows blocks of trees."""
 
     base: BaseTree
-    data: TrainingData
+    data: TrainingSet
     recipe: Recipe
     classes: npt.NDArray[Any]
 
@@ -82,37 +82,37 @@ class TreeTraining:
         generators: list[np.random.Generator],
         seeds: list[Any],
         drawn: list[Perturbation],
-    ) -> Samples:
-        examples = self.recipe.examples
-        labels = _stack([p.labels for p in drawn], examples.labels)
-        # Without weights all examples count once, in integers, which the engine likes best.
-        once = np.ones(len(examples), np.int64) if examples.are_equal else examples.weights
+    ) -> MemberSamples:
+        samples = self.recipe.samples
+        labels = _stack([p.labels for p in drawn], samples.labels)
+        # Without weights all samples count once, in integers, which the engine likes best.
+        once = np.ones(len(samples), np.int64) if samples.are_equal else samples.weights
         weights = _stack([p.weights for p in drawn], once)
         whole = np.issubdtype(weights.dtype, np.integer)
-        n_examples = float(weights[0].sum()) if whole else float(len(examples))
+        n_samples = float(weights[0].sum()) if whole else float(len(samples))
         rule = getattr(self.base, "class_weight", None)
         if rule is not None:
-            weights = self._weigh_classes(weights, labels, n_examples, rule)
+            weights = self._weigh_classes(weights, labels, n_samples, rule)
         halves = None
         if isinstance(self.base, IGPTreeClassifier):
             halves = np.stack(
                 [
-                    split_halves(examples.labels, rng, p.weights) if p.halves is None else p.halves
+                    split_halves(samples.labels, rng, p.weights) if p.halves is None else p.halves
                     for rng, p in zip(generators, drawn, strict=True)
                 ]
             )
-        return Samples(
+        return MemberSamples(
             np.array(seeds, dtype=np.uint64),
             weights,
             labels,
-            n_examples,
+            n_samples,
             weighs_classes=rule is not None,
-            candidates=_rows([p.attributes for p in drawn]),
+            candidates=_rows([p.features for p in drawn]),
             halves=halves,
         )
 
     def _weigh_classes(
-        self, weights: npt.NDArray[Any], labels: npt.NDArray[Any], n_examples: float, rule: Any
+        self, weights: npt.NDArray[Any], labels: npt.NDArray[Any], n_samples: float, rule: Any
     ) -> Floats:
         """Multiply weights as the base's own rule for classes says, in each member's sample."""
         n_members = max(len(weights), len(labels))
@@ -121,7 +121,7 @@ class TreeTraining:
             w = weights[t if len(weights) > 1 else 0].astype(np.float64)
             codes = labels[t if len(labels) > 1 else 0]
             w = w * class_factors(rule, self.classes, codes, w)[codes]
-            weighted[t] = w * (n_examples / w.sum())
+            weighted[t] = w * (n_samples / w.sum())
         return weighted
 
 
@@ -146,23 +146,23 @@ class EstimatorTraining:
         """Fit the estimators of a block."""
         _, seeds, drawn = self.recipe.draw(block)
         fitted = [self._fit(int(s), p) for s, p in zip(seeds, drawn, strict=True)]
-        attributes = [p.attributes for p in drawn]
+        features = [p.features for p in drawn]
         members = EstimatorMembers(
             fitted,
-            self.recipe.examples.n_classes,
-            None if attributes[0] is None else [np.asarray(a) for a in attributes],
+            self.recipe.samples.n_classes,
+            None if features[0] is None else [np.asarray(a) for a in features],
         )
         return Trained(members, self.recipe.seen(drawn))
 
     def _fit(self, seed: int, perturbation: Perturbation) -> Any:
-        examples = self.recipe.examples
+        samples = self.recipe.samples
         estimator = clone(self.base)
         seed_estimator(estimator, seed)
-        labels = examples.labels if perturbation.labels is None else perturbation.labels
-        weights = examples.weights if perturbation.weights is None else perturbation.weights
+        labels = samples.labels if perturbation.labels is None else perturbation.labels
+        weights = samples.weights if perturbation.weights is None else perturbation.weights
         X = self.X
-        if perturbation.attributes is not None:
-            X = _safe_indexing(X, perturbation.attributes, axis=1)
+        if perturbation.features is not None:
+            X = _safe_indexing(X, perturbation.features, axis=1)
         if has_fit_parameter(estimator, "sample_weight"):
             rows = np.flatnonzero(weights)
             X, labels = _take(X, rows, len(labels)), labels[rows]
@@ -187,7 +187,7 @@ def seed_estimator(estimator: Any, seed: int) -> None:
     estimator.set_params(**{n: int(w) % 2**31 for n, w in zip(names, words, strict=True)})
 
 
-def hand_on(estimator: Any, **parameters: Any) -> None:
+def set_nested_params(estimator: Any, **parameters: Any) -> None:
     """Set parameters of an estimator, where it has them, or else of those inside it."""
     names = estimator.get_params(deep=True)
     for wanted, value in parameters.items():

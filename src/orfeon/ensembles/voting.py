@@ -7,15 +7,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import StrOptions
 
-from orfeon.ensembles.asking import VotesMixin
-from orfeon.ensembles.combination import COUNTS, Combine, CombinesMixin
+from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
+from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin
+from orfeon.ensembles.prediction import VotesMixin
 from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
 from orfeon.rules.rule import CombiningRule, rules_for
-from orfeon.tabular import TabularClassifierMixin, TabularRegressorMixin
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import StrOptions
+from orfeon.utils.types import Floats
 
 #: Members asked at once when stages are wanted.
 _BLOCK = 32
@@ -41,7 +40,7 @@ class VotingClassifierMixin(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -50,7 +49,7 @@ class VotingClassifierMixin(
             Shares, in the order of ``classes_``.
         """
         rows = self._rows(X)
-        counts = self._ask(self.members_.count_votes, rows, 0)
+        counts = self._query(self.members_.count_votes, rows, 0)
         return np.asarray(counts / len(self.members_))
 
     def mean_supports(self, X: Any) -> Floats:
@@ -58,7 +57,7 @@ class VotingClassifierMixin(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -67,14 +66,14 @@ class VotingClassifierMixin(
             Mean supports, in the order of ``classes_``.
         """
         rows = self._rows(X)
-        return np.asarray(self._ask(self.members_.mean_supports, rows, 0))
+        return np.asarray(self._query(self.members_.mean_supports, rows, 0))
 
     def predict_proba(self, X: Any) -> Floats:
         """Shares of the classes by the rule ``combine``: of the votes, unless it says otherwise.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -93,7 +92,7 @@ class VotingClassifierMixin(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -109,7 +108,7 @@ class VotingClassifierMixin(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields
@@ -126,8 +125,8 @@ class VotingClassifierMixin(
         everyone = np.arange(rows.shape[0])
         for first in range(0, len(self.members_), _BLOCK):
             some = self.members_.subset(range(first, min(first + _BLOCK, len(self.members_))))
-            said = some.supports(rows) if is_soft else some.votes(rows)
-            for k, one in enumerate(said):
+            answers = some.supports(rows) if is_soft else some.votes(rows)
+            for k, one in enumerate(answers):
                 if is_soft:
                     sums += one
                 else:
@@ -139,7 +138,7 @@ class VotingClassifierMixin(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields
@@ -161,7 +160,7 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -170,14 +169,14 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
             Predictions.
         """
         rows = self._rows(X)
-        return np.asarray(self._ask(self.members_.supports, rows, 1)[:, :, 0])
+        return np.asarray(self._query(self.members_.supports, rows, 1)[:, :, 0])
 
     def predict(self, X: Any) -> Floats:
         """The mean of the members' predictions, unless ``combine`` says otherwise.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -188,14 +187,14 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
         if self._simple_rule != "mean":
             return self._decide_by_rule(X)
         rows = self._rows(X)
-        return np.asarray(self._ask(self.members_.mean_supports, rows, 0)[:, 0])
+        return np.asarray(self._query(self.members_.mean_supports, rows, 0)[:, 0])
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Prediction of the first member, of the first two, and so on.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Yields

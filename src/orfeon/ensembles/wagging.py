@@ -1,4 +1,4 @@
-"""Wagging: every member sees all examples, with random weights.
+"""Wagging: every member sees all samples, with random weights.
 
 References
 ----------
@@ -16,14 +16,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import LEAVING_OUT, Importance
-from orfeon.ensembles.perturbation import Examples, Floats, Perturbation
+from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -32,6 +31,8 @@ from orfeon.ensembles.voting import (
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.types import Floats
 
 Noise = Literal["gaussian", "poisson"]
 
@@ -66,28 +67,28 @@ class _Wagging(DrawsByClass):
     noise: Noise
     scale: float
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
         while True:
             if self.noise == "poisson":
-                weights = poisson_weights(len(examples), rng)
+                weights = poisson_weights(len(samples), rng)
             else:
-                weights = gaussian_weights(len(examples), self.scale, rng)
-            drawn = draw_by_class(examples, rng)
-            weights = weights * (examples.weights if drawn is None else drawn)
+                weights = gaussian_weights(len(samples), self.scale, rng)
+            drawn = draw_by_class(samples, rng)
+            weights = weights * (samples.weights if drawn is None else drawn)
             if weights.any():
                 return Perturbation(weights=weights)
 
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="100")
 class WaggingClassifier(VotingClassifierMixin, _Wagging):
-    """Vote of classifiers trained on randomly weighted examples.
+    """Vote of classifiers trained on randomly weighted samples.
 
     Parameters
     ----------
     <estimator>
     <n_estimators>
     noise : {"gaussian", "poisson"}, default="gaussian"
-        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some examples are
+        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some samples are
         left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
     scale : float, default=2.0
         Standard deviation of the gaussian noise.
@@ -156,14 +157,14 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
 
 @documented(estimator="an unpruned :class:`orfeon.CARTRegressor`", n_estimators="100")
 class WaggingRegressor(AveragingRegressorMixin, _Wagging):
-    """Mean of regressors trained on randomly weighted examples.
+    """Mean of regressors trained on randomly weighted samples.
 
     Parameters
     ----------
     <estimator>
     <n_estimators>
     noise : {"gaussian", "poisson"}, default="gaussian"
-        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some examples are
+        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some samples are
         left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
     scale : float, default=2.0
         Standard deviation of the gaussian noise.

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from orfeon.ensembles.ensemble import Ensemble
-from orfeon.members import EstimatorMembers
-from orfeon.warning import warn_user
+from orfeon.members.members import EstimatorMembers
+from orfeon.utils.user_warning import warn_user
 
 #: What members were drawn by that were chosen from among others: nothing that can be drawn again.
 CHOSEN = "chosen from among others"
 
 
-class Before:
+class WarmStart:
     """What a warm start goes on from."""
 
     def __init__(self, members: Any, state: dict[str, Any]) -> None:
@@ -25,7 +25,7 @@ class Before:
         self._state = state
 
     @classmethod
-    def of(cls, ensemble: Ensemble) -> Before:
+    def of(cls, ensemble: Ensemble) -> WarmStart:
         """Take note of a fitted ensemble before it is fitted again."""
         warm = getattr(ensemble, "warm_start", False) and hasattr(ensemble, "members_")
         return cls(ensemble.members_ if warm else None, dict(ensemble.__dict__))
@@ -42,7 +42,7 @@ class Before:
             )
         elif not self._fits(ensemble):
             refusal = (
-                "warm_start=True goes on with the attributes, the classes and the kind of members "
+                "warm_start=True goes on with the features, the classes and the kind of members "
                 "of the fit before, and these are others; use warm_start=False to begin anew."
             )
         elif ensemble._is_sequential and any(key == CHOSEN for _, key in self.history):
@@ -57,7 +57,7 @@ class Before:
         return len(self.members)
 
     def _fits(self, ensemble: Ensemble) -> bool:
-        """Whether members, attributes and classes are still of the same kind."""
+        """Whether members, features and classes are still of the same kind."""
         classes = (getattr(ensemble, "classes_", ()), self._state.get("classes_", ()))
         names = ("schema_", "n_features_in_")
         same = all(getattr(ensemble, name, None) == self._state.get(name) for name in names)

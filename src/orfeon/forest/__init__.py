@@ -1,9 +1,22 @@
-"""Trees in flat arrays, the checks that they are trees, and rows that they hold alike."""
+"""Trees in flat arrays: their checks, pruning by cost and complexity, importances, neighbours."""
 
 from __future__ import annotations
 
 from orfeon.forest.forest import NODE as NODE
 from orfeon.forest.forest import PER_NODE as PER_NODE
 from orfeon.forest.forest import Forest, without_zeros
+from orfeon.forest.pruning import (
+    PruningPath,
+    prune_reduced_error,
+    prune_to_alpha,
+    pruning_path,
+)
 
-__all__ = ["Forest", "without_zeros"]
+__all__ = [
+    "Forest",
+    "PruningPath",
+    "prune_reduced_error",
+    "prune_to_alpha",
+    "pruning_path",
+    "without_zeros",
+]

@@ -1,6 +1,6 @@
 """Any number of trees in flat arrays: no Python object per tree.
 
-A forest knows how to route examples and what its leaves say; it does not know how it was grown.
+A forest knows how to route samples and what its leaves say; it does not know how it was grown.
 One tree as an estimator is a forest of one.
 """
 
@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.kernels import leaf_sums, route
-from orfeon.kernels.jit import kernel_view
-from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.kernels.cart import leaf_sums
+from orfeon.kernels.routing import route
+from orfeon.kernels.routing.route import ALL_BRANCHES
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats, Integers
 
 if TYPE_CHECKING:
     from scipy import sparse
 
 #: A node: routing reads nothing else. A leaf is its own first child, with threshold +inf.
-NODE = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
+NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4")])
 #: Arrays with one entry per node, beside the nodes themselves.
 PER_NODE = ("n_children", "missing", "label", "value")
 #: Sums of products below this cannot overflow on the way.
 _FAR = 1e307
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 def _empty_projections() -> tuple[Integers, npt.NDArray[np.int32], Floats]:
@@ -47,8 +46,8 @@ class Forest:
     tree_start : ndarray of shape (n_trees + 1,)
         Where each tree's nodes begin.
     nodes : ndarray of ``NODE`` of shape (n_nodes,)
-        Threshold, attribute and first child. The threshold of a categorical test is the start of
-        its branch table in ``branches``; the attribute ``-1 - p`` is projection ``p``.
+        Threshold, feature and first child. The threshold of a categorical test is the start of
+        its branch table in ``branches``; the feature ``-1 - p`` is projection ``p``.
     n_children : ndarray of uint16
         0 at a leaf.
     missing : ndarray of uint16
@@ -59,12 +58,12 @@ class Forest:
         Class weights, or the mean target.
     n_classes : int
         Number of classes, 0 in regression.
-    n_categories : ndarray of shape (n_attributes,)
-        Number of categories of each attribute, 0 when it is ordered.
+    n_categories : ndarray of shape (n_features,)
+        Number of categories of each feature, 0 when it is ordered.
     branches : ndarray of uint16
         Branch tables of categorical tests.
     projections : tuple of three arrays
-        Start, attributes and weights of the linear combinations.
+        Start, features and weights of the linear combinations.
     leaf_weight : ndarray of shape (n_leaves,), optional
         Regression only: weight of each leaf, from which those of all nodes follow (classification
         has them in ``value``).
@@ -109,9 +108,9 @@ class Forest:
         return self.nodes["threshold"]
 
     @property
-    def attribute(self) -> npt.NDArray[np.int32]:
-        """Attribute tested at each node, 0 at leaves (a view)."""
-        return self.nodes["attribute"]
+    def feature(self) -> npt.NDArray[np.int32]:
+        """Feature tested at each node, 0 at leaves (a view)."""
+        return self.nodes["feature"]
 
     @property
     def first_child(self) -> npt.NDArray[np.int32]:
@@ -124,8 +123,8 @@ class Forest:
         return np.asarray(self.n_children == 0)
 
     @property
-    def n_attributes(self) -> int:
-        """Number of attributes that examples must have."""
+    def n_features(self) -> int:
+        """Number of features that samples must have."""
         return len(self.n_categories)
 
     @property
@@ -183,7 +182,7 @@ class Forest:
         return int(sum(a.nbytes for a in arrays))
 
     def weights(self) -> Floats:
-        """Weight of the training examples in each node."""
+        """Weight of the training samples in each node."""
         known = self.node_weight
         if known is not None:
             return known
@@ -243,7 +242,7 @@ class Forest:
 
     @property
     def _is_plain(self) -> bool:
-        """Whether every test is a threshold on an ordered attribute."""
+        """Whether every test is a threshold on an ordered feature."""
         return not len(self.branches) and not len(self.projections[1])
 
     def _tests(self) -> tuple[Any, ...]:
@@ -261,7 +260,7 @@ class Forest:
         else:
             self._check_codes(X)
             route.apply_general(
-                self.attribute, self.threshold, self.first_child, self.missing, *self._tests(),  # type: ignore[call-arg]
+                self.feature, self.threshold, self.first_child, self.missing, *self._tests(),  # type: ignore[call-arg]
                 self.tree_start, kernel_view(X), leaves,
             )  # fmt: skip
         return leaves
@@ -273,16 +272,16 @@ class Forest:
 
     @cached_property
     def _categorical(self) -> tuple[Integers, Integers]:
-        """The categorical attributes, and how many categories each has."""
+        """The categorical features, and how many categories each has."""
         where = np.flatnonzero(self.n_categories)
         return where, self.n_categories[where]
 
     def _check_rows(self, X: Floats) -> None:
         """Refuse rows that a kernel would read beyond."""
-        if X.ndim != 2 or X.shape[1] != self.n_attributes or X.dtype != np.float64:
+        if X.ndim != 2 or X.shape[1] != self.n_features or X.dtype != np.float64:
             raise ValueError(
-                f"X has shape {X.shape} and dtype {X.dtype}; encoded rows of {self.n_attributes} "
-                "attributes in float64 are expected."
+                f"X has shape {X.shape} and dtype {X.dtype}; encoded rows of {self.n_features} "
+                "features in float64 are expected."
             )
 
     def _check_codes(self, X: Floats) -> None:
@@ -295,7 +294,7 @@ class Forest:
         if np.count_nonzero(beyond):
             row, place = np.argwhere(beyond)[0]
             raise ValueError(
-                f"X[{row}, {where[place]}] is {codes[row, place]}; this attribute has "
+                f"X[{row}, {where[place]}] is {codes[row, place]}; this feature has "
                 f"{many[place]} categories, and codes from 0 on or NaN are expected."
             )
 
@@ -304,14 +303,14 @@ class Forest:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Encoded rows, C-ordered float64.
 
         Returns
         -------
         ndarray of shape (n_rows, n_trees)
             Node indices within each tree. Where a row is sent down every branch, the branch with
-            most training examples is followed.
+            most training samples is followed.
         """
         if self._may_part(X):
             return self._with_heaviest_branch()._leaves(X).astype(np.int64)
@@ -327,8 +326,8 @@ class Forest:
         heaviest[inner] = self._relative(children[order][starts]) - self.first_child[inner]
         missing, branches = self.missing.copy(), self.branches.copy()
         missing[missing == ALL_BRANCHES] = heaviest[missing == ALL_BRANCHES]
-        attribute = self.attribute[inner]
-        width = np.where(attribute >= 0, self.n_categories[np.maximum(attribute, 0)], 0)
+        feature = self.feature[inner]
+        width = np.where(feature >= 0, self.n_categories[np.maximum(feature, 0)], 0)
         table = np.repeat(self.threshold[inner], width).astype(np.int64)
         entry = table + np.arange(len(table)) - np.repeat(np.cumsum(width) - width, width)
         everywhere = branches[entry] == ALL_BRANCHES
@@ -345,7 +344,7 @@ class Forest:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Encoded rows.
 
         Returns
@@ -362,7 +361,7 @@ class Forest:
             X = kernel_view(X)
             for t in range(len(self)):
                 route.supports_fractional(
-                    self.attribute, self.threshold, self.first_child, self.n_children, self.missing,
+                    self.feature, self.threshold, self.first_child, self.n_children, self.missing,
                     weight, shares, *self._tests(), t,  # type: ignore[call-arg]
                     self.tree_start, X, out[t],
                 )  # fmt: skip
@@ -392,7 +391,7 @@ class Forest:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Encoded rows.
 
         Returns
@@ -420,7 +419,7 @@ class Forest:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Encoded rows.
 
         Returns
@@ -450,7 +449,7 @@ class Forest:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Encoded rows.
 
         Returns
@@ -477,7 +476,7 @@ class Forest:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Encoded rows.
         weights : ndarray of shape (n_trees,)
             Weight of each tree's vote.
@@ -510,7 +509,7 @@ class Forest:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Encoded rows.
 
         Returns
@@ -529,7 +528,7 @@ class Forest:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Encoded rows.
 
         Returns
@@ -618,10 +617,10 @@ class Forest:
         """The nodes, with as many entries before their branch tables and their projections."""
         shifted = self.nodes.copy()
         inner = self.n_children > 0
-        j = shifted["attribute"]
+        j = shifted["feature"]
         categorical = inner & (j >= 0) & (self.n_categories[np.maximum(j, 0)] > 0)
         shifted["threshold"][categorical] += table
-        shifted["attribute"][inner & (j < 0)] -= projection
+        shifted["feature"][inner & (j < 0)] -= projection
         return shifted
 
     @staticmethod
@@ -631,7 +630,7 @@ class Forest:
         Parameters
         ----------
         forests : sequence of Forest
-            Forests over the same attributes and classes.
+            Forests over the same features and classes.
 
         Returns
         -------
@@ -649,7 +648,7 @@ class Forest:
             )
             if not same or first.n_classes != other.n_classes:
                 raise ValueError(
-                    "forests differ in their attributes or classes; they cannot be joined."
+                    "forests differ in their features or classes; they cannot be joined."
                 )
         nodes, starts = [], [np.zeros(1, np.int64)]
         table = projection = terms = base = 0

@@ -18,13 +18,12 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.forest.forest import Forest
-from orfeon.unwrapping import unpruned
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.scikit_learn import _num_samples
+from orfeon.utils.types import Floats, Integers
+from orfeon.utils.unwrapping import unpruned
 
 #: Trees looked at together: enough to make their sums cheap, few enough to hold their leaves.
 _TREES = 64
@@ -49,9 +48,9 @@ def proximities(
     ----------
     forest : Forest, tree, or ensemble of trees
         Ours, or one of scikit-learn that has ``apply``; fitted.
-    X : array or data frame of shape (n_rows, n_attributes)
+    X : array or data frame of shape (n_rows, n_features)
         Rows, as its ``predict`` takes them; encoded ones for a :class:`orfeon.forest.Forest`.
-    Z : array or data frame of shape (n_others, n_attributes), optional
+    Z : array or data frame of shape (n_others, n_features), optional
         The rows to compare them with; by default ``X`` itself.
     sparse_output : bool, default=False
         Whether to keep only what is not zero: for many rows and deep trees.
@@ -60,7 +59,7 @@ def proximities(
     -------
     ndarray or sparse array of shape (n_rows, n_others)
         Shares between 0 and 1. Where a row is sent down every branch, the branch with most
-        training examples is followed.
+        training samples is followed.
 
     Examples
     --------
@@ -112,10 +111,10 @@ def forest_weights(
     ----------
     forest : Forest, tree, or ensemble of trees
         Ours, or one of scikit-learn that has ``apply``; fitted.
-    X_train : array or data frame of shape (n_train, n_attributes)
+    X_train : array or data frame of shape (n_train, n_features)
         Training rows, as its ``predict`` takes them; encoded ones for a
         :class:`orfeon.forest.Forest`.
-    X : array or data frame of shape (n_rows, n_attributes)
+    X : array or data frame of shape (n_rows, n_features)
         Rows.
     in_bag : ndarray of shape (n_trees, n_train), optional
         How often each tree saw each training row, or with what weight; once each by default, also
@@ -147,7 +146,7 @@ def forest_weights(
     n_rows, n_train = _num_samples(X), _num_samples(X_train)
     shares = _Sums(n_rows, n_train, sparse_output)
     n_trees = np.zeros(n_rows)
-    for chunk in _chunks(forest, X, X_train, "weights of examples"):
+    for chunk in _chunks(forest, X, X_train, "weights of samples"):
         counts = np.ones(chunk.theirs.shape)
         if in_bag is not None:
             if chunk.trees.start == 0:

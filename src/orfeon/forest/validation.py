@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from orfeon.data.schema import MAX_CATEGORIES
 from orfeon.forest.forest import NODE, PER_NODE, Forest
-from orfeon.kernels import route
-from orfeon.schema import MAX_CATEGORIES
+from orfeon.kernels.routing import route
 
 
 def check_forest(forest: Forest) -> None:
@@ -16,7 +16,7 @@ def check_forest(forest: Forest) -> None:
     _check_projections(forest)
     start = forest.tree_start
     bad = route.check_nodes(
-        start, forest.attribute, forest.threshold, forest.first_child, forest.n_children,
+        start, forest.feature, forest.threshold, forest.first_child, forest.n_children,
         forest.missing, forest.label, forest.n_classes, forest.n_categories,
         len(forest.projections[0]) - 1, forest.branches,
     )  # fmt: skip
@@ -59,16 +59,16 @@ def _check_values(forest: Forest) -> None:
     many = forest.n_categories
     if many.ndim != 1 or not len(many) or many.min() < 0 or many.max() > MAX_CATEGORIES:
         raise ValueError(
-            f"n_categories must hold a number from 0 to {MAX_CATEGORIES} for each attribute."
+            f"n_categories must hold a number from 0 to {MAX_CATEGORIES} for each feature."
         )
 
 
 def _check_projections(forest: Forest) -> None:
-    start, attribute, weight = forest.projections
-    ends = len(start) > 0 and start[0] == 0 and start[-1] == len(attribute)
+    start, feature, weight = forest.projections
+    ends = len(start) > 0 and start[0] == 0 and start[-1] == len(feature)
     if not ends or (np.diff(start) < 1).any():
         raise ValueError("projections must start at 0, grow, and end at the number of terms.")
-    if len(weight) != len(attribute) or not np.isfinite(weight).all():
-        raise ValueError("projections need one finite weight for each attribute they name.")
-    if len(attribute) and (attribute.min() < 0 or attribute.max() >= forest.n_attributes):
-        raise ValueError(f"projections name attributes outside 0..{forest.n_attributes - 1}.")
+    if len(weight) != len(feature) or not np.isfinite(weight).all():
+        raise ValueError("projections need one finite weight for each feature they name.")
+    if len(feature) and (feature.min() < 0 or feature.max() >= forest.n_features):
+        raise ValueError(f"projections name features outside 0..{forest.n_features - 1}.")

@@ -1,6 +1,6 @@
-"""Binning: the values of every attribute as small codes, made once for all trees.
+"""Binning: the values of every feature as small codes, made once for all trees.
 
-An attribute of few distinct values has a bin for each; the values of others are cut into bins of
+A feature of few distinct values has a bin for each; the values of others are cut into bins of
 about equally many rows. Missing values have a bin of their own. Every category has a bin; where
 there are more categories than bins, the rarest share one, and so always go together.
 """
@@ -13,20 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.kernels.histogram_bins import (
+from orfeon.data.schema import Schema
+from orfeon.kernels.histogram.bins import (
     PER_WORD,
     code_categories,
     code_ordered,
     cut_into_bins,
 )
-from orfeon.schema import Schema
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 #: A code is a byte, and one of them is for missing values.
 MOST_BINS = 255
-#: Copies of examples that are sorted at most, where there are not more rows.
+#: Copies of samples that are sorted at most, where there are not more rows.
 _MOST_COPIES = 1 << 18
 
 
@@ -41,9 +39,9 @@ class Bins:
     high: Floats
     categories: list[npt.NDArray[np.uint8]]
 
-    def column(self, attribute: int) -> npt.NDArray[np.uint8]:
-        """Bins of one attribute, row by row."""
-        word, place = divmod(attribute, PER_WORD)
+    def column(self, feature: int) -> npt.NDArray[np.uint8]:
+        """Bins of one feature, row by row."""
+        word, place = divmod(feature, PER_WORD)
         return np.asarray(self.codes[word] >> np.uint64(8 * place)).astype(np.uint8)
 
 
@@ -54,15 +52,15 @@ def bin_table(
     n_threads: int = 1,
     copies: Floats | None = None,
 ) -> Bins:
-    """Cut every attribute into bins."""
+    """Cut every feature into bins."""
     if not 2 <= max_bins <= MOST_BINS:
         raise ValueError(f"max_bins={max_bins} is not allowed: from 2 to {MOST_BINS} are.")
-    n_rows, n_attributes = X.shape
-    n_words = -(-n_attributes // PER_WORD)
+    n_rows, n_features = X.shape
+    n_words = -(-n_features // PER_WORD)
     codes = np.zeros((n_words, n_rows), np.uint64)
-    n_bins = np.zeros(n_attributes, np.int64)
-    low, high = np.zeros((2, n_attributes, max_bins))
-    categories = [np.zeros(0, np.uint8)] * n_attributes
+    n_bins = np.zeros(n_features, np.int64)
+    low, high = np.zeros((2, n_features, max_bins))
+    categories = [np.zeros(0, np.uint8)] * n_features
     is_categorical = schema.is_categorical
     each = _in_memory(copies)
 
@@ -82,16 +80,16 @@ def bin_table(
             code_ordered(column, high[j], n_bins[j], n_bins[j], own, j % PER_WORD)
 
     if n_threads == 1:
-        for j in range(n_attributes):
+        for j in range(n_features):
             code(j)
     else:
         with ThreadPoolExecutor(n_threads) as threads:
-            list(threads.map(code, range(n_attributes)))
+            list(threads.map(code, range(n_features)))
     width = np.ones(n_words * PER_WORD, np.int64)
-    width[:n_attributes] = n_bins + 1
+    width[:n_features] = n_bins + 1
     offset = np.concatenate([[0], np.cumsum(width)])
     used = np.arange(max_bins) <= n_bins[:, None] - 1
-    at = (offset[:n_attributes, None] + np.arange(max_bins))[used]
+    at = (offset[:n_features, None] + np.arange(max_bins))[used]
     lows, highs = np.zeros((2, offset[-1]))
     lows[at], highs[at] = low[used], high[used]
     return Bins(codes, n_bins, offset.astype(np.uint64), lows, highs, categories)

@@ -8,8 +8,8 @@ from typing import Any, Literal, TypeVar
 import numpy.typing as npt
 
 from orfeon.forest import Forest
-from orfeon.joblib_results import joblib_results
-from orfeon.warning import expect_renewed_workers
+from orfeon.utils.joblib_results import joblib_results
+from orfeon.utils.user_warning import expect_renewed_workers
 
 Result = TypeVar("Result")
 

@@ -1,7 +1,7 @@
 """Growing C4.5 trees from a prepared table: one tree or thousands.
 
-Whole-number weights count as copies of an example. Other weights are taken relative to their mean,
-so that ``min_samples_leaf`` and the pessimistic errors speak of examples whatever their sum.
+Whole-number weights count as copies of a sample. Other weights are taken relative to their mean,
+so that ``min_samples_leaf`` and the pessimistic errors speak of samples whatever their sum.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri
 
+from orfeon.data.presorted import Table
+from orfeon.data.sorting import CATEGORICAL, COUNTED
 from orfeon.forest import NODE, Forest
 from orfeon.growth.blocks import grow_in_blocks, rows_of
-from orfeon.kernels.c45_block import Finish, Kept, evaluate_root, grow_c45_block
-from orfeon.kernels.c45_records import ATTRIBUTE, Columns, Rules
-from orfeon.kernels.jit import kernel_view
-from orfeon.kernels.pessimistic import Limit, extra_errors
-from orfeon.table import CATEGORICAL, COUNTED, Table
+from orfeon.kernels.c45.grow_batch import Finish, Kept, evaluate_root, grow_c45_block
+from orfeon.kernels.c45.prune import Limit, extra_errors
+from orfeon.kernels.c45.records import FEATURE, Columns, Rules
+from orfeon.utils.jit import kernel_view
 
 #: Up to this weight n ln n is looked up, beyond it is computed.
 _MAX_TABLE = 1 << 17
@@ -69,10 +70,10 @@ class C45Growth:
     max_depth : int, optional
         Greatest depth.
     max_features : int, optional
-        Attributes drawn at each node; all by default.
+        Features drawn at each node; all by default.
     random_ties : bool, default=False
-        Whether attributes are tried in random order, so that equal tests are chosen at random;
-        otherwise the first attribute wins.
+        Whether features are tried in random order, so that equal tests are chosen at random;
+        otherwise the first feature wins.
     """
 
     min_samples_leaf: float = 2
@@ -90,12 +91,12 @@ class C45Growth:
 
 
 def _sorted_columns(table: Table) -> Columns:
-    """Prepare a table: sorted records of every ordered attribute, those of few values included."""
+    """Prepare a table: sorted records of every ordered feature, those of few values included."""
     columns = _prepared.get(table)
     if columns is not None:
         return columns
     ordered = np.flatnonzero(table.kind != CATEGORICAL)
-    segment = np.full(table.n_attributes, -1, np.int64)
+    segment = np.full(table.n_features, -1, np.int64)
     segment[ordered] = np.arange(len(ordered))
     records = np.empty((len(ordered), table.n_rows), table.records.dtype)
     for place, f in enumerate(ordered):
@@ -105,13 +106,13 @@ def _sorted_columns(table: Table) -> Columns:
             records[place] = (ranks << table.shift) | order.astype(records.dtype)
         else:
             records[place] = table.records[table.segment[f]]
-    attributes = np.empty(table.n_attributes, ATTRIBUTE)
-    attributes["segment"] = segment
-    attributes["n_values"] = table.n_values
-    attributes["value_start"] = table.value_start[:-1]
-    attributes["has_missing"] = (table.ranks == table.n_values[:, None]).any(axis=1)
+    features = np.empty(table.n_features, FEATURE)
+    features["segment"] = segment
+    features["n_values"] = table.n_values
+    features["value_start"] = table.value_start[:-1]
+    features["has_missing"] = (table.ranks == table.n_values[:, None]).any(axis=1)
     columns = Columns(
-        attributes, records.ravel(), kernel_view(table.ranks).ravel(), kernel_view(table.values),
+        features, records.ravel(), kernel_view(table.ranks).ravel(), kernel_view(table.values),
         table.shift, table.mask, table.n_rows,
     )  # fmt: skip
     _prepared[table] = columns
@@ -137,7 +138,7 @@ def _rules(growth: C45Growth, n_classes: int, n_candidates: int) -> Rules:
 
 
 def _units(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Weight of one example in each tree: 1 where weights are counts, otherwise their mean."""
+    """Weight of one sample in each tree: 1 where weights are counts, otherwise their mean."""
     total = weights.sum(axis=1)
     counts = (weights == np.floor(weights)).all(axis=1) & (total < _MAX_COUNT)
     mean = total / np.maximum((weights > 0).sum(axis=1), 1)
@@ -170,7 +171,7 @@ def grow_c45(
     Parameters
     ----------
     table : Table
-        The attributes, prepared once.
+        The features, prepared once.
     y : ndarray of shape (n_rows,) or (n_trees, n_rows)
         Class codes; one row for all trees or one each.
     n_classes : int
@@ -180,10 +181,10 @@ def grow_c45(
     weights : ndarray of shape (n_rows,) or (n_trees, n_rows), optional
         Weights; 0 leaves a row out.
     units : ndarray of shape (1,) or (n_trees,), optional
-        The weight of one example in each tree. By default 1 where weights are whole numbers,
+        The weight of one sample in each tree. By default 1 where weights are whole numbers,
         otherwise the mean of those above 0.
     candidates : ndarray of shape (n_trees, n_candidates), optional
-        Attributes that each tree may use; all by default.
+        Features that each tree may use; all by default.
     growth : C45Growth, optional
         How trees are grown and pruned.
     n_jobs : int, optional
@@ -194,13 +195,13 @@ def grow_c45(
     Returns
     -------
     Forest
-        The trees, in the order of the seeds. A leaf that no example reached holds its parent's
+        The trees, in the order of the seeds. A leaf that no sample reached holds its parent's
         class weights, scaled down to next to nothing.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon import Table
+    >>> from orfeon.data import Table
     >>> from orfeon.growth import grow_c45
     >>> X = np.array([[0.0], [1.0], [2.0], [4.0]])
     >>> forest = grow_c45(
@@ -213,7 +214,7 @@ def grow_c45(
     labels = _as_rows(y, np.uint16)
     weights = _as_rows(np.ones(table.n_rows) if weights is None else weights, np.float64)
     if candidates is None:
-        candidates = np.arange(table.n_attributes)
+        candidates = np.arange(table.n_features)
     candidates = _as_rows(candidates, np.int64)
     seeds = kernel_view(np.ascontiguousarray(seeds, dtype=np.uint64))
     rules = _rules(growth, n_classes, candidates.shape[1])
@@ -239,14 +240,14 @@ def pessimistic_errors(
     confidence: float = 0.25,
     error_limit: Literal["table", "normal"] = "table",
 ) -> float:
-    """Errors to be expected among as many new examples as a leaf has seen."""
+    """Errors to be expected among as many new samples as a leaf has seen."""
     limit = upper_limit(confidence, error_limit)
     return errors + float(_extra_errors(float(weight), float(errors), limit))
 
 
 @dataclass(frozen=True)
 class RootTests:
-    """What C4.5 thinks of each attribute at the root."""
+    """What C4.5 thinks of each feature at the root."""
 
     gain: npt.NDArray[np.float64]
     split_information: npt.NDArray[np.float64]
@@ -267,13 +268,13 @@ def evaluate_root_tests(
     weights: npt.NDArray[Any] | None = None,
     growth: C45Growth | None = None,
 ) -> RootTests:
-    """Gain and split information of every attribute at the root of a tree."""
+    """Gain and split information of every feature at the root of a tree."""
     growth = C45Growth() if growth is None else growth
     weights = _as_rows(np.ones(table.n_rows) if weights is None else weights, np.float64)
     units = _units(weights)
-    thresholds = np.full(table.n_attributes, np.nan)
+    thresholds = np.full(table.n_features, np.nan)
     rules = _rules(
-        replace(growth, random_ties=False, max_features=None), n_classes, table.n_attributes
+        replace(growth, random_ties=False, max_features=None), n_classes, table.n_features
     )
     tests, chosen = _evaluate_root(
         _sorted_columns(table), rules, _as_rows(y, np.uint16)[0], weights[0], units[0],

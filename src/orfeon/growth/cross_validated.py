@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.presorted import Table
 from orfeon.forest import Forest
 from orfeon.growth.blocks import grow_in_blocks
 from orfeon.growth.engine import Growth, Trees
-from orfeon.kernels.cross_validated import grow_cross_validated
-from orfeon.kernels.jit import kernel_view
-from orfeon.table import Table
-
-Floats = npt.NDArray[np.float64]
+from orfeon.kernels.cart.cross_validated import grow_cross_validated
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True)
@@ -34,12 +33,12 @@ class CrossValidation:
 
 
 def copy_groups(table: Table, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Number the examples so that copies of one example share a number.
+    """Number the samples so that copies of one sample share a number.
 
     Parameters
     ----------
     table : Table
-        The attributes.
+        The features.
     y : ndarray of shape (n_rows,)
         Class codes or targets.
 
@@ -52,7 +51,7 @@ def copy_groups(table: Table, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon import Table
+    >>> from orfeon.data import Table
     >>> from orfeon.growth import copy_groups
     >>> copy_groups(Table(np.array([[2.0], [1.0], [2.0], [2.0]])), np.array([0, 0, 0, 1]))
     array([1, 0, 1, 2])
@@ -76,7 +75,7 @@ def grow_pruned_forest(
     n_classes: int,
     seeds: npt.NDArray[np.uint64],
     weights: npt.NDArray[Any] | None = None,
-    n_examples: npt.ArrayLike | None = None,
+    n_samples: npt.ArrayLike | None = None,
     candidates: npt.NDArray[np.integer[Any]] | None = None,
     growth: Growth | None = None,
     n_folds: int = 10,
@@ -90,18 +89,18 @@ def grow_pruned_forest(
 
     Parameters
     ----------
-    table, y, n_classes, seeds, weights, n_examples, candidates, growth, n_jobs, progress
+    table, y, n_classes, seeds, weights, n_samples, candidates, growth, n_jobs, progress
         As for :func:`orfeon.growth.grow_forest`.
-    X : ndarray of shape (n_rows, n_attributes)
+    X : ndarray of shape (n_rows, n_features)
         The encoded rows that the table was made from.
     n_folds : int, default=10
-        Folds; fewer when there are fewer distinct examples.
+        Folds; fewer when there are fewer distinct samples.
     one_standard_error : bool, default=True
         Whether to take the smallest tree within one standard error of the best, or the best.
     keep_a_split : bool, default=True
         Whether a single leaf is refused while there is another candidate.
     groups : ndarray of shape (n_rows,), optional
-        Examples of one group stay in one fold; by default copies of one example do.
+        Samples of one group stay in one fold; by default copies of one sample do.
 
     Returns
     -------
@@ -114,7 +113,7 @@ def grow_pruned_forest(
         growth = Growth(criterion="gini" if n_classes else "variance")
     if groups is None:
         groups = copy_groups(table, y if y.ndim == 1 else y[0])
-    trees = Trees(table, y, n_classes, seeds, weights, n_examples, candidates, growth)
+    trees = Trees(table, y, n_classes, seeds, weights, n_samples, candidates, growth)
     chosen: dict[int, CrossValidation] = {}
 
     def grow(block: slice) -> Forest:

@@ -9,24 +9,22 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.presorted import Table
+from orfeon.data.sorting import spread_keys
 from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.growth.weights import Whole, fixed_targets, whole_weights
-from orfeon.kernels import criteria
-from orfeon.kernels.block import (
+from orfeon.kernels.cart import criteria
+from orfeon.kernels.cart.grow import NO_LIMIT
+from orfeon.kernels.cart.grow_batch import (
     grow_among_best,
     grow_best,
     grow_best_ordered,
     grow_oblique,
     grow_random,
 )
-from orfeon.kernels.grow import NO_LIMIT
-from orfeon.kernels.jit import kernel_view
-from orfeon.kernels.presort import spread_keys
-from orfeon.table import Table
-
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats, Integers
 
 #: Two fractional weights this close, relative to the whole, count as equal.
 _TIE = 1e-13
@@ -43,23 +41,23 @@ class Growth:
     criterion : {"gini", "entropy", "variance"}, default="gini"
         Impurity; "variance" for regression.
     splitter : {"best", "random", "oblique"}, default="best"
-        The best split, the best of one random cut per attribute, or the best cut of random linear
-        combinations of ``n_combined`` attributes.
+        The best split, the best of one random cut per feature, or the best cut of random linear
+        combinations of ``n_combined`` features.
     max_depth, max_leaf_nodes : int, optional
         Limits; with ``max_leaf_nodes`` the node of greatest decrease is split first.
     min_samples_split, min_samples_leaf : float, default=2 and 1
         Least weight of a node to be split, and of a leaf. Whole-number weights count as copies;
-        others are taken relative to the mean of an example. The defaults ask for nothing.
+        others are taken relative to the mean of a sample. The defaults ask for nothing.
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, as a share of the whole weight.
     min_impurity_decrease : float, default=0.0
         Least weighted impurity decrease of a split.
     max_features : int, optional
-        Attributes (or linear combinations) drawn at each node; all by default.
+        Features (or linear combinations) drawn at each node; all by default.
     n_best : int, default=1
         Each split is picked at random among this many best ones.
     n_combined : int, default=3
-        Attributes in a linear combination.
+        Features in a linear combination.
     """
 
     criterion: Literal["gini", "entropy", "variance"] = "gini"
@@ -128,7 +126,7 @@ def _limits(growth: Growth, variants: Integers, whole: Whole) -> Integers:
     # Rounding must not forbid what is just allowed.
     unit = whole.unit * np.where(whole.exact, 1.0, 1.0 - 1e-9)
     tie = np.where(whole.exact, 0.0, _TIE * whole.total)
-    # The defaults ask for nothing: however light, an example may be set apart.
+    # The defaults ask for nothing: however light, a sample may be set apart.
     leaf = 1.0 if growth.min_samples_leaf <= 1 else np.ceil(growth.min_samples_leaf * unit)
     leaf = np.maximum(leaf, np.ceil(growth.min_weight_fraction_leaf * whole.total * (1 - 1e-12)))
     split = 0.0 if growth.min_samples_split <= 2 else np.ceil(growth.min_samples_split * unit)
@@ -144,17 +142,17 @@ def _least_decrease(growth: Growth, whole: Whole, target_scale: Floats) -> Float
     return np.asarray(least * target_scale**2 if growth.criterion == "variance" else least)
 
 
-def _settings(growth: Growth, n_classes: int, n_attributes: int) -> Integers:
+def _settings(growth: Growth, n_classes: int, n_features: int) -> Integers:
     def limit(value: int | None) -> int:
         return NO_LIMIT if value is None else int(value)
 
     oblique = growth.splitter == "oblique"
-    most = growth.max_features if oblique else min(growth.max_features or NO_LIMIT, n_attributes)
+    most = growth.max_features if oblique else min(growth.max_features or NO_LIMIT, n_features)
     return np.array(
         [
             0, n_classes or 2, growth.splitter == "best", limit(growth.max_depth),
-            limit(growth.max_leaf_nodes), most or n_attributes, growth.n_best,
-            min(growth.n_combined, n_attributes) if oblique else 0,
+            limit(growth.max_leaf_nodes), most or n_features, growth.n_best,
+            min(growth.n_combined, n_features) if oblique else 0,
         ],
         dtype=np.int64,
     )  # fmt: skip
@@ -177,7 +175,7 @@ def grow_forest(
     n_classes: int,
     seeds: npt.NDArray[np.uint64],
     weights: npt.NDArray[Any] | None = None,
-    n_examples: npt.ArrayLike | None = None,
+    n_samples: npt.ArrayLike | None = None,
     candidates: npt.NDArray[np.integer[Any]] | None = None,
     growth: Growth | None = None,
     n_jobs: int | None = None,
@@ -188,7 +186,7 @@ def grow_forest(
     Parameters
     ----------
     table : Table
-        The attributes, prepared once.
+        The features, prepared once.
     y : ndarray of shape (n_rows,) or (n_trees, n_rows)
         Class codes, or targets when ``n_classes`` is 0; one row for all trees or one each.
     n_classes : int
@@ -197,11 +195,11 @@ def grow_forest(
         One seed for each tree; there are as many trees as seeds.
     weights : ndarray of shape (n_rows,) or (n_trees, n_rows), optional
         Weights; 0 leaves a row out.
-    n_examples : float or ndarray of shape (n_trees,), optional
-        How many examples fractional weights stand for, copies counted; by default each row of
+    n_samples : float or ndarray of shape (n_trees,), optional
+        How many samples fractional weights stand for, copies counted; by default each row of
         positive weight is one.
     candidates : ndarray of shape (n_trees, n_candidates), optional
-        Attributes that each tree may use; all by default.
+        Features that each tree may use; all by default.
     growth : Growth, optional
         How trees are grown.
     n_jobs : int, optional
@@ -217,7 +215,7 @@ def grow_forest(
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon import Table
+    >>> from orfeon.data import Table
     >>> from orfeon.growth import grow_forest
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
     >>> forest = grow_forest(
@@ -228,7 +226,7 @@ def grow_forest(
     """
     if growth is None:
         growth = Growth(criterion="gini" if n_classes else "variance")
-    trees = Trees(table, y, n_classes, seeds, weights, n_examples, candidates, growth)
+    trees = Trees(table, y, n_classes, seeds, weights, n_samples, candidates, growth)
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block, pairs=growth.splitter == "best")
@@ -251,12 +249,12 @@ class Prepared:
 
     def forest(self, starts: Integers, grown: list[Any]) -> Forest:
         """Pack what a kernel grew."""
-        threshold, attribute, first_child, n_children, missing, label, stats, spread = grown[:8]
-        branches, term_start, term_attribute, term_weight, used = grown[8:13]
+        threshold, feature, first_child, n_children, missing, label, stats, spread = grown[:8]
+        branches, term_start, term_feature, term_weight, used = grown[8:13]
         n = int(starts[-1])
         packed = np.empty(n, dtype=NODE)
         packed["threshold"] = threshold[:n]
-        packed["attribute"] = attribute[:n]
+        packed["feature"] = feature[:n]
         packed["first_child"] = first_child[:n]
         stats = stats[:n]
         sizes, ones = np.diff(starts), np.ones(len(starts) - 1)
@@ -291,7 +289,7 @@ class Prepared:
             branches=branches[: used[0]].copy(),
             projections=(
                 term_start[: used[1] + 1].copy(),
-                term_attribute[: used[2]].copy(),
+                term_feature[: used[2]].copy(),
                 term_weight[: used[2]].copy(),
             ),
             leaf_weight=leaf_weight,
@@ -316,7 +314,7 @@ class Trees:
         n_classes: int,
         seeds: npt.NDArray[np.uint64],
         weights: npt.NDArray[Any] | None,
-        n_examples: npt.ArrayLike | None,
+        n_samples: npt.ArrayLike | None,
         candidates: npt.NDArray[np.integer[Any]] | None,
         growth: Growth,
     ) -> None:
@@ -331,8 +329,8 @@ class Trees:
                 raise ValueError(
                     f"{name} has {given.shape[1]} values for a table of {table.n_rows} rows."
                 )
-        self.n_examples = None if n_examples is None else np.atleast_1d(n_examples)
-        every = np.arange(table.n_attributes) if candidates is None else candidates
+        self.n_samples = None if n_samples is None else np.atleast_1d(n_samples)
+        every = np.arange(table.n_features) if candidates is None else candidates
         self.candidates = np.atleast_2d(np.asarray(every, dtype=np.int64))
         self.growth = growth
         self.columns = _columns(table, growth)
@@ -345,7 +343,7 @@ class Trees:
         """
         growth, n_classes = self.growth, self.n_classes
         seeds = self.seeds[block]
-        many = None if self.n_examples is None else rows_of(self.n_examples, block)
+        many = None if self.n_samples is None else rows_of(self.n_samples, block)
         whole = whole_weights(rows_of(self.weights, block), many)
         variants = _criteria(growth, n_classes, whole, pairs=pairs)
         y = rows_of(self.y, block)
@@ -361,7 +359,7 @@ class Trees:
             target_scale, centre = fixed.scale, fixed.centre
         arguments = (
             *self.columns,
-            _settings(growth, n_classes, self.table.n_attributes),
+            _settings(growth, n_classes, self.table.n_features),
             labels,
             whole.weights,
             moments,

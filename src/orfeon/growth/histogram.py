@@ -1,6 +1,6 @@
-"""Regression trees over binned attributes: the fast way to grow the trees of gradient boosting.
+"""Regression trees over binned features: the fast way to grow the trees of gradient boosting.
 
-The algorithm is that of the exact engine, on attributes cut into at most 255 bins once and for all.
+The algorithm is that of the exact engine, on features cut into at most 255 bins once and for all.
 Where no attribute has more distinct values than bins, the trees are the same.
 """
 
@@ -17,24 +17,23 @@ import numpy.typing as npt
 from joblib import effective_n_jobs
 from numba import config
 
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.forest import NODE, Forest
 from orfeon.growth.binning import MOST_BINS, bin_table
 from orfeon.growth.engine import Growth, _limits
 from orfeon.growth.residuals import check_weights, checked_candidates, checked_residuals
 from orfeon.growth.weights import Whole, whole_weights
-from orfeon.kernels.criteria import VARIANCE
-from orfeon.kernels.grow import NO_LIMIT
-from orfeon.kernels.histogram_bins import PER_WORD
-from orfeon.kernels.histogram_growth import grow_tree, help_grow
-from orfeon.kernels.histogram_leaves import fix_values
-from orfeon.kernels.histogram_nodes import N_COLUMNS, N_SPARE
-from orfeon.kernels.histogram_threads import CLOSED, make_board
-from orfeon.kernels.jit import kernel_view
-from orfeon.schema import Schema
-from orfeon.table import Table
+from orfeon.kernels.cart.criteria import VARIANCE
+from orfeon.kernels.cart.grow import NO_LIMIT
+from orfeon.kernels.histogram.bins import PER_WORD
+from orfeon.kernels.histogram.grow import grow_tree, help_grow
+from orfeon.kernels.histogram.leaves import fix_values
+from orfeon.kernels.histogram.nodes import N_COLUMNS, N_SPARE
+from orfeon.kernels.histogram.threads import CLOSED, make_board
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Seeds = npt.NDArray[np.uint64]
 Leaves = npt.NDArray[np.int32]
 
@@ -65,7 +64,7 @@ class HistogramTrees:
         *,
         max_bins: int = MOST_BINS,
         copies: Floats | None = None,
-        n_examples: float | None = None,
+        n_samples: float | None = None,
         n_jobs: int | None = None,
     ) -> None:
         if isinstance(data, Table):
@@ -79,9 +78,9 @@ class HistogramTrees:
         self.n_jobs = 1 if n_jobs is None or config.DISABLE_JIT else effective_n_jobs(n_jobs)
         self._n_threads = self.n_jobs if len(X) >= _WORTH_THREADS else 1
         self.bins = bin_table(self.X, self.schema, max_bins, self._n_threads, copies)
-        self.n_examples = None if n_examples is None else np.array([n_examples])
+        self.n_samples = None if n_samples is None else np.array([n_samples])
         self._n_categories = self.schema.n_categories
-        self._all_attributes = np.arange(X.shape[1])[None]
+        self._all_features = np.arange(X.shape[1])[None]
         self._columns = (
             self.bins.codes.ravel(), self.bins.offset, self.bins.n_bins,
             self.schema.is_categorical, self.bins.low, self.bins.high, self.X, len(X),
@@ -101,7 +100,7 @@ class HistogramTrees:
         n_trees, n_threads = len(seeds), self._n_threads
         residuals = checked_residuals(residuals, n_trees, len(self.X))
         weighed = self._weigh(weights, n_trees)
-        chosen = self._all_attributes
+        chosen = self._all_features
         if candidates is not None:
             chosen = checked_candidates(candidates, n_trees, self.X.shape[1])
         leaves = np.empty(residuals.shape, np.int32)
@@ -131,7 +130,7 @@ class HistogramTrees:
         return self._executor
 
     def _n_helpers(self, candidates: Integers) -> int:
-        """How many threads can help with one tree: a search has a part for eight attributes."""
+        """How many threads can help with one tree: a search has a part for eight features."""
         if self._n_threads == 1:
             return 0
         return min(self._n_threads, len(np.unique(candidates // PER_WORD))) - 1
@@ -140,7 +139,7 @@ class HistogramTrees:
         """The weights as integers; made once for weights that do not change."""
         if self._known is None or self._known.given is not weights:
             check_weights(weights, n_trees, len(self.X))
-            self._known = _Weighed(weights, self.growth, self.n_examples)
+            self._known = _Weighed(weights, self.growth, self.n_samples)
         return self._known
 
     def _make_scratch(self) -> _Scratch:
@@ -213,10 +212,10 @@ class HistogramTrees:
 
     def _pack(self, tree: Any, n: int, weighed: _OfTree, fixed: _Fixed) -> Forest:
         """The nodes as a forest of one."""
-        threshold, attribute, first_child, n_children, missing, _, sides, stats, value = tree[:9]
+        threshold, feature, first_child, n_children, missing, _, sides, stats, value = tree[:9]
         nodes = np.empty(n, dtype=NODE)
         nodes["threshold"] = threshold[:n]
-        nodes["attribute"] = attribute[:n]
+        nodes["feature"] = feature[:n]
         nodes["first_child"] = first_child[:n]
         n_children = n_children[:n].copy()
         weight = stats[:n, 0] if fixed.is_wide else stats[:n, 0] >> fixed.shift
@@ -244,9 +243,9 @@ class HistogramTrees:
         tables: list[npt.NDArray[np.uint16]] = []
         start = 0
         if not self.schema.all_ordered:
-            of_categories = (n_children > 0) & self.schema.is_categorical[nodes["attribute"]]
+            of_categories = (n_children > 0) & self.schema.is_categorical[nodes["feature"]]
             for node in np.flatnonzero(of_categories):
-                bin_of_category = self.bins.categories[nodes["attribute"][node]]
+                bin_of_category = self.bins.categories[nodes["feature"][node]]
                 nodes["threshold"][node] = start
                 tables.append(1 - sides[node][bin_of_category].astype(np.uint16))
                 start += len(bin_of_category)
@@ -268,11 +267,9 @@ class _OfTree:
 class _Weighed:
     """Weights as the kernels want them, with the limits that follow from them."""
 
-    def __init__(
-        self, weights: npt.NDArray[Any], growth: Growth, n_examples: Floats | None
-    ) -> None:
+    def __init__(self, weights: npt.NDArray[Any], growth: Growth, n_samples: Floats | None) -> None:
         self.given = weights
-        whole = whole_weights(np.atleast_2d(weights), n_examples)
+        whole = whole_weights(np.atleast_2d(weights), n_samples)
         limits = _limits(growth, np.full(len(whole.exact), VARIANCE), whole)
         parts = [slice(t, t + 1) for t in range(len(limits))]
         self._trees = [
@@ -340,7 +337,7 @@ def _power(exponent: int) -> float:
 
 
 def _bin_scratch() -> tuple[npt.NDArray[Any], ...]:
-    """Room for what is computed of the bins of one attribute."""
+    """Room for what is computed of the bins of one feature."""
     return np.empty((2, 256), np.int64), np.empty(256, np.int64), np.empty(256)
 
 
@@ -350,7 +347,7 @@ class _Scratch:
     def __init__(
         self, n_rows: int, n_bins: Integers, length: int, growth: Growth, all_ordered: bool
     ) -> None:
-        n_attributes = len(n_bins)
+        n_features = len(n_bins)
         most_leaves = min(n_rows, _limit(growth.max_leaf_nodes))
         if growth.max_depth is not None:
             most_leaves = min(most_leaves, 1 << min(growth.max_depth, 62))
@@ -361,8 +358,8 @@ class _Scratch:
         self.by_bin = _bin_scratch()
         self.totals = (np.empty(2), np.empty(2))
         self.work = (
-            np.empty(n_attributes, np.uint8), np.empty(-(-n_attributes // 8), np.uint8),
-            np.empty((2, n_attributes)), np.empty(4, np.int64), np.empty(1, np.uint64),
+            np.empty(n_features, np.uint8), np.empty(-(-n_features // 8), np.uint8),
+            np.empty((2, n_features)), np.empty(4, np.int64), np.empty(1, np.uint64),
             np.empty((n_waiting, N_COLUMNS), np.int64), np.empty(n_waiting), np.empty(n_waiting),
         )  # fmt: skip
         self.job = np.empty((2, 7), np.int64)
@@ -415,8 +412,8 @@ def _check_growth(growth: Growth) -> None:
 
 def _rows_of(table: Table) -> Floats:
     """The encoded rows that a table was made from."""
-    X = np.empty((table.n_rows, table.n_attributes))
-    for j in range(table.n_attributes):
+    X = np.empty((table.n_rows, table.n_features))
+    for j in range(table.n_features):
         first, n = int(table.value_start[j]), int(table.n_values[j])
         is_categorical = table.schema.categories[j] is not None
         known = np.arange(n) if is_categorical else table.values[first : first + n]

@@ -1,4 +1,4 @@
-"""IGP trees: grown with one half of the examples, pruned with the other, in turns.
+"""IGP trees: grown with one half of the samples, pruned with the other, in turns.
 
 Gelfand, Ravishankar and Delp (1991). An iterative growing and pruning algorithm for classification
 tree design. IEEE Transactions on Pattern Analysis and Machine Intelligence 13(2), 163-174.
@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.presorted import Table
 from orfeon.forest import Forest
 from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.growth.engine import Growth, Trees
-from orfeon.kernels.igp import grow_igp
-from orfeon.kernels.jit import kernel_view
-from orfeon.table import Table
-from orfeon.warning import warn_user
+from orfeon.kernels.cart.igp import grow_igp
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.user_warning import warn_user
 
 #: More rounds than this have never been needed; a tree that needs them is reported.
 MAX_ROUNDS = 100
@@ -29,7 +29,7 @@ def split_halves(
     rng: np.random.Generator,
     weights: npt.NDArray[Any] | None = None,
 ) -> npt.NDArray[np.uint8]:
-    """Split examples at random into halves of nearly equal size and class distribution.
+    """Split samples at random into halves of nearly equal size and class distribution.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def grow_igp_forest(
     n_classes: int,
     seeds: npt.NDArray[np.uint64],
     weights: npt.NDArray[Any] | None = None,
-    n_examples: npt.ArrayLike | None = None,
+    n_samples: npt.ArrayLike | None = None,
     candidates: npt.NDArray[np.integer[Any]] | None = None,
     growth: Growth | None = None,
     n_jobs: int | None = None,
@@ -81,12 +81,12 @@ def grow_igp_forest(
 
     Parameters
     ----------
-    table, y, n_classes, seeds, weights, n_examples, candidates, growth, n_jobs, progress
+    table, y, n_classes, seeds, weights, n_samples, candidates, growth, n_jobs, progress
         As for :func:`orfeon.growth.grow_forest`.
-    X : ndarray of shape (n_rows, n_attributes)
+    X : ndarray of shape (n_rows, n_features)
         The encoded rows that the table was made from.
     halves : ndarray of shape (n_rows,) or (n_trees, n_rows)
-        1 or 2 for each example, 0 for those left out.
+        1 or 2 for each sample, 0 for those left out.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def grow_igp_forest(
         Rounds of growing and pruning that each took.
     """
     growth = Growth() if growth is None else growth
-    trees = Trees(table, y, n_classes, seeds, weights, n_examples, candidates, growth)
+    trees = Trees(table, y, n_classes, seeds, weights, n_samples, candidates, growth)
     halves = np.atleast_2d(halves)
     rounds = np.zeros(len(seeds), np.int64)
 

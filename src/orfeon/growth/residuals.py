@@ -1,7 +1,7 @@
 """Regression trees on residuals, round after round: what gradient boosting asks of the engine.
 
-The attributes stay the same for a whole run and the residuals change every round. So everything
-that depends on the attributes and the limits alone is prepared once, and a round costs little more
+The features stay the same for a whole run and the residuals change every round. So everything
+that depends on the features and the limits alone is prepared once, and a round costs little more
 than growing its trees.
 """
 
@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.presorted import Table
 from orfeon.forest import NODE, Forest
 from orfeon.growth.engine import (
     Growth,
@@ -26,11 +27,9 @@ from orfeon.growth.engine import (
     _settings,
 )
 from orfeon.growth.weights import Whole, whole_weights
-from orfeon.kernels.criteria import VARIANCE
-from orfeon.table import Table
+from orfeon.kernels.cart.criteria import VARIANCE
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Seeds = npt.NDArray[np.uint64]
 Leaves = npt.NDArray[np.int32]
 
@@ -40,7 +39,7 @@ _SUM_BITS = 61
 _RESIDUAL_BITS = 53
 #: The largest power of two that is a float.
 _MOST_BITS = 1023
-#: From this many examples on, the trees of one round are worth several threads.
+#: From this many samples on, the trees of one round are worth several threads.
 _WORTH_THREADS = 1 << 12
 
 
@@ -82,8 +81,8 @@ def check_weights(weights: npt.NDArray[Any], n_trees: int, n_rows: int) -> None:
         raise ValueError("weights are all 0; one at least must be positive for each tree.")
 
 
-def checked_candidates(candidates: Any, n_trees: int, n_attributes: int) -> Integers:
-    """The attributes of some trees, refused where there are no such attributes."""
+def checked_candidates(candidates: Any, n_trees: int, n_features: int) -> Integers:
+    """The features of some trees, refused where there are no such features."""
     candidates = np.atleast_2d(candidates)
     shape = candidates.shape
     if candidates.ndim != 2 or shape[0] not in (1, n_trees) or shape[1] == 0:
@@ -92,10 +91,10 @@ def checked_candidates(candidates: Any, n_trees: int, n_attributes: int) -> Inte
         )
     if candidates.dtype.kind not in "iu":
         raise ValueError(f"candidates are of type {candidates.dtype}; they must be integers.")
-    if candidates.min() < 0 or candidates.max() >= n_attributes:
+    if candidates.min() < 0 or candidates.max() >= n_features:
         raise ValueError(
-            f"candidates lie between {candidates.min()} and {candidates.max()}; attributes are "
-            f"counted from 0 to {n_attributes - 1}."
+            f"candidates lie between {candidates.min()} and {candidates.max()}; features are "
+            f"counted from 0 to {n_features - 1}."
         )
     return np.asarray(candidates, dtype=np.int64)
 
@@ -154,18 +153,18 @@ class ExactTrees:
         X: Floats,
         growth: Growth,
         *,
-        n_examples: float | None = None,
+        n_samples: float | None = None,
         n_jobs: int = 1,
     ) -> None:
         self.table = table
         self.X = X
         self.growth = growth
-        self.n_examples = None if n_examples is None else np.array([n_examples])
+        self.n_samples = None if n_samples is None else np.array([n_samples])
         self.n_jobs = n_jobs if table.n_rows >= _WORTH_THREADS else 1
         self._kernel = _kernel(growth, table)
         self._columns = _columns(table, growth)
-        self._settings = _settings(growth, 0, table.n_attributes)
-        self._all_attributes = np.arange(table.n_attributes)[None]
+        self._settings = _settings(growth, 0, table.n_features)
+        self._all_features = np.arange(table.n_features)[None]
         self._no_labels = np.zeros((1, 0), np.uint16)
         self._no_table = np.zeros(0)
         self._n_categories = table.schema.n_categories
@@ -188,9 +187,9 @@ class ExactTrees:
                 raise ValueError("residuals must be finite where the weight is positive.")
             residuals = np.where(finite, residuals, 0.0)
         moments, scale = weighed.fixed_point(residuals)
-        chosen = self._all_attributes
+        chosen = self._all_features
         if candidates is not None:
-            chosen = checked_candidates(candidates, n_trees, self.table.n_attributes)
+            chosen = checked_candidates(candidates, n_trees, self.table.n_features)
 
         def grow(block: slice) -> tuple[Forest, Leaves]:
             forest = self._grow(block, residuals, weighed, (moments, scale), seeds, chosen)
@@ -214,7 +213,7 @@ class ExactTrees:
         """The weights as integers; made once for weights that do not change."""
         if self._known is None or self._known.given is not weights:
             check_weights(weights, n_trees, self.table.n_rows)
-            whole = whole_weights(np.atleast_2d(weights), self.n_examples)
+            whole = whole_weights(np.atleast_2d(weights), self.n_samples)
             variants = np.full(len(whole.exact), VARIANCE)
             limits = _limits(self.growth, variants, whole)
             self._known = _Weights(weights, whole, limits, FixedPoint(whole))
@@ -247,11 +246,11 @@ class ExactTrees:
 
     def _pack(self, grown: Any, whole: Whole, scale: Floats) -> Forest:
         """What the kernel grew as a forest; variances of the leaves are left out."""
-        starts, threshold, attribute, first_child, n_children, missing, _, stats = grown[:8]
+        starts, threshold, feature, first_child, n_children, missing, _, stats = grown[:8]
         n = int(starts[-1])
         packed = np.empty(n, dtype=NODE)
         packed["threshold"] = threshold[:n]
-        packed["attribute"] = attribute[:n]
+        packed["feature"] = feature[:n]
         packed["first_child"] = first_child[:n]
         n_children = n_children[:n].copy()
         weight = stats[:n, 0]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.presorted import Table
 from orfeon.forest import NODE, Forest
 from orfeon.growth.engine import (
     _TIE,
@@ -25,10 +26,8 @@ from orfeon.growth.engine import (
     _n_log_n,
 )
 from orfeon.growth.weights import _FIXED_POINT, Whole, whole_weights
-from orfeon.kernels import route
-from orfeon.table import Table
-
-Floats = npt.NDArray[np.float64]
+from orfeon.kernels.routing import route
+from orfeon.utils.types import Floats
 
 #: Where the kernels' arguments have what changes from tree to tree.
 _LABELS, _WEIGHTS, _MOMENTS, _LIMITS, _DECREASE, _SEEDS, _TABLE = (
@@ -135,12 +134,12 @@ class ReweightedTrees:
 
     def _forest(self, starts: npt.NDArray[np.int64], grown: list[Any], whole: Whole) -> Forest:
         """Pack what the kernel grew; as ``Prepared.forest`` does, for one tree of classes."""
-        threshold, attribute, first_child, n_children, missing, label, stats = grown[:7]
-        branches, term_start, term_attribute, term_weight, used = grown[8:13]
+        threshold, feature, first_child, n_children, missing, label, stats = grown[:7]
+        branches, term_start, term_feature, term_weight, used = grown[8:13]
         n = int(starts[-1])
         nodes = np.empty(n, dtype=NODE)
         nodes["threshold"] = threshold[:n]
-        nodes["attribute"] = attribute[:n]
+        nodes["feature"] = feature[:n]
         nodes["first_child"] = first_child[:n]
         exact = whole.exact[0]
         value = stats[:n].astype(np.uint32) if exact else stats[:n] / whole.scale[0]
@@ -149,7 +148,7 @@ class ReweightedTrees:
             self.n_classes, self._n_categories, branches[: used[0]].copy(),
             (
                 term_start[: used[1] + 1].copy(),
-                term_attribute[: used[2]].copy(),
+                term_feature[: used[2]].copy(),
                 term_weight[: used[2]].copy(),
             ),
         )  # fmt: skip

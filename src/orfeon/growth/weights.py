@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats, Integers
 
 #: Weights whose sum stays below this are used as they are when they are whole numbers.
 _MAX_COUNT = 1 << 31
@@ -37,7 +36,7 @@ class Whole:
 
 
 def whole_weights(
-    weights: npt.NDArray[Any], n_examples: npt.NDArray[np.float64] | None = None
+    weights: npt.NDArray[Any], n_samples: npt.NDArray[np.float64] | None = None
 ) -> Whole:
     """Turn weights into integers whose sums are exact, tree by tree."""
     if weights.dtype.kind in "iu" and weights.max() < _MAX_COUNT:
@@ -54,7 +53,7 @@ def whole_weights(
     scale = np.where(exact, 1.0, scale)
     fixed = np.rint(real * scale[:, None]).astype(np.int64)
     fixed[(fixed == 0) & (real > 0)] = 1  # too small to weigh, but present
-    many = (real > 0).sum(axis=1) if n_examples is None else n_examples
+    many = (real > 0).sum(axis=1) if n_samples is None else n_samples
     mean = np.where(counted, 1.0, total / many)
     return Whole(fixed, scale, mean * scale, exact)
 

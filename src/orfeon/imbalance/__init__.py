@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import if_installed, lazy_names
+from orfeon.utils.lazy import if_installed, lazy_names
 
 #: Public names and the modules they live in; imported on first use, as the samplers must be.
 _HOMES = {

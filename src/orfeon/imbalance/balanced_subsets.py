@@ -2,7 +2,7 @@
 
 Undersampling throws most of the majority away. Here the majority is divided instead: each member is
 trained on all the minority and on one part of the majority, as large as the class ratio asks for,
-so that every member sees classes of the sizes chosen, and all of them together see every example.
+so that every member sees classes of the sizes chosen, and all of them together see every sample.
 
 References
 ----------
@@ -20,43 +20,42 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
-from orfeon.ensembles.combination import Combine
+from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.leaving_out import Importance, LeavingOut
-from orfeon.ensembles.perturbation import Examples, Perturbation
+from orfeon.ensembles.out_of_bag import Importance, LeavingOut
+from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.training import Recipe
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.imbalance.metrics import least_weighty
-from orfeon.seeding import Purpose, branch
 from orfeon.trees import CARTClassifier
-
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.types import Integers
 
 
 @dataclass(frozen=True)
 class Division:
-    """How many examples of each class a member sees."""
+    """How many samples of each class a member sees."""
 
     rows: tuple[Integers, ...]
     sizes: Integers
 
     @property
     def n_parts(self) -> Integers:
-        """Members it takes to see all the examples of each class."""
+        """Members it takes to see all the samples of each class."""
         counts = np.array([len(rows) for rows in self.rows])
         return -(-counts // self.sizes)
 
 
-def divide(examples: Examples, ratio: float) -> Division:
-    """Decide how many examples of each class a member sees."""
-    labels = examples.labels
-    rows = tuple(np.flatnonzero(labels == k) for k in range(examples.n_classes))
+def divide(samples: Samples, ratio: float) -> Division:
+    """Decide how many samples of each class a member sees."""
+    labels = samples.labels
+    rows = tuple(np.flatnonzero(labels == k) for k in range(samples.n_classes))
     counts = np.array([len(mine) for mine in rows], dtype=np.int64)
     # Equal weights are counted, so that no unit of weight makes a difference.
-    weights = None if examples.are_equal else examples.weights
+    weights = None if samples.are_equal else samples.weights
     mass = np.bincount(labels, weights=weights, minlength=len(rows)).astype(np.float64)
     smallest = least_weighty(mass)
     wanted = np.rint(np.minimum(ratio * mass[smallest] * (counts / mass), counts))
@@ -73,10 +72,10 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
     ----------
     <estimator>
     n_estimators : int, optional
-        Number of members. By default as many as it takes for every example to be seen: the size of
+        Number of members. By default as many as it takes for every sample to be seen: the size of
         the largest class over the size of a part, rounded up.
     ratio : float, default=1.0
-        Class ratio of each member's examples: how many of the majority for one of the minority. Of
+        Class ratio of each member's samples: how many of the majority for one of the minority. Of
         several classes, each that is larger than this multiple of the smallest is divided; smaller
         ones are seen by every member as they are.
     sampling : {"partition", "random"}, default="partition"
@@ -92,7 +91,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
     n_parts_ : ndarray of shape (n_classes,)
         Parts that each class is divided into; 1 where every member sees all of it.
     part_sizes_ : ndarray of shape (n_classes,)
-        Examples of each class that a member sees.
+        Samples of each class that a member sees.
     <members>
     <classes>
 
@@ -101,15 +100,15 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
     The smallest class is that of least weight, of several the last in sorted order. With a ratio
     below one all other classes are divided, however small, and the minority becomes the majority.
 
-    As elsewhere in orfeon, an example of weight 2 is two examples, which may be in different parts.
+    As elsewhere in orfeon, a sample of weight 2 is two samples, which may be in different parts.
     Fractional weights are handed on to the members. A class is then as large as the sum of its
-    weights, and its parts have equal numbers of examples, so equal weight on average.
+    weights, and its parts have equal numbers of samples, so equal weight on average.
 
     There is no out-of-bag error: every member sees all the minority. :meth:`in_bag` says what else.
 
     Chan and Stolfo have a further classifier decide from what the members say. That is
     :class:`sklearn.ensemble.StackingClassifier` with ``cv="prefit"`` over ``estimators_``, fitted
-    to examples that the members were not trained on.
+    to samples that the members were not trained on.
 
     Examples
     --------
@@ -172,23 +171,23 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
 
     @property
     def _n_members(self) -> int:
-        # Members that follow from the class sizes are counted once the examples are read.
-        asked: int | None = self.n_estimators
-        return int(self.n_parts_.max()) if asked is None else int(asked)
+        # Members that follow from the class sizes are counted once the samples are read.
+        queried: int | None = self.n_estimators
+        return int(self.n_parts_.max()) if queried is None else int(queried)
 
     def _read_all(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
-    ) -> tuple[Any, Examples]:
-        data, examples = super()._read_all(X, y, sample_weight, reset=reset)
-        self._division = divide(examples, self.ratio)
+    ) -> tuple[Any, Samples]:
+        data, samples = super()._read_all(X, y, sample_weight, reset=reset)
+        self._division = divide(samples, self.ratio)
         self.n_parts_, self.part_sizes_ = self._division.n_parts, self._division.sizes
-        return data, examples
+        return data, samples
 
-    def _prepare(self, examples: Examples, members: range) -> None:
+    def _prepare(self, samples: Samples, members: range) -> None:
         self._orders: dict[int, tuple[int, Integers]] = {}
 
-    def _perturb(self, examples: Examples, rng: np.random.Generator, member: int) -> Perturbation:
-        counts = np.zeros(len(examples), np.int64)
+    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+        counts = np.zeros(len(samples), np.int64)
         for label, (rows, size) in enumerate(
             zip(self._division.rows, self._division.sizes, strict=True)
         ):
@@ -198,10 +197,10 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
                 counts[rng.choice(rows, size, replace=False)] = 1
             else:
                 counts[self._part(label, member)] = 1
-        return Perturbation(weights=counts if examples.are_equal else counts * examples.weights)
+        return Perturbation(weights=counts if samples.are_equal else counts * samples.weights)
 
     def _part(self, label: int, member: int) -> Integers:
-        """The examples of a class that a member has: all members know the same partitions."""
+        """The samples of a class that a member has: all members know the same partitions."""
         rows, size = self._division.rows[label], int(self._division.sizes[label])
         partition, part = divmod(member, int(self.n_parts_[label]))
         kept = self._orders.get(label)

@@ -1,7 +1,7 @@
-"""Keep the examples at the border of their class: those nearest to the examples of others (Duch).
+"""Keep the samples at the border of their class: those nearest to the samples of others (Duch).
 
-A border between classes is told by the examples beside it; those far inside tell nothing of it.
-For every example, the nearest of each other class are at the border. What remains are all that
+A border between classes is told by the samples beside it; those far inside tell nothing of it.
+For every sample, the nearest of each other class are at the border. What remains are all that
 were so for any. (Support vector neural training selects by the outputs of a network instead.)
 
 References
@@ -20,14 +20,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import HasMethods, Interval
 
-from orfeon.imbalance.neighbours import ClassNeighbours, Integers, Search, search_among
+from orfeon.imbalance.neighbours import ClassNeighbours, Search, search_among
 from orfeon.imbalance.samplers import SelectionSampler
+from orfeon.utils.scikit_learn import HasMethods, Interval
+from orfeon.utils.types import Integers
 
 
 class BorderSelection(SelectionSampler):
-    """Keep only the examples that are the nearest of their class to an example of another.
+    """Keep only the samples that are the nearest of their class to a sample of another.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class BorderSelection(SelectionSampler):
         the minority is kept whole, and of two classes the other keeps at most `n_neighbors` times
         as many. "all" keeps the border of every class, the selection of prototypes by Duch.
     n_neighbors : int or estimator, default=1
-        How many of a class are at its border for each example of another class. An estimator with
+        How many of a class are at its border for each sample of another class. An estimator with
         ``kneighbors`` brings its own distance and its ``n_neighbors``.
     n_rounds : int or None, default=1
         How often the border is taken, each time of what the last time kept; with None until that
@@ -55,20 +56,20 @@ class BorderSelection(SelectionSampler):
     sampling_strategy_ : dict
         The classes of which only the border is kept.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Their names, where `X` has names.
 
     See Also
     --------
-    WeightedDistanceEditing : Leave out the examples that their neighbours get wrong.
+    WeightedDistanceEditing : Leave out the samples that their neighbours get wrong.
     imblearn.under_sampling.NearMiss : As many of the majority as of the minority, by mean distance.
 
     Notes
     -----
     With more than two classes neighbours are looked for in each other class by itself, so that no
-    class is lost. Equally near examples are taken in the order of their rows. A mislabelled
-    example is the nearest to many and is kept: edit before. Attributes should be on one scale.
+    class is lost. Equally near samples are taken in the order of their rows. A mislabelled
+    sample is the nearest to many and is kept: edit before. Features should be on one scale.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class BorderSelection(SelectionSampler):
             size, name = np.count_nonzero(y == label), np.asarray(label).item()
             if size < search.n_neighbors:
                 raise ValueError(
-                    f"n_neighbors={search.n_neighbors} examples of each class are looked for, but "
+                    f"n_neighbors={search.n_neighbors} samples of each class are looked for, but "
                     f"class {name!r} has only {size}: look for fewer, or let sampling_strategy "
                     "name the other classes only"
                 )
@@ -129,7 +130,7 @@ class BorderSelection(SelectionSampler):
         return kept
 
     def _border(self, search: Search, y: npt.NDArray[Any], rows: Integers) -> Integers:
-        """The border of some examples; the classes that are not selected from stay whole."""
+        """The border of some samples; the classes that are not selected from stay whole."""
         is_kept = ~np.isin(y[rows], list(self.sampling_strategy_))
         kept = [rows[is_kept]]
         for label in self.sampling_strategy_:

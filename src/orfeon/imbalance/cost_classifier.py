@@ -1,6 +1,6 @@
 """What classifiers share that have another one inside and mind what errors cost.
 
-Two wrappers make any classifier mind costs: by the weights of the training examples
+Two wrappers make any classifier mind costs: by the weights of the training samples
 (:mod:`orfeon.imbalance.cost_weights`), or by the threshold of the decision
 (:mod:`orfeon.imbalance.cost_threshold`).
 """
@@ -15,18 +15,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import MetaEstimatorMixin, clone, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import TabularClassifierMixin, TabularEstimator
+from orfeon.data.frames import check_shape
 from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
-from orfeon.frames import check_shape
-from orfeon.seeding import seed_sequence
-from orfeon.tabular import TabularClassifierMixin, TabularEstimator
 from orfeon.trees.limits import LIMITS
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import HasMethods, StrOptions
+from orfeon.utils.seeding import seed_sequence
+from orfeon.utils.types import Floats
 
 
 def inner_has(method: str) -> Callable[[Any], bool]:
@@ -71,13 +70,13 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
             seed_estimator(base, int(word))
         return base
 
-    def _read_examples(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Any:
+    def _read_samples(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> Any:
         if X is None or np.isscalar(X) or hasattr(X, "shape"):
             check_shape(tuple(getattr(X, "shape", ())))
-        return super()._read_examples(X, y, sample_weight, reset=reset)
+        return super()._read_samples(X, y, sample_weight, reset=reset)
 
     def _keep(self, fitted: Any) -> None:
-        """Take over the fitted classifier, and what it knows of the attributes."""
+        """Take over the fitted classifier, and what it knows of the features."""
         self.estimator_ = fitted
         self.n_classes_ = len(self.classes_)
         self.__dict__.pop("n_features_in_", None)
@@ -89,7 +88,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         return self.estimator_
 
     def _inner_for(self, X: Any) -> Any:
-        """The classifier inside, for rows of as many attributes as it was fitted to."""
+        """The classifier inside, for rows of as many features as it was fitted to."""
         inner = self._inner()
         # Frames are compared by their names, and the error of that names no estimator.
         has_names = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
@@ -112,7 +111,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each attribute for the classifier inside, where it tells."""
+        """Importance of each feature for the classifier inside, where it tells."""
         return np.asarray(self._inner().feature_importances_)
 
     @available_if(inner_has("apply"))  # type: ignore[untyped-decorator]
@@ -121,7 +120,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -137,7 +136,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

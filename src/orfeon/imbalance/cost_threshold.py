@@ -23,21 +23,17 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
-from sklearn.base import _fit_context
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from orfeon.base import are_counts, fractions_error, rows_with_copies
 from orfeon.ensembles.bagging import BaggingClassifier
 from orfeon.imbalance.cost_classifier import CostClassifier
 from orfeon.imbalance.costs import read_costs
-from orfeon.restoring import restored_on_failure
-from orfeon.tabular import are_counts, fractions_error, rows_with_copies
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.scikit_learn import StrOptions, _fit_context, _safe_indexing
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats, Integers
 
 
 class CostThresholdClassifier(CostClassifier):
@@ -51,7 +47,7 @@ class CostThresholdClassifier(CostClassifier):
     costs : "balanced", dict or array of shape (n_classes, n_classes), default="balanced"
         What errors cost: inversely proportional to the sizes of the classes; a number for each
         class, 1 for those that are not named; or a matrix whose entry (i, j) is the cost of
-        predicting class j for an example of class i, in the order of the sorted classes, with
+        predicting class j for a sample of class i, in the order of the sorted classes, with
         zeros on the diagonal.
     cv : None, "prefit", int, splitter or iterable of splits, default=None
         None trains the classifier and believes its probabilities. "prefit" believes those of a
@@ -72,7 +68,7 @@ class CostThresholdClassifier(CostClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     cost_matrix_ : ndarray of shape (n_classes, n_classes)
-        Costs of predicting the class of the column for an example of the class of the row.
+        Costs of predicting the class of the column for a sample of the class of the row.
     threshold_ : float
         With two classes: the probability of ``classes_[1]`` above which it is predicted.
     estimator_ : classifier
@@ -144,12 +140,12 @@ class CostThresholdClassifier(CostClassifier):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples, as the classifier takes them.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples, as the classifier takes them.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out.
+            Weights: 0 is the same as leaving the sample out.
 
         Returns
         -------
@@ -162,7 +158,7 @@ class CostThresholdClassifier(CostClassifier):
 
     def _train(self, X: Any, y: Any, sample_weight: Any) -> None:
         base = self._source()
-        X, y, weights, rows, n_given = self._read_examples(X, y, sample_weight)
+        X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight)
         self.classes_, codes = self._known(base, y)
         self.cost_matrix_ = read_costs(self.costs, self.classes_, codes, weights).matrix
         self.__dict__.pop("threshold_", None)
@@ -221,7 +217,7 @@ class CostThresholdClassifier(CostClassifier):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -236,7 +232,7 @@ class CostThresholdClassifier(CostClassifier):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -255,7 +251,7 @@ class CostThresholdClassifier(CostClassifier):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

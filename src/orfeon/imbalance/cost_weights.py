@@ -1,8 +1,8 @@
-"""Cost-sensitive learning by weights: an example weighs what an error on it costs.
+"""Cost-sensitive learning by weights: a sample weighs what an error on it costs.
 
 Any classifier that takes weights can so be made to mind costs. With two classes it is exact: a
 classifier that minimises the weighted error minimises the cost. With more, the cost of an error on
-an example is taken to be the sum of what its errors may cost, whichever of them is made.
+a sample is taken to be the sum of what its errors may cost, whichever of them is made.
 
 References
 ----------
@@ -22,23 +22,21 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.ensembles.units import MAX_UNITS
+from orfeon.base import are_counts, class_factors, rows_with_copies
+from orfeon.ensembles.canonical_order import MAX_UNITS
 from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
 from orfeon.imbalance.costs import read_costs
-from orfeon.restoring import restored_on_failure
-from orfeon.tabular import are_counts, class_factors, rows_with_copies
 from orfeon.trees import CARTClassifier
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import _fit_context, _safe_indexing
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats
 
 
 class CostSensitiveClassifier(CostClassifier):
-    """A classifier trained on examples weighted by what an error on them costs.
+    """A classifier trained on samples weighted by what an error on them costs.
 
     Parameters
     ----------
@@ -48,7 +46,7 @@ class CostSensitiveClassifier(CostClassifier):
     costs : "balanced", dict or array of shape (n_classes, n_classes), default="balanced"
         What errors cost: inversely proportional to the sizes of the classes; a positive number for
         each class, 1 for those that are not named; or a matrix whose entry (i, j) is the cost of
-        predicting class j for an example of class i, in the order of the sorted classes, with
+        predicting class j for a sample of class i, in the order of the sorted classes, with
         zeros on the diagonal.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes every ``random_state`` of the estimator; with None they are as they were given.
@@ -58,9 +56,9 @@ class CostSensitiveClassifier(CostClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     cost_matrix_ : ndarray of shape (n_classes, n_classes)
-        Costs of predicting the class of the column for an example of the class of the row.
+        Costs of predicting the class of the column for a sample of the class of the row.
     class_weights_ : ndarray of shape (n_classes,)
-        What the weights of the examples of each class are multiplied by.
+        What the weights of the samples of each class are multiplied by.
     estimator_ : classifier
         The fitted classifier.
 
@@ -71,7 +69,7 @@ class CostSensitiveClassifier(CostClassifier):
     that is predicted, :class:`CostThresholdClassifier` minds all of the matrix. The weights sum to
     as much as before, whatever unit the costs are in (Ting 2002).
 
-    An estimator without weights is refused. Resample the examples for it, as imbalanced-learn does,
+    An estimator without weights is refused. Resample the samples for it, as imbalanced-learn does,
     or move the threshold with :class:`CostThresholdClassifier`. In a pipeline, wrap the classifier
     and not the pipeline.
 
@@ -102,16 +100,16 @@ class CostSensitiveClassifier(CostClassifier):
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the classifier on weighted examples.
+        """Train the classifier on weighted samples.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples, as the classifier takes them.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples, as the classifier takes them.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice. They are
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice. They are
             multiplied by the costs.
 
         Returns
@@ -131,9 +129,9 @@ class CostSensitiveClassifier(CostClassifier):
                 "CostThresholdClassifier does without, and in a pipeline the classifier itself is "
                 "wrapped."
             )
-        X, y, weights, _, _ = self._read_examples(X, y, sample_weight)
+        X, y, weights, _, _ = self._read_samples(X, y, sample_weight)
         if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
-            # Times a cost they would count no more: to most learners, two copies are two examples.
+            # Times a cost they would count no more: to most learners, two copies are two samples.
             copies = rows_with_copies(weights)
             X, y, weights = _safe_indexing(X, copies), y[copies], np.ones(len(copies))
         self.classes_, codes = self._find_classes(y)
@@ -142,7 +140,7 @@ class CostSensitiveClassifier(CostClassifier):
         if len(free):
             raise ValueError(
                 f"costs={self.costs!r} is not allowed: errors on {free.tolist()} would cost "
-                "nothing, so its examples would weigh nothing. Leave them out, or use "
+                "nothing, so its samples would weigh nothing. Leave them out, or use "
                 "CostThresholdClassifier."
             )
         self.cost_matrix_ = costs.matrix
@@ -157,7 +155,7 @@ class CostSensitiveClassifier(CostClassifier):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -169,11 +167,11 @@ class CostSensitiveClassifier(CostClassifier):
 
     @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities among the weighted examples, not among those to be expected.
+        """Class probabilities among the weighted samples, not among those to be expected.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -189,7 +187,7 @@ class CostSensitiveClassifier(CostClassifier):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -205,7 +203,7 @@ class CostSensitiveClassifier(CostClassifier):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

@@ -1,7 +1,7 @@
 """What errors cost: one number for each class, or one for each kind of error.
 
 Costs come as one number for each class, or as a matrix whose entry (i, j) is the cost of predicting
-class j for an example of class i.
+class j for a sample of class i.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
+
 Codes = npt.NDArray[np.integer[Any]]
 
 
@@ -49,7 +50,7 @@ def _balanced(classes: npt.NDArray[Any], codes: Codes, weights: Floats) -> Float
     sizes = np.bincount(codes, weights=weights, minlength=len(classes))
     if not sizes.all():
         raise ValueError(
-            f"costs='balanced' needs examples of every class; y has none of "
+            f"costs='balanced' needs samples of every class; y has none of "
             f"{classes[sizes == 0].tolist()}."
         )
     return np.asarray(weights.sum() / (len(classes) * sizes))

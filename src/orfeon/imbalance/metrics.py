@@ -1,7 +1,7 @@
 """Measures that an unbalanced sample does not flatter.
 
-A classifier that never says "positive" is right 99 times in 100 where one example in 100 is
-positive. The measures here look at the classes one by one: the accuracy on the positive examples
+A classifier that never says "positive" is right 99 times in 100 where one sample in 100 is
+positive. The measures here look at the classes one by one: the accuracy on the positive samples
 (acc+), on the negative ones (acc-), their geometric mean g, and the mean sqrt(p r) of precision and
 recall. What scikit-learn has (recall, precision, F) is taken from there.
 
@@ -10,14 +10,14 @@ All of them have the same three words:
 ``pos_label``
     The positive class. By default the minority of ``y_true``: the class of least weight, and of
     those that are tied the last in sorted order, which is 1 in {0, 1}. The minority of a few
-    examples need not be that of all, so name the class where scores are compared between samples.
+    samples need not be that of all, so name the class where scores are compared between samples.
 ``sample_weight``
-    Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+    Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 ``zero_division``
-    What a score is that is 0/0, as in a sample without positive examples: a number, NaN, or "warn",
+    What a score is that is 0/0, as in a sample without positive samples: a number, NaN, or "warn",
     which is 0 with an :class:`sklearn.exceptions.UndefinedMetricWarning`. So it is in scikit-learn.
 
-Where ``y_true`` has examples of one class only and ``pos_label`` is not given, nothing says which
+Where ``y_true`` has samples of one class only and ``pos_label`` is not given, nothing says which
 class that is. It is taken for the negative one, with a warning.
 
 References
@@ -39,12 +39,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import fbeta_score, precision_score, recall_score
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import unique_labels
-from sklearn.utils.validation import _check_sample_weight
 
-from orfeon.warning import warn_user
+from orfeon.utils.scikit_learn import _check_sample_weight
+from orfeon.utils.types import Floats, Mask
+from orfeon.utils.user_warning import warn_user
 
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 ZeroDivision = float | Literal["warn"]
 
 
@@ -83,7 +82,7 @@ def positive_accuracy(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Share of the positive examples that are recognised: acc+, the recall of the positive class.
+    """Share of the positive samples that are recognised: acc+, the recall of the positive class.
 
     Parameters
     ----------
@@ -96,7 +95,7 @@ def positive_accuracy(
     sample_weight : array of shape (n_rows,), optional
         Weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The score where there are no positive examples.
+        The score where there are no positive samples.
 
     Returns
     -------
@@ -122,7 +121,7 @@ def negative_accuracy(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Share of the negative examples that are not taken for positive: acc-, the specificity.
+    """Share of the negative samples that are not taken for positive: acc-, the specificity.
 
     Parameters
     ----------
@@ -136,7 +135,7 @@ def negative_accuracy(
     sample_weight : array of shape (n_rows,), optional
         Weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The score where there are no negative examples.
+        The score where there are no negative samples.
 
     Returns
     -------
@@ -175,7 +174,7 @@ def geometric_mean(
     sample_weight : array of shape (n_rows,), optional
         Weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The accuracy on a class without examples; NaN leaves it out of the mean.
+        The accuracy on a class without samples; NaN leaves it out of the mean.
 
     Returns
     -------
@@ -194,7 +193,7 @@ def geometric_mean(
     if pos_label is not None:
         named = _Split(true == pos_label, predicted == pos_label, weights, classes)
         zero_division = _judge_positive(named, pos_label, zero_division)
-    if len(classes) <= 2:  # of a class alone, the other one is not known and has no examples
+    if len(classes) <= 2:  # of a class alone, the other one is not known and has no samples
         second = classes[-1]
         split = _Split(true == second, predicted == second, weights, classes)
         true, predicted, weights = _cells(split)
@@ -229,7 +228,7 @@ def precision_recall_mean(
     sample_weight : array of shape (n_rows,), optional
         Weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The score where no example is positive and none is predicted to be. Where only one of
+        The score where no sample is positive and none is predicted to be. Where only one of
         precision and recall is 0/0, the other is 0, and so is the mean.
 
     Returns
@@ -249,7 +248,7 @@ def precision_recall_mean(
     recall = _of_one(recall_score, split, True, np.nan)
     if np.isnan(precision) and np.isnan(recall):
         return _undefined(
-            "No example is positive and none is predicted to be, so sqrt(p r) is 0/0", zero_division
+            "No sample is positive and none is predicted to be, so sqrt(p r) is 0/0", zero_division
         )
     return 0.0 if np.isnan(precision) or np.isnan(recall) else float(np.sqrt(precision * recall))
 
@@ -279,7 +278,7 @@ def f_beta(
     sample_weight : array of shape (n_rows,), optional
         Weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The score where no example is positive and none is predicted to be.
+        The score where no sample is positive and none is predicted to be.
 
     Returns
     -------
@@ -301,7 +300,7 @@ def f_beta(
 
 
 class _Split(NamedTuple):
-    """Which examples are positive, which are predicted to be, their weights; all classes."""
+    """Which samples are positive, which are predicted to be, their weights; all classes."""
 
     true: Mask
     predicted: Mask
@@ -318,14 +317,14 @@ def _read(
     for labels, name in ((true, "y_true"), (predicted, "y_pred")):
         assert_all_finite(labels, input_name=name)
     if not len(true):
-        raise ValueError("y_true has no values; a score needs at least one example.")
+        raise ValueError("y_true has no values; a score needs at least one sample.")
     weights = _check_sample_weight(
         sample_weight, np.empty((len(true), 1)), dtype=np.float64, ensure_non_negative=True
     )
     count = weights > 0
     if not count.any():
         raise ValueError(
-            "sample_weight is zero for every example; at least one weight must be positive."
+            "sample_weight is zero for every sample; at least one weight must be positive."
         )
     return true[count], predicted[count], weights[count]
 
@@ -339,7 +338,7 @@ def _classes(
 
 
 def _shares(true: npt.NDArray[Any], weights: Floats) -> tuple[npt.NDArray[Any], Floats]:
-    """The classes of some examples, and the weight of each."""
+    """The classes of some samples, and the weight of each."""
     classes, codes = np.unique(true, return_inverse=True)
     return classes, np.asarray(np.bincount(codes, weights=weights), dtype=np.float64)
 
@@ -352,7 +351,7 @@ def least_weighty(share: Floats) -> int:
 def _split(
     y_true: Any, y_pred: Any, pos_label: Any, sample_weight: Any, zero_division: ZeroDivision
 ) -> _Split:
-    """Tell positive examples from negative ones."""
+    """Tell positive samples from negative ones."""
     true, predicted, weights = _read(y_true, y_pred, sample_weight)
     classes = _classes(true, predicted, pos_label)
     if pos_label is not None:
@@ -364,7 +363,7 @@ def _split(
     negative = true[0]
     if zero_division == "warn":
         warn_user(
-            f"All examples are of the class {true.tolist()[0]!r} and pos_label is None: it is "
+            f"All samples are of the class {true.tolist()[0]!r} and pos_label is None: it is "
             "taken for the negative class. Give pos_label to say which class is positive.",
             UndefinedMetricWarning,
         )
@@ -386,7 +385,7 @@ def _judge_positive(split: _Split, pos_label: Any, zero_division: ZeroDivision) 
 
 
 def _cells(split: _Split) -> tuple[Mask, Mask, Floats]:
-    """The same examples as four weighted ones, which scikit-learn has checked in no time."""
+    """The same samples as four weighted ones, which scikit-learn has checked in no time."""
     weights = np.bincount(2 * split.true + split.predicted, weights=split.weights, minlength=4)
     predicted = np.array([False, True])
     return np.repeat(predicted, 2), np.tile(predicted, 2), np.asarray(weights, np.float64)
@@ -395,7 +394,7 @@ def _cells(split: _Split) -> tuple[Mask, Mask, Floats]:
 def _of_one(
     score: Any, split: _Split, positive: bool, zero_division: ZeroDivision, **more: Any
 ) -> float:
-    """scikit-learn's score of one side alone, which need not have any example."""
+    """scikit-learn's score of one side alone, which need not have any sample."""
     true, predicted, weights = _cells(split)
     (value,) = score(
         true, predicted, labels=[positive], average=None, sample_weight=weights,

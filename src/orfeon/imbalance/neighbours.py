@@ -1,6 +1,6 @@
-"""Neighbours by class: the examples of one class that are nearest to given ones.
+"""Neighbours by class: the samples of one class that are nearest to given ones.
 
-Equally near examples are told apart by their rows, the first first, so that the same table gives
+Equally near samples are told apart by their rows, the first first, so that the same table gives
 the same neighbours wherever it is computed. scikit-learn's searches leave that open: here a search
 goes on until everything that is as near as the last neighbour has been seen.
 """
@@ -18,14 +18,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 #: Distances that differ by less than this part of them are equal: rounding must not tell.
 _ROUNDING = 1e-10
 #: Entries of the arrays that are held at once.
 _ENTRIES = 4_000_000
-#: With more attributes trees look at nearly everything, and products are faster.
+#: With more features trees look at nearly everything, and products are faster.
 _FOR_TREES = 15
 
 
@@ -41,11 +40,11 @@ class Search:
 
 
 def search_among(X: Any, n_neighbors: Any, *, additional: int, n_jobs: int | None) -> Search:
-    """How neighbours are looked for among examples.
+    """How neighbours are looked for among samples.
 
-    By default in trees, which take differences before squares. Where there are many attributes, or
-    where the examples are sparse, by products, which are fast and cancel: what they find is
-    measured again. In both cases the examples are multiplied by a power of two, which changes no
+    By default in trees, which take differences before squares. Where there are many features, or
+    where the samples are sparse, by products, which are fast and cancel: what they find is
+    measured again. In both cases the samples are multiplied by a power of two, which changes no
     order, so that no square overflows.
     """
     X = X.tocsr() if sparse.issparse(X) else X
@@ -54,7 +53,7 @@ def search_among(X: Any, n_neighbors: Any, *, additional: int, n_jobs: int | Non
         if wanted < 1:
             raise ValueError(
                 f"n_neighbors is an estimator of {n_neighbors.n_neighbors} neighbour, which is "
-                "the example itself: it must find one more than are to be looked at"
+                "the sample itself: it must find one more than are to be looked at"
             )
         return Search(X, X, n_neighbors, wanted, None)
     X = _scaled(X)
@@ -64,7 +63,7 @@ def search_among(X: Any, n_neighbors: Any, *, additional: int, n_jobs: int | Non
     finder = NearestNeighbors(algorithm="brute", n_jobs=n_jobs)
     points = X if sparse.issparse(X) else X - X.mean(axis=0)
     squares = points.multiply(points) if sparse.issparse(points) else points**2
-    # Two squares and a product, each a sum of as many terms as attributes, each term rounded.
+    # Two squares and a product, each a sum of as many terms as features, each term rounded.
     roundings = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps
     return Search(X, points, finder, int(n_neighbors), roundings * squares.sum(axis=1).max())
 
@@ -79,12 +78,12 @@ def _scaled(X: Any) -> Any:
 
 
 class ClassNeighbours:
-    """The examples of one class, ready to be asked which of them are nearest to others."""
+    """The samples of one class, ready to be asked which of them are nearest to others."""
 
     def __init__(self, search: Search, rows: Integers) -> None:
         self.search = search
         self.wanted = min(search.n_neighbors, len(rows))
-        # More copies than neighbours, one being the example itself, are never reached.
+        # More copies than neighbours, one being the sample itself, are never reached.
         is_dense = isinstance(search.X, np.ndarray)
         self.rows = few_copies(search.X, rows, search.n_neighbors + 1) if is_dense else rows
         self.finder = clone(search.finder).fit(search.points[self.rows])

@@ -1,6 +1,6 @@
 """What the samplers share; the one place where imbalanced-learn is imported.
 
-A sampler of ours selects: it says which examples stay, and gives them back in the container that
+A sampler of ours selects: it says which samples stay, and gives them back in the container that
 they came in. What a sampler does is in its ``_select``.
 """
 
@@ -12,14 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn.utils import _safe_indexing
-from sklearn.utils._missing import is_pandas_na, is_scalar_nan
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 
-from orfeon.frames import check_shape, read_table
-from orfeon.restoring import restored_on_failure
-from orfeon.warning import warn_user
+from orfeon.data.frames import check_shape, read_table
+from orfeon.utils.scikit_learn import StrOptions, _safe_indexing, is_pandas_na, is_scalar_nan
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Integers
+from orfeon.utils.user_warning import warn_user
 
 try:
     from imblearn.under_sampling.base import BaseCleaningSampler
@@ -32,16 +31,15 @@ except ImportError as missing:
 
 __all__ = ["Integers", "SelectionSampler", "check_target_type"]
 
-Integers = npt.NDArray[np.int64]
 
 #: Words of the errors that numpy and scikit-learn raise where numbers are wanted.
 _OF_NO_NUMBERS = ("could not convert", "arrays of bytes/strings")
 
 
 class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
-    """Base of samplers that keep some of the examples and change none.
+    """Base of samplers that keep some of the samples and change none.
 
-    Subclasses give ``_select``, and in ``_needs_numbers`` why their examples must be numbers, if it
+    Subclasses give ``_select``, and in ``_needs_numbers`` why their samples must be numbers, if it
     is not for distances. Those that take more than tables of numbers give their own ``_check_X_y``
     too.
     """
@@ -60,45 +58,45 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
 
     @abstractmethod
     def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
-        """Rows to keep, of checked examples, in any order and each once."""
+        """Rows to keep, of checked samples, in any order and each once."""
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Leave out examples.
+        """Leave out samples.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Examples.
+            Samples.
         y : array-like of shape (n_samples,)
             Their classes.
 
         Returns
         -------
         X_resampled : same type as X, of shape (n_selected, n_features)
-            The examples that are kept, in their order. Rows of data frames keep their labels.
+            The samples that are kept, in their order. Rows of data frames keep their labels.
         y_resampled : same type as y, of shape (n_selected,)
             Their classes.
         """
         with restored_on_failure(self):
             self._validate_params()
-            _check_attributes(X)
+            _check_features(X)
             _check_labels(y, type(self).__name__)
             check_classification_targets(y)
-            examples, labels, is_indicator = self._check_X_y(X, y)
+            samples, labels, is_indicator = self._check_X_y(X, y)
             self.sampling_strategy_ = check_sampling_strategy(
                 self.sampling_strategy, labels, self._sampling_type
             )
-            self._fit_resample(examples, labels)
+            self._fit_resample(samples, labels)
             kept = self.sample_indices_
             target = np.asarray(y) if is_indicator else labels
-            return _rows(X, examples, kept), _rows(y, target, kept)
+            return _rows(X, samples, kept), _rows(y, target, kept)
 
     def _fit_resample(self, X: Any, y: npt.NDArray[Any]) -> tuple[Any, Any]:
         kept = np.sort(self._select(X, y))
         lost = np.setdiff1d(y, y[kept])
         if len(lost):
             warn_user(
-                f"{type(self).__name__} keeps no example of {len(lost)} of the classes: "
+                f"{type(self).__name__} keeps no sample of {len(lost)} of the classes: "
                 f"{', '.join(repr(label) for label in lost[:5].tolist())}"
             )
         self.sample_indices_ = kept
@@ -109,14 +107,14 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
     ) -> tuple[Any, npt.NDArray[Any], bool]:
         """Numbers, one label each, and whether the labels came as columns of 0 and 1."""
         try:
-            examples, labels, is_indicator = super()._check_X_y(X, y, accept_sparse)
-            if examples.dtype.kind == "O":  # of a pandas categorical column
-                examples = examples.astype(np.float64)
+            samples, labels, is_indicator = super()._check_X_y(X, y, accept_sparse)
+            if samples.dtype.kind == "O":  # of a pandas categorical column
+                samples = samples.astype(np.float64)
         except ValueError as error:
             if not any(words in str(error) for words in _OF_NO_NUMBERS):
                 raise
             raise ValueError(f"{type(self).__name__} {self._needs_numbers} ({error})") from error
-        return examples, labels, bool(is_indicator)
+        return samples, labels, bool(is_indicator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -124,7 +122,7 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
         return tags
 
 
-def _check_attributes(X: Any) -> None:
+def _check_features(X: Any) -> None:
     """Refuse an empty frame and columns of dates, which scikit-learn's checks do not name."""
     is_frame = hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2
     if is_frame:
@@ -147,7 +145,7 @@ def _check_labels(y: Any, name: str) -> None:
     if any(missing):
         raise ValueError(
             f"y has {sum(missing)} missing value(s), the first at position {missing.index(True)}: "
-            "every example needs a class."
+            "every sample needs a class."
         )
     if labels.dtype == object and len({isinstance(value, str) for value in values}) == 2:
         raise ValueError(

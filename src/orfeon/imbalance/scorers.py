@@ -40,7 +40,7 @@ def imbalance_scorers(
     beta : float, default=1.0
         How many times as much recall matters as precision in F; not negative.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        What a score is that is 0/0, as in a test set without positive examples.
+        What a score is that is 0/0, as in a test set without positive samples.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def imbalance_scorers(
     Notes
     -----
     scikit-learn's scorers ask that a classifier knows the positive class: where a *training* set
-    has no example of it, the scores are NaN, with a warning that scoring failed.
+    has no sample of it, the scores are NaN, with a warning that scoring failed.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """Wilson's editing by a distance in which the smaller classes are nearer (Barandela).
 
-Wilson's rule leaves out the examples that their nearest neighbours get wrong. Where a class is
-rare, even its own examples have mostly others around them, so the rule leaves the majority as it
-is, or takes the minority away. Barandela and others measure the distance to an example of class i
+Wilson's rule leaves out the samples that their nearest neighbours get wrong. Where a class is
+rare, even its own samples have mostly others around them, so the rule leaves the majority as it
+is, or takes the minority away. Barandela and others measure the distance to a sample of class i
 as
 
     d_w(y, x) = (n_i / n)^(1/m) d(y, x)
 
-with n_i of the n examples in class i, and m attributes: as if the classes were equally dense, for
-n_i examples spread over the same space are (1/n_i)^(1/m) apart.
+with n_i of the n samples in class i, and m features: as if the classes were equally dense, for
+n_i samples spread over the same space are (1/n_i)^(1/m) apart.
 
 References
 ----------
@@ -27,36 +27,30 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import HasMethods, Interval
 
-from orfeon.imbalance.neighbours import (
-    ClassNeighbours,
-    Floats,
-    Integers,
-    blocks,
-    by_distance,
-    search_among,
-)
+from orfeon.imbalance.neighbours import ClassNeighbours, blocks, by_distance, search_among
 from orfeon.imbalance.samplers import SelectionSampler
+from orfeon.utils.scikit_learn import HasMethods, Interval
+from orfeon.utils.types import Floats, Integers
 
 
 class WeightedDistanceEditing(SelectionSampler):
-    """Leave out the examples that their neighbours get wrong, rare classes counting as nearer.
+    """Leave out the samples that their neighbours get wrong, rare classes counting as nearer.
 
-    Each example is decided by the vote of its nearest neighbours among all others, by the distance
-    weighted by class: that to an example of class i is multiplied by (n_i / n)^(1/m), with n_i of
-    the n examples in class i, and m attributes. Those that are decided wrongly are left out, all
+    Each sample is decided by the vote of its nearest neighbours among all others, by the distance
+    weighted by class: that to a sample of class i is multiplied by (n_i / n)^(1/m), with n_i of
+    the n samples in class i, and m features. Those that are decided wrongly are left out, all
     at once.
 
     Parameters
     ----------
     sampling_strategy : {"auto", "majority", "not minority", "not majority", "all"} or list, \
             default="auto"
-        The classes of which examples may be left out; a list names them. "auto" is "not
+        The classes of which samples may be left out; a list names them. "auto" is "not
         minority". All classes are neighbours, whatever is chosen.
     n_neighbors : int or estimator, default=3
         How many neighbours vote. An estimator with ``kneighbors`` brings its own distance; its
-        ``n_neighbors`` counts the example itself, so that one with 4 looks at 3 neighbours, as in
+        ``n_neighbors`` counts the sample itself, so that one with 4 looks at 3 neighbours, as in
         imbalanced-learn.
     n_jobs : int or None, default=None
         Threads that look for neighbours; an estimator has its own.
@@ -66,28 +60,28 @@ class WeightedDistanceEditing(SelectionSampler):
     sample_indices_ : ndarray of shape (n_selected,)
         The rows that are kept, in ascending order.
     distance_weights_ : dict
-        By class, the factor on the distance to its examples.
+        By class, the factor on the distance to its samples.
     sampling_strategy_ : dict
-        The classes of which examples may be left out.
+        The classes of which samples may be left out.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
         Their names, where `X` has names.
 
     See Also
     --------
     imblearn.under_sampling.EditedNearestNeighbours : Wilson's editing, by plain distances.
-    BorderSelection : Keep the examples beside other classes.
+    BorderSelection : Keep the samples beside other classes.
 
     Notes
     -----
-    Equally near examples are taken in the order of their rows. A vote with more than one winner is
-    for the one with the nearest neighbour. The factors come from the whole sample, the example
-    that is decided included. Attributes should be on one scale.
+    Equally near samples are taken in the order of their rows. A vote with more than one winner is
+    for the one with the nearest neighbour. The factors come from the whole sample, the sample
+    that is decided included. Features should be on one scale.
 
     Examples
     --------
-    The example at 3 is 1 away from that at 2 and 1.2 from that at 4.2. Two of the five examples
+    The sample at 3 is 1 away from that at 2 and 1.2 from that at 4.2. Two of the five samples
     are rare: by the weighted distance it is 1 * 3/5 = 0.6 from the common one and
     1.2 * 2/5 = 0.48 from the rare one, which gets it wrong.
 
@@ -125,8 +119,8 @@ class WeightedDistanceEditing(SelectionSampler):
         search = search_among(X, self.n_neighbors, additional=1, n_jobs=self.n_jobs)
         if search.n_neighbors >= len(y):
             raise ValueError(
-                f"n_neighbors={search.n_neighbors} neighbours of an example are looked for, but X "
-                f"has only {len(y)} examples: there must be at least {search.n_neighbors + 1}"
+                f"n_neighbors={search.n_neighbors} neighbours of a sample are looked for, but X "
+                f"has only {len(y)} samples: there must be at least {search.n_neighbors + 1}"
             )
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         weights = (counts / len(y)) ** (1 / X.shape[1])

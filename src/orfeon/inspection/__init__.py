@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import lazy_names
+from orfeon.utils.lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
@@ -31,8 +31,8 @@ _HOMES = {
     "ErrorCurves": "errors_by_size",
     "ForestWeightsDisplay": "forest_weights_picture",
     "FriedmanBiasVariance": "bias_variance.friedman",
-    "ImportanceDisplay": "attribute_importances",
-    "Importances": "attribute_importances",
+    "ImportanceDisplay": "feature_importance",
+    "Importances": "feature_importance",
     "KappaError": "kappa_error_diagram",
     "KappaErrorDisplay": "kappa_error_diagram",
     "MapMosaic": "mosaic",
@@ -48,8 +48,8 @@ _HOMES = {
     "OutlierDisplay": "neighbourhood_pictures",
     "PairwiseDiversity": "diversity_of_pairs",
     "PairwiseDiversityDisplay": "diversity_pictures",
-    "PerceptronCategories": "example_categories",
-    "PerceptronCategoriesDisplay": "example_categories",
+    "PerceptronCategories": "sample_categories",
+    "PerceptronCategoriesDisplay": "sample_categories",
     "ProximityDisplay": "neighbourhood_pictures",
     "RegressionSummary": "metrics_summary",
     "ResampledPredictions": "bias_variance.resampled_predictions",
@@ -78,7 +78,7 @@ _HOMES = {
     "forest_weights": "orfeon.forest.neighbourhood",
     "friedman_decomposition": "bias_variance.friedman",
     "generalized_diversity": "diversity_of_all",
-    "importances": "attribute_importances",
+    "importances": "feature_importance",
     "interrater_kappa": "diversity_of_all",
     "kappa_error": "kappa_error_diagram",
     "kohavi_wolpert_decomposition": "bias_variance.kohavi_wolpert",
@@ -93,7 +93,7 @@ _HOMES = {
     "member_correlation_curve": "correlated_members",
     "outlier_scores": "orfeon.forest.neighbourhood",
     "pairwise_diversity": "diversity_of_pairs",
-    "perceptron_categories": "example_categories",
+    "perceptron_categories": "sample_categories",
     "proximities": "orfeon.forest.neighbourhood",
     "q_statistic": "diversity_of_pairs",
     "regression_summary": "metrics_summary",
@@ -109,7 +109,6 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from orfeon.forest.neighbourhood import forest_weights, outlier_scores, proximities
-    from orfeon.inspection.attribute_importances import ImportanceDisplay, Importances, importances
     from orfeon.inspection.bias_variance.bootstrap import (
         BiasVarianceIntervals,
         bias_variance_difference,
@@ -173,11 +172,7 @@ if TYPE_CHECKING:
         curves_of_orders,
         error_curves,
     )
-    from orfeon.inspection.example_categories import (
-        PerceptronCategories,
-        PerceptronCategoriesDisplay,
-        perceptron_categories,
-    )
+    from orfeon.inspection.feature_importance import ImportanceDisplay, Importances, importances
     from orfeon.inspection.forest_weights_picture import (
         ForestWeightsDisplay,
         RowWeights,
@@ -195,6 +190,11 @@ if TYPE_CHECKING:
     )
     from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
     from orfeon.inspection.neighbourhood_pictures import OutlierDisplay, ProximityDisplay
+    from orfeon.inspection.sample_categories import (
+        PerceptronCategories,
+        PerceptronCategoriesDisplay,
+        perceptron_categories,
+    )
     from orfeon.inspection.selection_history import SelectionHistoryDisplay
     from orfeon.inspection.theory import (
         condorcet_error,

@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_map
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours, mixed
+from orfeon.utils.types import Integers
 
-Integers = npt.NDArray[np.int64]
-
-#: How much of its colour the ground of a class has, under examples and without them.
+#: How much of its colour the ground of a class has, under samples and without them.
 GROUND, STRONG_GROUND = 0.42, 0.8
 #: Markers of the classes.
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
@@ -105,14 +104,14 @@ def draw_border(ax: Any, data: ClassificationMap, linewidth: float = 0.8) -> Any
     return drawn
 
 
-def draw_true_border(ax: Any, truth: ClassificationMap, linewidth: float = 1.3) -> list[Any]:
+def draw_true_border(ax: Any, true_classes: ClassificationMap, linewidth: float = 1.3) -> list[Any]:
     """Draw the border between the true classes, in dashes."""
-    present = np.unique(truth.codes)
+    present = np.unique(true_classes.codes)
     some = present if len(present) > 2 else present[1:]  # one line between two
     return [
         ax.contour(
-            truth.x, truth.y, (truth.codes == code).astype(float), [0.5], colors=INK,
-            linestyles=[TRUE], linewidths=linewidth, zorder=2.5,
+            true_classes.x, true_classes.y, (true_classes.codes == code).astype(float), [0.5],
+            colors=INK, linestyles=[TRUE], linewidths=linewidth, zorder=2.5,
         )
         for code in some
     ]  # fmt: skip
@@ -125,9 +124,9 @@ def _runs(differ: npt.NDArray[np.bool_]) -> tuple[Integers, Integers, Integers]:
     return line, begin, np.nonzero(edges == -1)[1]
 
 
-def on_same_grid(truth: Any, data: ClassificationMap) -> ClassificationMap:
+def on_same_grid(true_classes: Any, data: ClassificationMap) -> ClassificationMap:
     """The classes that something decides for at the points of a map."""
-    if isinstance(truth, ClassificationMap):
-        return truth
+    if isinstance(true_classes, ClassificationMap):
+        return true_classes
     box = ((data.x[0], data.x[-1]), (data.y[0], data.y[-1]))
-    return classification_map(truth, box=box, grid_resolution=data.codes.shape[::-1])
+    return classification_map(true_classes, box=box, grid_resolution=data.codes.shape[::-1])

@@ -1,4 +1,4 @@
-"""What shuffling an attribute costs members of any make on the examples that they did not see.
+"""What shuffling a feature costs members of any make on the samples that they did not see.
 
 References
 ----------
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    from orfeon.adapters.base import FittedEnsemble
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    from orfeon.members.adapter import FittedEnsemble
 
 
 def permuted_members(
@@ -27,13 +27,13 @@ def permuted_members(
     n_repeats: int,
     generator: np.random.Generator,
 ) -> Floats:
-    """Increase of each member's error on what it did not see, when an attribute is shuffled."""
+    """Increase of each member's error on what it did not see, when a feature is shuffled."""
     counted = out * weights
     total = counted.sum(axis=1)
 
     def errors(given: Any) -> Floats:
-        said = members.answers(given)
-        lost = (said != y) if members.classes is not None else (said - y) ** 2
+        answers = members.answers(given)
+        lost = (answers != y) if members.classes is not None else (answers - y) ** 2
         nothing = np.full(len(total), np.nan)
         lost = (lost * counted).sum(axis=1)
         return np.asarray(np.divide(lost, total, out=nothing, where=total > 0))

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from orfeon.members.vote_input import Source
 from orfeon.ordering.curves import error_curve
-from orfeon.ordering.ordered import Order, order_source
+from orfeon.ordering.ordering import Order, order_source
 from orfeon.ordering.rule import Rule, as_rule
-from orfeon.votes.source import Source
 
 Orders = Mapping[str, Any] | Sequence[str | Rule | Order] | str | Rule | Order
 

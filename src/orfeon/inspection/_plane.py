@@ -1,4 +1,4 @@
-"""A grid of points over two attributes, which a model is asked about."""
+"""A grid of points over two features, which a model is asked about."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.schema import Schema
+from orfeon.data.schema import Schema
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Range = tuple[float, float]
-#: The range of each attribute; None leaves it to the examples.
+#: The range of each feature; None leaves it to the samples.
 Box = tuple[Range | None, Range | None]
 
 #: Points that a model is asked about at once.
@@ -41,9 +40,9 @@ class Plane:
     ) -> Self:
         """The grid that is asked for."""
         model = _one_of(model)
-        n_attributes = getattr(model, "n_features_in_", getattr(model, "n_attributes", 2))
-        if n_attributes != 2:
-            raise ValueError(f"model is of {n_attributes} attributes; a map needs one of two.")
+        n_features = getattr(model, "n_features_in_", getattr(model, "n_features", 2))
+        if n_features != 2:
+            raise ValueError(f"model is of {n_features} features; a map needs one of two.")
         sizes = _checked_sizes(grid_resolution)
         schema = _schema(model, X)
         values = None if X is None else schema.encode(X)
@@ -68,10 +67,10 @@ class Plane:
             else:
                 yield self.frame({self.schema.name(0): x, self.schema.name(1): y})
 
-    def _column(self, attribute: int, at: Integers) -> npt.NDArray[Any]:
-        categories = self.schema.categories[attribute]
+    def _column(self, feature: int, at: Integers) -> npt.NDArray[Any]:
+        categories = self.schema.categories[feature]
         if categories is None:
-            return self.coordinates[attribute][at]
+            return self.coordinates[feature][at]
         return np.array(categories, dtype=object)[at]
 
 
@@ -81,7 +80,7 @@ def is_whole(number: Any) -> bool:
 
 
 def _one_of(model: Any) -> Any:
-    """One of the estimators of a list, which all have the same attributes."""
+    """One of the estimators of a list, which all have the same features."""
     if isinstance(model, Sequence) and not isinstance(model, str) and len(model):
         return model[0][1] if isinstance(model[0], tuple | list) else model[0]
     return model
@@ -99,14 +98,14 @@ def _checked_sizes(grid_resolution: Any) -> tuple[int, int]:
 
 
 def _schema(model: Any, X: Any) -> Schema:
-    """What the two attributes are, as the model knows it or as the examples say."""
+    """What the two features are, as the model knows it or as the samples say."""
     for owner in (model, getattr(model, "ensemble_", None)):  # a pruned one has it inside
         known = getattr(owner, "schema_", None)
         if isinstance(known, Schema):
             return known
     schema = Schema.ordered(2) if X is None else Schema.learn(X)
-    if schema.n_attributes != 2:
-        raise ValueError(f"X has {schema.n_attributes} columns; a map needs two.")
+    if schema.n_features != 2:
+        raise ValueError(f"X has {schema.n_features} columns; a map needs two.")
     names = getattr(model, "feature_names_in_", None)
     return schema if names is None else replace(schema, names=tuple(names))
 
@@ -124,7 +123,7 @@ def _frame(model: Any, X: Any) -> Any:
 
 
 def _ranges(schema: Schema, values: Floats | None, box: Box | None, room: float) -> list[Range]:
-    """Lowest and highest value of each attribute on the grid."""
+    """Lowest and highest value of each feature on the grid."""
     if not 0 <= room < np.inf:
         raise ValueError(f"room={room} is not allowed: it is a share of the width, 0 or more.")
     given: Box = (None, None) if box is None else box

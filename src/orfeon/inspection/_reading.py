@@ -6,16 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.utils.validation import _check_sample_weight
 
-from orfeon.votes.selection import Task
-from orfeon.votes.source import On, Source, can_be_asked, check_has_labels, read_source
+from orfeon.members.vote_input import On, Source, can_be_queried, check_has_labels, read_source
+from orfeon.members.vote_matrix import Task
+from orfeon.utils.scikit_learn import _check_sample_weight
+from orfeon.utils.types import Floats
 
 if TYPE_CHECKING:
-    from orfeon.adapters.base import FittedEnsemble
-
-Floats = npt.NDArray[np.float64]
+    from orfeon.members.adapter import FittedEnsemble
 
 
 def read_answers(
@@ -25,15 +23,15 @@ def read_answers(
     sample_weight: Any = None,
     *,
     what: str,
-    on: On = "examples",
+    on: On = "train",
     no_vote: Any = None,
     task: Task | None = None,
 ) -> Source:
-    """Read what members say of examples, or ask them."""
+    """Read what members say of samples, or ask them."""
     check_has_labels(members_or_votes, y, what)
-    if can_be_asked(members_or_votes):
+    if can_be_queried(members_or_votes):
         if X is None:
-            raise ValueError(f"X is missing: {what} need examples that the members vote on.")
+            raise ValueError(f"X is missing: {what} need samples that the members vote on.")
         members_of(members_or_votes, what)
     return read_source(members_or_votes, X, y, sample_weight, on=on, no_vote=no_vote, task=task)
 
@@ -53,12 +51,12 @@ def read_class_votes(
 def members_of(ensemble: Any, what: str) -> FittedEnsemble:
     """A fitted ensemble of any make, whose members can be asked one by one."""
     # They know all ensembles, some of which know pictures.
-    from orfeon.adapters import adapt
-    from orfeon.adapters.base import NoSayError
+    from orfeon.members import adapt
+    from orfeon.members.adapter import MembersNotVotingError
 
     try:
         return adapt(ensemble)
-    except NoSayError as error:
+    except MembersNotVotingError as error:
         can_follow = hasattr(ensemble, "staged_predict")
         hint = " error_curves() follows it stage by stage." if can_follow else ""
         raise TypeError(
@@ -75,13 +73,13 @@ def named_ensembles(given: Any, name: str | None = None) -> dict[str, Any]:
     return {name or (type(given).__name__ if has_class else "members"): given}
 
 
-def read_weights(sample_weight: Any, n_examples: int) -> Floats:
-    """Weights of examples, of which one at least is positive."""
+def read_weights(sample_weight: Any, n_samples: int) -> Floats:
+    """Weights of samples, of which one at least is positive."""
     if sample_weight is not None and not np.any(np.asarray(sample_weight, dtype=np.float64)):
         raise ValueError(
-            "sample_weight is zero for every example; at least one weight must be positive."
+            "sample_weight is zero for every sample; at least one weight must be positive."
         )
     weights = _check_sample_weight(
-        sample_weight, np.empty((n_examples, 1)), dtype=np.float64, ensure_non_negative=True
+        sample_weight, np.empty((n_samples, 1)), dtype=np.float64, ensure_non_negative=True
     )
     return np.asarray(weights, dtype=np.float64)

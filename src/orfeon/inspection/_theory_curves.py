@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.members.vote_matrix import Selection
 from orfeon.rendering.figure import width_of
-from orfeon.votes.selection import Selection
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 #: Points of width that two pictures side by side need.
 _SIDE_BY_SIDE = 330.0
@@ -39,11 +37,11 @@ def odd_sizes(most: int) -> Integers:
 
 def vote_errors(votes: Selection, sizes: Integers) -> Floats:
     """Errors of the votes of the first members, all alike; a tie is decided by a fair draw."""
-    counts = np.zeros((votes.n_examples, votes.n_classes))
-    rows, errors, done = np.arange(votes.n_examples), [], 0
+    counts = np.zeros((votes.n_samples, votes.n_classes))
+    rows, errors, done = np.arange(votes.n_samples), [], 0
     for size in sizes:
-        for said in votes.said[done:size]:
-            counts[rows, said] += 1
+        for answers in votes.answers[done:size]:
+            counts[rows, answers] += 1
         done = int(size)
         is_top = counts == counts.max(axis=1, keepdims=True)
         right = is_top[rows, votes.y] / is_top.sum(axis=1)

@@ -33,8 +33,7 @@ from orfeon.rendering.figure import (
     scale_members,
 )
 from orfeon.rendering.palette import INK, MUTED_INK
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: Width and height in inches of a new figure.
 _SIZE = (6.0, 4.2)
@@ -51,7 +50,7 @@ class BoostingBoundsDisplay:
     bounds : dict of str to array of shape (n_rounds,)
         Bounds after each member, by name; those above 1 say nothing and are cut off.
     measured : array of shape (n_rounds,), optional
-        What they bound: the training error, or the share of examples with a small margin.
+        What they bound: the training error, or the share of samples with a small margin.
     member_errors : array of shape (n_rounds,), optional
         Weighted error of each member in its round.
     theta : float, default=0.0
@@ -152,10 +151,10 @@ class BoostingBoundsDisplay:
             AdaBoostM2Classifier or AdaBoostOCClassifier; or scikit-learn's AdaBoostClassifier of
             two classes with ``learning_rate=1``.
         X, y, sample_weight
-            Its training examples.
+            Its training samples.
         theta : float, default=0.0
             Above 0, and for AdaBoostClassifier and PoolBoostClassifier: not the training error but
-            the share of examples with a margin of at most this, and its bound. The margin is the
+            the share of samples with a margin of at most this, and its bound. The margin is the
             right votes minus the wrong ones over all votes.
         scale : {"auto", "linear", "log"}, default="auto"
             How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
@@ -175,8 +174,8 @@ class BoostingBoundsDisplay:
         labels = column_or_1d(y)
         weights = read_weights(sample_weight, len(labels))
         measured = [
-            float(((said != labels) @ weights) / weights.sum())
-            for said in booster.staged_predict(X)
+            float(((answers != labels) @ weights) / weights.sum())
+            for answers in booster.staged_predict(X)
         ]
         return cls(bounds, measured, errors).plot(ax, scale=scale)
 
@@ -226,7 +225,7 @@ class BoostingBoundsDisplay:
                 "member errors", self.member_errors, f"{self._of_members} of each member",
                 color=MUTED_INK, linestyle="", marker=".", markersize=3.5,
             )  # fmt: skip
-        ax.set(xlabel="members", ylabel="training examples, %", ylim=(-2, 102))
+        ax.set(xlabel="members", ylabel="training samples, %", ylim=(-2, 102))
         scale_members(ax, n_rounds, scale)
         put_title(ax, self._title(what, n_rounds))
         put_legend(ax)

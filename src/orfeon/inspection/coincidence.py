@@ -22,10 +22,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.ordering.exhaustive import ExhaustiveSearch
-from orfeon.ordering.ordered import Order
+from orfeon.ordering.ordering import Order
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Members = npt.NDArray[np.bool_]
 
 

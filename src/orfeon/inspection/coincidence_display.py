@@ -9,7 +9,7 @@ import numpy as np
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection.coincidence import Coincidence, member_coincidence, subset_coincidence
 from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive
-from orfeon.ordering.ordered import order as put_in_order
+from orfeon.ordering.ordering import order as put_in_order
 from orfeon.ordering.rule import Rule
 from orfeon.rendering.figure import axes_for, put_title
 from orfeon.rendering.palette import class_colours
@@ -84,9 +84,9 @@ class CoincidenceDisplay:
         ----------
         ensemble : fitted ensemble or list of estimators
             The ensemble, of at most 40 members; the time doubles with each.
-        X : array or data frame of shape (n_examples, n_attributes)
-            The selection examples.
-        y : array of shape (n_examples,)
+        X : array or data frame of shape (n_samples, n_features)
+            The selection samples.
+        y : array of shape (n_samples,)
             Their classes.
         rule : str, Rule or None, default="reduce_error"
             The rule that puts the members in order; with ``kind="subsets"``, None compares the best
@@ -128,7 +128,7 @@ class CoincidenceDisplay:
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_examples)
+        votes : array of shape (n_members, n_samples)
             Labels that each member votes for; at most 40 members.
         y, rule, kind
             As for :meth:`from_estimator`.

@@ -5,7 +5,7 @@ The mean of L members, each of variance s^2 and any two of correlation rho, has 
     rho s^2 + (1 - rho) s^2 / L
 
 The second term vanishes as members are added, the first one stays. So forests make their trees
-less alike, by choosing splits among few random attributes: rho falls, and s^2 rises a little.
+less alike, by choosing splits among few random features: rho falls, and s^2 rises a little.
 
 The correlation is that over training samples: of what two trees of a forest say at a point x, when
 the sample is drawn again and again and the trees with it. The trees of one forest, of a sample that
@@ -41,9 +41,8 @@ from orfeon.inspection.bias_variance.training_samples import (
     places_of_classes,
     read_training_samples,
 )
-from orfeon.seeding import RandomState
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.seeding import RandomState
+from orfeon.utils.types import Floats
 
 
 @overload
@@ -216,20 +215,23 @@ def member_correlation(answers: Any, *, n_classes: int = 0) -> MemberCorrelation
     >>> found.ensemble_variance, found.variance, found.correlation
     (array([8.]), array([9.]), array([0.77777778]))
     """
-    said = np.asarray(answers)
-    if said.ndim != 3 or said.shape[0] < 2 or said.shape[1] < 2 or not said.size:
+    outputs = np.asarray(answers)
+    if outputs.ndim != 3 or outputs.shape[0] < 2 or outputs.shape[1] < 2 or not outputs.size:
         raise ValueError(
-            f"answers has shape {said.shape}; (n_trainings, n_members, n_points) is expected, with "
+            f"answers has shape {answers.shape}; (n_trainings, n_members, n_points) is "
+            "expected, with "
             "two trainings and two members or more."
         )
-    if n_classes and (said.dtype.kind not in "iu" or said.min() < 0 or said.max() >= n_classes):
+    if n_classes and (
+        outputs.dtype.kind not in "iu" or outputs.min() < 0 or outputs.max() >= n_classes
+    ):
         raise ValueError(
-            f"answers holds {said.dtype} numbers from {said.min()} to {said.max()}; with "
+            f"answers holds {answers.dtype} numbers from {answers.min()} to {answers.max()}; with "
             f"n_classes={n_classes} class codes from 0 to {n_classes - 1} are expected."
         )
-    moments = [_moments(of_training, n_classes) for of_training in said]
+    moments = [_moments(of_training, n_classes) for of_training in outputs]
     return MemberCorrelation(
-        np.array([m.mean for m in moments]), np.array([m.own for m in moments]), said.shape[1]
+        np.array([m.mean for m in moments]), np.array([m.own for m in moments]), outputs.shape[1]
     )
 
 
@@ -240,13 +242,13 @@ class _Moments(NamedTuple):
     own: Floats
 
 
-def _moments(said: npt.NDArray[Any], n_classes: int) -> _Moments:
+def _moments(answers: npt.NDArray[Any], n_classes: int) -> _Moments:
     """Of answers of shape (n_members, n_points)."""
     if not n_classes:
-        numbers = said.astype(np.float64)
+        numbers = answers.astype(np.float64)
         return _Moments(numbers.mean(axis=0)[:, None], numbers.var(axis=0, ddof=1))
-    shares = np.stack([(said == code).mean(axis=0) for code in range(n_classes)], axis=1)
-    n = len(said)
+    shares = np.stack([(answers == code).mean(axis=0) for code in range(n_classes)], axis=1)
+    n = len(answers)
     return _Moments(shares, np.asarray((1.0 - (shares**2).sum(axis=1)) * n / (n - 1)))
 
 
@@ -272,7 +274,7 @@ class MemberCorrelationCurve:
     ...     RandomForestRegressor(20), Friedman1(), values=(1, 5), n_train=100, n_test=50,
     ...     n_repetitions=20, random_state=0,
     ... )
-    >>> bool(curve.correlations[0] < curve.correlations[1])  # fewer attributes, less alike
+    >>> bool(curve.correlations[0] < curve.correlations[1])  # fewer features, less alike
     True
     """
 
@@ -392,7 +394,7 @@ def member_answers(
     answers = repeat_trainings(
         ensemble, samples, n_repetitions, question.answers, seeds, n_jobs=n_jobs, verbose=verbose
     )
-    _one_size([len(said) for said in answers])
+    _one_size([len(outputs) for outputs in answers])
     return np.array(answers), question.n_classes
 
 
@@ -418,15 +420,15 @@ class _Question(NamedTuple):
         members = members_of(fitted, "correlations of members")
         if members.n_members < 2:
             raise ValueError(f"{type(fitted).__name__} has 1 member; two or more are needed.")
-        said = members.answers(self.X)
+        answers = members.answers(self.X)
         if self.classes is None or members.classes is None:
-            return said
-        return np.asarray(places_of_classes(members.classes, self.classes)[said])
+            return answers
+        return np.asarray(places_of_classes(members.classes, self.classes)[answers])
 
     def moments(self, fitted: Any) -> tuple[_Moments, int]:
         """Mean and variance of what members say, and how many they are."""
-        said = self.answers(fitted)
-        return _moments(said, self.n_classes), len(said)
+        answers = self.answers(fitted)
+        return _moments(answers, self.n_classes), len(answers)
 
 
 def _one_size(sizes: Sequence[int]) -> int:

@@ -28,8 +28,6 @@ from orfeon.inspection.correlated_members import (
 from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title, scale_members
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours, mixed
 
-Floats = npt.NDArray[np.float64]
-
 #: Width and height in inches of a new figure.
 _SIZE = (6.0, 4.2)
 #: Sizes of a curve, at most.
@@ -178,7 +176,7 @@ class CorrelatedMeanDisplay:
         """
         found = member_correlation(answers, n_classes=n_classes)
         rho, each = found.pooled_correlation, found.mean_variance
-        said = np.asarray(answers)
+        outputs = np.asarray(answers)
         chosen = np.asarray(_sizes(found.n_members, 12) if sizes is None else sizes)
         is_whole = chosen.dtype.kind in "iu" and chosen.ndim == 1 and len(chosen) > 0
         if not is_whole or chosen.min() < 1 or chosen.max() > found.n_members:
@@ -186,7 +184,7 @@ class CorrelatedMeanDisplay:
                 f"sizes={sizes!r} is not allowed: it holds whole numbers from 1 to the "
                 f"{found.n_members} members."
             )
-        measured = [_mean_variance(said[:, :size], n_classes) for size in chosen]
+        measured = [_mean_variance(outputs[:, :size], n_classes) for size in chosen]
         return cls(
             _curves([rho], each, found.n_members), each, Curve(chosen, np.array(measured))
         ).plot(ax)
@@ -254,11 +252,11 @@ def _curves(correlations: Sequence[float], variance: float, max_members: int) ->
     }
 
 
-def _mean_variance(said: npt.NDArray[Any], n_classes: int) -> float:
+def _mean_variance(answers: npt.NDArray[Any], n_classes: int) -> float:
     """Variance over trainings of the mean of some members, in the mean over points."""
     if not n_classes:
-        return float(said.mean(axis=1).var(axis=0, ddof=1).mean())
-    shares = ((said == code).mean(axis=1) for code in range(n_classes))
+        return float(answers.mean(axis=1).var(axis=0, ddof=1).mean())
+    shares = ((answers == code).mean(axis=1) for code in range(n_classes))
     return float(sum(share.var(axis=0, ddof=1).mean() for share in shares))
 
 

@@ -1,6 +1,6 @@
 """Ten measures of the diversity of an ensemble.
 
-The measures see only which members are right on which examples. They point two ways: some grow with
+The measures see only which members are right on which samples. They point two ways: some grow with
 diversity and some fall, see :data:`MEASURES`.
 
 References
@@ -19,7 +19,7 @@ import numpy as np
 from orfeon.inspection import diversity_of_all
 from orfeon.inspection.diversity_of_all import tally
 from orfeon.inspection.diversity_of_pairs import PairwiseDiversity, pairs_of, read_votes
-from orfeon.votes.source import On
+from orfeon.members.vote_input import On
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ MEASURES = {
 
 @dataclass(frozen=True, eq=False)
 class Diversity:
-    """The ten measures of an ensemble on some examples.
+    """The ten measures of an ensemble on some samples.
 
     Parameters
     ----------
@@ -73,8 +73,8 @@ class Diversity:
         More is more diverse.
     n_members : int
         Number of members.
-    n_examples : int
-        Number of examples with a positive weight and a vote.
+    n_samples : int
+        Number of samples with a positive weight and a vote.
     pairwise : PairwiseDiversity
         The matrices of the pairwise measures.
 
@@ -101,7 +101,7 @@ class Diversity:
     generalized_diversity: float
     coincident_failure: float
     n_members: int
-    n_examples: int
+    n_samples: int
     pairwise: PairwiseDiversity = field(repr=False)
 
     def as_dict(self) -> dict[str, float]:
@@ -116,7 +116,7 @@ class Diversity:
 
     def __str__(self) -> str:
         width = max(len(measure.label) for measure in MEASURES.values())
-        lines = [f"Diversity of {self.n_members} members on {self.n_examples} examples"]
+        lines = [f"Diversity of {self.n_members} members on {self.n_samples} samples"]
         for name, measure in MEASURES.items():
             value = np.round(getattr(self, name), 4) + 0.0  # no negative zero
             lines.append(f"{measure.label:<{width}}  {measure.arrow} {value:7.4f}")
@@ -129,24 +129,24 @@ def diversity(
     y: Any = None,
     *,
     sample_weight: Any = None,
-    on: On = "examples",
+    on: On = "train",
     no_vote: Any = None,
 ) -> Diversity:
     """Measure how diverse the members of an ensemble are, in ten ways.
 
     Parameters
     ----------
-    members_or_votes : fitted ensemble, list of estimators or array of shape (n_members, n_examples)
+    members_or_votes : fitted ensemble, list of estimators or array of shape (n_members, n_samples)
         The ensemble (of orfeon, or scikit-learn's bagging, forests, AdaBoost and voting), or fitted
         estimators, with ``X``; or the labels that each member votes for, without.
-    X : array or data frame of shape (n_examples, n_attributes), optional
-        The examples, when an ensemble is given.
-    y : array of shape (n_examples,)
+    X : array or data frame of shape (n_samples, n_features), optional
+        The samples, when an ensemble is given.
+    y : array of shape (n_samples,)
         Their true labels.
-    sample_weight : array of shape (n_examples,), optional
-        Weights of the examples: 0 is the same as leaving one out, 2 as giving it twice.
-    on : {"examples", "out_of_bag"}, default="examples"
-        Whether all members vote on all examples, or only on those they were not trained on; then
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the samples: 0 is the same as leaving one out, 2 as giving it twice.
+    on : {"train", "out_of_bag"}, default="train"
+        Whether all members vote on all samples, or only on those they were not trained on; then
         ``X``, ``y`` and ``sample_weight`` are the training set.
     no_vote : optional
         What stands in a matrix of votes for a member that does not vote.
@@ -158,7 +158,7 @@ def diversity(
 
     Notes
     -----
-    The weights of members' votes play no part. Where members do not vote on all examples, a pair
+    The weights of members' votes play no part. Where members do not vote on all samples, a pair
     is measured on those on which both vote, and the other measures are as
     :mod:`orfeon.inspection.diversity_of_all` says. What is 0 / 0 is NaN: such pairs are left out of
     a mean, and a mean without pairs is NaN.
@@ -171,7 +171,7 @@ def diversity(
     >>> X, y = make_twonorm(300, random_state=0)
     >>> bag = BaggingClassifier(n_estimators=25, random_state=0).fit(X, y)
     >>> print(diversity(bag, *make_twonorm(2000, random_state=1)))
-    Diversity of 25 members on 2000 examples
+    Diversity of 25 members on 2000 samples
     Q statistic              ↓  0.3435
     correlation              ↓  0.1461
     disagreement             ↑  0.3106
@@ -194,6 +194,6 @@ def diversity(
     return Diversity(
         **values,
         n_members=selection.n_members,
-        n_examples=selection.n_examples,
+        n_samples=selection.n_samples,
         pairwise=pairs,
     )

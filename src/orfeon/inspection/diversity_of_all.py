@@ -1,11 +1,11 @@
 """How much the members' successes are spread: six measures of the ensemble as a whole.
 
-All come from l(z), the number of the L members that classify an example z rightly, and from the
-distribution of it over the N examples.
+All come from l(z), the number of the L members that classify a sample z rightly, and from the
+distribution of it over the N samples.
 
-Where members do not vote on all examples, such as out of bag, L is the number that vote on z, so
-that it differs between examples. Each definition below is then a mean over examples in which L
-stands for that of the example, and is the published one where all members vote. Examples on which
+Where members do not vote on all samples, such as out of bag, L is the number that vote on z, so
+that it differs between samples. Each definition below is then a mean over samples in which L
+stands for that of the sample, and is the published one where all members vote. Samples on which
 fewer than two members vote say nothing of diversity, and are left out.
 
 References
@@ -30,36 +30,34 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection.diversity_of_pairs import read_votes
-from orfeon.votes.selection import Selection
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.members.vote_matrix import Selection
+from orfeon.utils.types import Integers
 
 
 @dataclass(frozen=True, eq=False)
 class RightVotes:
-    """How many members vote and are right, over the examples on which two or more vote."""
+    """How many members vote and are right, over the samples on which two or more vote."""
 
     n_votes: Integers
     n_right: Integers
     weights: Integers
 
     def mean(self, values: npt.NDArray[Any]) -> float:
-        """Mean over the examples."""
+        """Mean over the samples."""
         if not len(self.weights):
             return float("nan")
         return float(self.weights.astype(np.float64) @ values / self.weights.sum())
 
 
 def right_votes(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> RightVotes:
-    """Count, for each example, the members that vote and those that are right."""
+    """Count, for each sample, the members that vote and those that are right."""
     if isinstance(members_or_votes, RightVotes):
         return members_or_votes
     return tally(read_votes(members_or_votes, X, y, **reading))
 
 
 def tally(selection: Selection) -> RightVotes:
-    """Count, for each example, the members that vote and those that are right."""
+    """Count, for each sample, the members that vote and those that are right."""
     n_right = selection.right.sum(axis=0, dtype=np.int64)
     n_votes = np.full_like(n_right, selection.n_members)
     if not selection.is_complete:
@@ -76,12 +74,12 @@ def entropy(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any)
     """Entropy measure E. More is more diverse.
 
     The mean of min(l, L - l) / (L - ceil(L / 2)): from 0, where all members are right together or
-    wrong together, to 1, where half of them, as near as can be, are right on each example.
+    wrong together, to 1, where half of them, as near as can be, are right on each sample.
 
     Parameters
     ----------
     members_or_votes, X, y
-        An ensemble with examples, or a matrix of votes without; see
+        An ensemble with samples, or a matrix of votes without; see
         :func:`orfeon.inspection.diversity`. Or a :class:`RightVotes` alone.
     **reading
         ``sample_weight``, ``on`` and ``no_vote``, as there.
@@ -163,7 +161,7 @@ def interrater_kappa(members_or_votes: Any, X: Any = None, y: Any = None, **read
     Notes
     -----
     With missing votes it is that of Fleiss and Cuzick: L - 1 in the denominator is the mean number
-    of votes on an example less 1, and p the share of right votes among all of them. It is not the
+    of votes on a sample less 1, and p the share of right votes among all of them. It is not the
     kappa of the kappa-error diagram, which is about the labels that two members vote for.
 
     Examples
@@ -183,8 +181,8 @@ def interrater_kappa(members_or_votes: Any, X: Any = None, y: Any = None, **read
 def difficulty(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> float:
     """Difficulty measure theta. Less is more diverse.
 
-    The variance over the examples of l / L, the share of the members that are right: large where
-    some examples are easy for all and others difficult for all. From 0 to 1/4; with the
+    The variance over the samples of l / L, the share of the members that are right: large where
+    some samples are easy for all and others difficult for all. From 0 to 1/4; with the
     Kohavi-Wolpert variance it makes p (1 - p), p the mean accuracy.
 
     Parameters
@@ -215,7 +213,7 @@ def generalized_diversity(
 ) -> float:
     """Generalised diversity GD. More is more diverse.
 
-    1 - p(2) / p(1): p(1) is the probability that a member drawn at random fails on an example
+    1 - p(2) / p(1): p(1) is the probability that a member drawn at random fails on a sample
     drawn at random, p(2) that two different ones do. From 0, where the failure of one comes with
     that of all others, to 1, where it never comes with that of another.
 
@@ -249,7 +247,7 @@ def coincident_failure(
 ) -> float:
     """Coincident failure diversity CFD. More is more diverse.
 
-    The mean of l / (L - 1) over the examples on which at least one member fails, L - l that fail:
+    The mean of l / (L - 1) over the samples on which at least one member fails, L - l that fail:
     from 0, where all fail together or none does, to 1, where each failure is of one member alone.
 
     Parameters

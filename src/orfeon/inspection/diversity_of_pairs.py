@@ -1,6 +1,6 @@
 """How alike the members are, two by two: Q statistic, correlation, disagreement, double fault.
 
-Of two members and N examples, N11 are those that both classify rightly, N00 those that neither
+Of two members and N samples, N11 are those that both classify rightly, N00 those that neither
 does, N10 and N01 those that the first alone or the second alone does. Each measure of a pair comes
 from these four, and that of an ensemble is its mean over the L (L - 1) / 2 pairs.
 
@@ -20,29 +20,27 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._reading import read_class_votes
+from orfeon.members.vote_input import On
+from orfeon.members.vote_matrix import EXACT_IN_SINGLE, Selection
 from orfeon.ordering.kappa import pairwise_kappa
-from orfeon.votes.selection import EXACT_IN_SINGLE, Selection
-from orfeon.votes.source import On
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-
-#: Examples multiplied at once: more would cost memory, and gain no time.
-_EXAMPLES = 4096
+#: Samples multiplied at once: more would cost memory, and gain no time.
+_SAMPLES = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class PairwiseDiversity:
     """Who is right and wrong together, for each pair of members, and the measures of it.
 
-    Entry (i, k) of each matrix is about members i and k, on the examples on which both vote.
+    Entry (i, k) of each matrix is about members i and k, on the samples on which both vote.
     A measure whose denominator is 0 is NaN.
 
     Parameters
     ----------
     both_right : ndarray of shape (n_members, n_members)
-        N11: weight of the examples that both classify rightly. Sample weights are counted in
-        steps, so that these are whole numbers; without sample weights, numbers of examples.
+        N11: weight of the samples that both classify rightly. Sample weights are counted in
+        steps, so that these are whole numbers; without sample weights, numbers of samples.
     first_right : ndarray of shape (n_members, n_members)
         N10: only i is right. N01 is its transpose.
     both_wrong : ndarray of shape (n_members, n_members)
@@ -78,7 +76,7 @@ class PairwiseDiversity:
 
     @property
     def together(self) -> Floats:
-        """N: weight of the examples on which both vote."""
+        """N: weight of the samples on which both vote."""
         return self.both_right + self.both_wrong + self._one_right
 
     @property
@@ -122,7 +120,7 @@ class PairwiseDiversity:
 
         It is that of Margineantu and Dietterich (1997): from the labels that they vote for, while
         all other measures see only right and wrong. 1 for two members that always agree, NaN for
-        two that never vote on the same example.
+        two that never vote on the same sample.
         """
         kappa = pairwise_kappa(self.selection)
         if not self.selection.is_complete:
@@ -165,7 +163,7 @@ def read_votes(
     y: Any = None,
     *,
     sample_weight: Any = None,
-    on: On = "examples",
+    on: On = "train",
     no_vote: Any = None,
 ) -> Selection:
     """Read the votes of two members or more for classes."""
@@ -185,7 +183,7 @@ def pairwise_diversity(
     Parameters
     ----------
     members_or_votes, X, y
-        An ensemble with examples, or a matrix of votes without; see
+        An ensemble with samples, or a matrix of votes without; see
         :func:`orfeon.inspection.diversity`.
     **reading
         ``sample_weight``, ``on`` and ``no_vote``, as there.
@@ -202,7 +200,7 @@ def pairwise_diversity(
 
     Examples
     --------
-    Three members that are right on 6 of 10 examples each, never all three of them:
+    Three members that are right on 6 of 10 samples each, never all three of them:
 
     >>> import numpy as np
     >>> from orfeon.inspection import pairwise_diversity
@@ -224,8 +222,8 @@ def pairs_of(selection: Selection) -> PairwiseDiversity:
     """Count who is right and wrong together."""
     both_right, first_right, both_wrong = np.zeros((3, selection.n_members, selection.n_members))
     n_right = np.zeros(selection.n_members)
-    for first in range(0, selection.n_examples, _EXAMPLES):
-        chunk = selection.examples(slice(first, first + _EXAMPLES))
+    for first in range(0, selection.n_samples, _SAMPLES):
+        chunk = selection.samples(slice(first, first + _SAMPLES))
         # Sums of a chunk are whole numbers that single precision holds, unless weights are large.
         dtype = np.float32 if chunk.total_weight < EXACT_IN_SINGLE else np.float64
         weights = None if (chunk.weights == 1).all() else chunk.weights.astype(dtype)
@@ -248,12 +246,12 @@ def q_statistic(members_or_votes: Any, X: Any = None, y: Any = None, **reading: 
     """Yule's Q statistic, the mean over the pairs. Less is more diverse.
 
     Of a pair, Q = (N11 N00 - N01 N10) / (N11 N00 + N01 N10), from -1 to 1: positive where the two
-    tend to be right on the same examples, 0 where they are independent.
+    tend to be right on the same samples, 0 where they are independent.
 
     Parameters
     ----------
     members_or_votes, X, y
-        An ensemble with examples, or a matrix of votes without; see
+        An ensemble with samples, or a matrix of votes without; see
         :func:`orfeon.inspection.diversity`. Or a :class:`PairwiseDiversity` alone.
     **reading
         ``sample_weight``, ``on`` and ``no_vote``, as there.
@@ -301,7 +299,7 @@ def correlation(members_or_votes: Any, X: Any = None, y: Any = None, **reading: 
 
 
 def disagreement(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> float:
-    """Share of examples on which one of two is right, averaged. More is more diverse.
+    """Share of samples on which one of two is right, averaged. More is more diverse.
 
     Of a pair, (N01 + N10) / N, from 0 to 1.
 
@@ -315,7 +313,7 @@ def disagreement(members_or_votes: Any, X: Any = None, y: Any = None, **reading:
     Returns
     -------
     float
-        The mean over the pairs that vote on a common example.
+        The mean over the pairs that vote on a common sample.
 
     Notes
     -----
@@ -331,7 +329,7 @@ def disagreement(members_or_votes: Any, X: Any = None, y: Any = None, **reading:
 
 
 def double_fault(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> float:
-    """Share of examples on which both are wrong, averaged. Less is more diverse.
+    """Share of samples on which both are wrong, averaged. Less is more diverse.
 
     Of a pair, N00 / N, from 0 to 1.
 
@@ -345,7 +343,7 @@ def double_fault(members_or_votes: Any, X: Any = None, y: Any = None, **reading:
     Returns
     -------
     float
-        The mean over the pairs that vote on a common example.
+        The mean over the pairs that vote on a common sample.
 
     Examples
     --------

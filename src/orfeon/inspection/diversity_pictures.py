@@ -16,10 +16,10 @@ from orfeon.inspection.diversity_of_pairs import (
     pair_values,
     pairwise_diversity,
 )
+from orfeon.members.vote_input import On
 from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title, room_of, width_of
 from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK, TRACK
 from orfeon.rendering.texts import plain
-from orfeon.votes.source import On
 
 #: Width and height in inches of new figures: of the measures, and of the pairs.
 _SIZE, _SQUARE = (6.4, 4.6), (5.2, 4.4)
@@ -100,7 +100,7 @@ class DiversityDisplay:
         *,
         name: str | None = None,
         sample_weight: Any = None,
-        on: On = "examples",
+        on: On = "train",
         ax: Any = None,
     ) -> Self:
         """Draw the measures of one ensemble or more.
@@ -109,9 +109,9 @@ class DiversityDisplay:
         ----------
         ensemble : fitted ensemble, or mapping of str to fitted ensembles
             Of orfeon, or scikit-learn's, or a list of fitted estimators.
-        X : array or data frame of shape (n_examples, n_attributes)
-            Examples.
-        y : array of shape (n_examples,)
+        X : array or data frame of shape (n_samples, n_features)
+            Samples.
+        y : array of shape (n_samples,)
             Their labels.
         name : str, optional
             Name of the ensemble; by default that of its class, and "members" for a list. A mapping
@@ -146,9 +146,9 @@ class DiversityDisplay:
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_examples), or mapping of str to such arrays
+        votes : array of shape (n_members, n_samples), or mapping of str to such arrays
             Votes of the members of one ensemble or more.
-        y : array of shape (n_examples,)
+        y : array of shape (n_samples,)
             True labels.
         name : str, optional
             Name of the ensemble, "members" by default. A mapping has names of its own.
@@ -326,7 +326,7 @@ default="disagreement"
         *,
         measure: str = "disagreement",
         sample_weight: Any = None,
-        on: On = "examples",
+        on: On = "train",
         ax: Any = None,
     ) -> Self:
         """Draw a measure of the pairs of an ensemble's members.
@@ -335,9 +335,9 @@ default="disagreement"
         ----------
         ensemble : fitted ensemble
             Of orfeon, or scikit-learn's, or a list of fitted estimators.
-        X : array or data frame of shape (n_examples, n_attributes)
-            Examples.
-        y : array of shape (n_examples,)
+        X : array or data frame of shape (n_samples, n_features)
+            Samples.
+        y : array of shape (n_samples,)
             Their labels.
         measure : str, default="disagreement"
             The measure.
@@ -369,9 +369,9 @@ default="disagreement"
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_examples)
+        votes : array of shape (n_members, n_samples)
             Votes.
-        y : array of shape (n_examples,)
+        y : array of shape (n_samples,)
             True labels.
         measure : str, default="disagreement"
             The measure.

@@ -17,6 +17,7 @@ from orfeon.inspection.errors_by_size import (
     curves_of_orders,
     error_curves,
 )
+from orfeon.members.vote_matrix import Task
 from orfeon.ordering.plot import draw_error_curve, show_sizes
 from orfeon.rendering.figure import (
     Scale,
@@ -29,26 +30,25 @@ from orfeon.rendering.figure import (
 )
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.rendering.texts import plain
-from orfeon.seeding import RandomState
-from orfeon.votes.selection import Task
+from orfeon.utils.seeding import RandomState
 
 #: Width and height in inches of a new figure.
 _SIZE = (6.0, 4.4)
-#: By the examples: how the line is drawn. The first that are there matter most.
+#: By the samples: how the line is drawn. The first that are there matter most.
 _LINES: dict[On, Any] = {"test": "-", "out-of-bag": "-.", "training": (0, (4, 1.5))}
 
 
 def _line(on: On) -> Any:
-    """How a line is drawn; that of examples of another name is that of training."""
+    """How a line is drawn; that of samples of another name is that of training."""
     return _LINES.get(on, _LINES["training"])
 
 
 class ErrorCurveDisplay:
-    """Error against the number of members, ordered or not, on one or several sets of examples.
+    """Error against the number of members, ordered or not, on one or several sets of samples.
 
-    A colour and a marker for each order or ensemble, a line style for each set of examples; the
+    A colour and a marker for each order or ensemble, a line style for each set of samples; the
     members' own order is grey where there are others. Rings show the sizes of least error on the
-    examples that matter most (test, else out-of-bag, else training), and a dotted line the error of
+    samples that matter most (test, else out-of-bag, else training), and a dotted line the error of
     all members.
 
     Parameters
@@ -63,7 +63,7 @@ class ErrorCurveDisplay:
     figure_ : matplotlib Figure
         Its figure.
     lines_ : dict of (str, str) to Line2D
-        The curve of each order or ensemble on each set of examples.
+        The curve of each order or ensemble on each set of samples.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class ErrorCurveDisplay:
         random_state, out_of_bag, staged, name
             As for :func:`error_curves`.
         on : sequence of str, optional
-            The examples whose curves are drawn; by default all that there are.
+            The samples whose curves are drawn; by default all that there are.
         scale : {"auto", "linear", "log"}, default="auto"
             How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
             nobody ordered them.
@@ -174,9 +174,9 @@ class ErrorCurveDisplay:
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_examples)
-            What each member says of each example.
-        y : array of shape (n_examples,)
+        votes : array of shape (n_members, n_samples)
+            What each member says of each sample.
+        y : array of shape (n_samples,)
             Their labels or targets.
         votes_test, y_test, sample_weight, sample_weight_test, orders, n_random_orders
             As for :func:`error_curves`.
@@ -280,7 +280,7 @@ class ErrorCurveDisplay:
 
     @property
     def _ons(self) -> list[On]:
-        """The sets of examples, those that matter most first."""
+        """The sets of samples, those that matter most first."""
         named = dict.fromkeys(curve.on for curve in self.curves)
         return [on for on in _LINES if on in named] + [on for on in named if on not in _LINES]
 
@@ -344,7 +344,7 @@ class ErrorCurveDisplay:
         put_legend(ax, handles=self._handles())
 
     def _handles(self) -> list[Any]:
-        """Entries of the legend: orders or ensembles, sets of examples, the whole."""
+        """Entries of the legend: orders or ensembles, sets of samples, the whole."""
         from matplotlib.lines import Line2D
 
         marked = {curve.name: curve for curve in self._marked}
@@ -372,7 +372,7 @@ class ErrorCurveDisplay:
 
 
 def _joined(found: Sequence[ErrorCurves], on: Sequence[On] | None) -> ErrorCurves:
-    """Curves of several ensembles in one, those on some of the examples."""
+    """Curves of several ensembles in one, those on some of the samples."""
     known = list(dict.fromkeys(curve.on for curves in found for curve in curves))
     if on is not None and (isinstance(on, str) or not len(on) or not set(on) <= set(known)):
         raise ValueError(f"on={on!r} is not allowed; give some of {known}, those that there are.")

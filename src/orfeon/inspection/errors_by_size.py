@@ -21,21 +21,20 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 
-from orfeon.adapters.base import NoOutOfBagError
 from orfeon.inspection._orders import Orders, as_order, check_members, named_orders, read_orders
 from orfeon.inspection._reading import read_answers
+from orfeon.members.adapter import NoOutOfBagError
+from orfeon.members.vote_input import Source
+from orfeon.members.vote_matrix import Selection, Task, whole_weights
 from orfeon.ordering.curves import error_curve, trivial_errors
-from orfeon.ordering.ordered import Order
-from orfeon.seeding import RandomState, seed_sequence
-from orfeon.votes.selection import Selection, Task, whole_weights
-from orfeon.votes.source import Source
+from orfeon.ordering.ordering import Order
+from orfeon.utils.seeding import RandomState, seed_sequence
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 On = str
 
-#: The examples that come first, where nothing says that members were trained on them.
-THESE = "these examples"
+#: The samples that come first, where nothing says that members were trained on them.
+THESE = "these samples"
 
 #: Names of the orders that nobody made.
 OWN, RANDOM = "own order", "random order"
@@ -51,10 +50,10 @@ class ErrorCurve:
     name : str
         The order that the members come in, or the ensemble.
     on : str
-        The examples: "training", "out-of-bag", "test", "these examples" where it is not known
+        The samples: "training", "out-of-bag", "test", "these samples" where it is not known
         whether members were trained on them, or a name that was given.
     errors : ndarray of shape (n_members,)
-        Share of wrong decisions, or mean squared error. Examples on which none of the members votes
+        Share of wrong decisions, or mean squared error. Samples on which none of the members votes
         yet are left out; NaN where that leaves none.
     spread : ndarray of shape (n_members,), optional
         Standard deviation over several random orders, of which ``errors`` is the mean.
@@ -112,8 +111,8 @@ class ErrorCurves:
     >>> votes = [[0, 1, 1], [0, 1, 1], [1, 0, 0]]
     >>> found = error_curves(votes, y=[0, 0, 0], orders="reduce_error")
     >>> [(curve.name, curve.on) for curve in found]
-    [('own order', 'these examples'), ('reduce error', 'these examples')]
-    >>> found["reduce error", "these examples"].errors.round(2)
+    [('own order', 'these samples'), ('reduce error', 'these samples')]
+    >>> found["reduce error", "these samples"].errors.round(2)
     array([0.33, 0.  , 0.67])
     """
 
@@ -153,26 +152,26 @@ def error_curves(
     staged: bool | None = None,
     name: str | None = None,
 ) -> ErrorCurves:
-    """Error of the first 1, 2, ... members on training, out-of-bag and test examples.
+    """Error of the first 1, 2, ... members on training, out-of-bag and test samples.
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_examples), fitted ensemble or list of estimators
-        What each member says of each training example; or the ensemble, of ours or scikit-learn's,
+    members_or_votes : array of shape (n_members, n_samples), fitted ensemble or list of estimators
+        What each member says of each training sample; or the ensemble, of ours or scikit-learn's,
         with ``X``.
-    X : array or data frame of shape (n_examples, n_attributes), optional
-        The training examples, when an ensemble is given.
-    y : array of shape (n_examples,)
+    X : array or data frame of shape (n_samples, n_features), optional
+        The training samples, when an ensemble is given.
+    y : array of shape (n_samples,)
         Their labels or targets.
     X_test, y_test : optional
-        Examples set aside; by default there is no such curve.
-    votes_test : array of shape (n_members, n_test_examples), optional
+        Samples set aside; by default there is no such curve.
+    votes_test : array of shape (n_members, n_test_samples), optional
         In the place of ``X_test``, when votes are given.
     sample_weight, sample_weight_test : array, optional
-        Weights of the examples: 0 is the same as leaving one out, 2 as giving it twice.
+        Weights of the samples: 0 is the same as leaving one out, 2 as giving it twice.
     orders : dict, sequence, str, Rule or Order, optional
         Orders of the members to compare with their own: rules, by which they are put in order on
-        the training examples, :class:`orfeon.ordering.Order` objects, or permutations; in a
+        the training samples, :class:`orfeon.ordering.Order` objects, or permutations; in a
         dictionary they have names of your own.
     n_random_orders : int, default=0
         When above 0, the mean over so many random orders, and their standard deviation, are given
@@ -180,8 +179,8 @@ def error_curves(
     random_state : int, RandomState, Generator or None, default=None
         Fixes the random orders.
     out_of_bag : bool, optional
-        Whether there is an out-of-bag curve, of the votes on training examples that members did not
-        see; by default where that is known, and these are seen to be the training examples. Members
+        Whether there is an out-of-bag curve, of the votes on training samples that members did not
+        see; by default where that is known, and these are seen to be the training samples. Members
         of scikit-learn's ensembles that are no trees of it do not tell: True takes your word.
     no_vote, task
         As for :func:`orfeon.order`, for a matrix of votes.
@@ -190,9 +189,9 @@ def error_curves(
         its members. By default where members have no such say, as in gradient boosting; there is
         no other order then, and no out-of-bag curve.
     name : str, optional
-        What the examples of ``X``, or of the votes, are called. By default "training" where an
+        What the samples of ``X``, or of the votes, are called. By default "training" where an
         ensemble of ours was fitted to them, or where there are others to test it on; else "these
-        examples", for nothing says that members were trained on them.
+        samples", for nothing says that members were trained on them.
 
     Returns
     -------
@@ -203,7 +202,7 @@ def error_curves(
     -----
     Without ``staged``, errors are those of the plain vote or mean of the members, weighted in
     boosting. Ensembles that combine them in another way, such as scikit-learn's forests, which
-    average class supports, may decide otherwise on some examples.
+    average class supports, may decide otherwise on some samples.
 
     Examples
     --------
@@ -226,7 +225,7 @@ def error_curves(
         name = _called(members_or_votes, X, y, sample_weight, y_test is not None)
     if _decides_by_stages(members_or_votes, staged):
         if y is None or X is None:
-            raise ValueError(f"{'y' if y is None else 'X'} is missing: {_WHAT} need examples.")
+            raise ValueError(f"{'y' if y is None else 'X'} is missing: {_WHAT} need samples.")
         _refuse_beside_stages(orders, n_random_orders, out_of_bag)
         return _staged_curves(
             members_or_votes,
@@ -241,10 +240,10 @@ def error_curves(
     if left_out is not None:
         seen.append(("out-of-bag", left_out))
     if y_test is not None:
-        asked = members_or_votes if votes_test is None else votes_test
+        queried = members_or_votes if votes_test is None else votes_test
         told: Task = "regression" if source.selection.is_regression else "classification"
         test = read_answers(
-            asked, X_test, y_test, sample_weight_test, what=_WHAT, no_vote=no_vote,
+            queried, X_test, y_test, sample_weight_test, what=_WHAT, no_vote=no_vote,
             task=told if X_test is None else None,
         ).selection  # fmt: skip
         check_members(test.n_members, source.selection.n_members, "votes_test")
@@ -268,10 +267,10 @@ def curves_of_orders(
     Parameters
     ----------
     orders : dict of str to Order, sequence of Order, or Order
-        Orders of the same members. Their own error curves, on the selection examples, are those of
+        Orders of the same members. Their own error curves, on the selection samples, are those of
         training.
     members_or_votes, X, y, sample_weight, no_vote : optional
-        Examples set aside, as for :meth:`orfeon.ordering.Order.test_curve`; by default there are no
+        Samples set aside, as for :meth:`orfeon.ordering.Order.test_curve`; by default there are no
         such curves.
     n_random_orders : int, default=0
         As for :func:`error_curves`.
@@ -315,9 +314,9 @@ def curves_of_orders(
 
 
 def _called(given: Any, X: Any, y: Any, sample_weight: Any, has_others: bool) -> On:
-    """What the first examples are called: nothing is said of training that is not known."""
-    from orfeon.adapters import unpruned
-    from orfeon.ensembles.training_set import was_trained_on
+    """What the first samples are called: nothing is said of training that is not known."""
+    from orfeon.ensembles.provenance import was_trained_on
+    from orfeon.members import unpruned
 
     if has_others or (X is not None and was_trained_on(unpruned(given), X, y, sample_weight)):
         return "training"
@@ -325,13 +324,13 @@ def _called(given: Any, X: Any, y: Any, sample_weight: Any, has_others: bool) ->
 
 
 def _left_out(source: Source, wanted: bool | None) -> Selection | None:
-    """The votes on examples that members did not see, where they are wanted and known."""
+    """The votes on samples that members did not see, where they are wanted and known."""
     if wanted is False or not source.selection.is_complete:
         return None
     if wanted and source.find_left_out is None:
         raise ValueError(
             "out_of_bag=True needs an ensemble; in a matrix of votes say with no_vote= which "
-            "entries are votes on examples that the member was trained on."
+            "entries are votes on samples that the member was trained on."
         )
     if wanted and source.find_left_out is not None:
         try:
@@ -348,7 +347,7 @@ def _all_curves(
     n_random_orders: int,
     random_state: RandomState,
 ) -> ErrorCurves:
-    """Curves of all orders on all examples; the baseline comes first."""
+    """Curves of all orders on all samples; the baseline comes first."""
     if n_random_orders < 0:
         raise ValueError(f"n_random_orders={n_random_orders} is not allowed; it is 0 or more.")
     n_members = seen[0][1].n_members
@@ -377,26 +376,26 @@ def _curve(
     subsets: Sequence[Integers] | None = None,
     member_weights: Floats | None = None,
 ) -> Floats:
-    """Error of the first members on the examples on which one of them votes."""
+    """Error of the first members on the samples on which one of them votes."""
     errors = error_curve(selection, order, subsets, member_weights)
     if selection.is_complete:
         return errors
-    # Examples without a vote were counted as wrong, or predicted by the mean: take them out again.
+    # Samples without a vote were counted as wrong, or predicted by the mean: take them out again.
     silent = _silence(selection, order if subsets is None else None, subsets)
-    lost = trivial_errors(selection) if selection.is_regression else np.ones(selection.n_examples)
+    lost = trivial_errors(selection) if selection.is_regression else np.ones(selection.n_samples)
     total = selection.total_weight
-    heard = total - silent @ selection.weights
+    answered = total - silent @ selection.weights
     wrong = errors * total - silent @ (lost * selection.weights)
     if not selection.is_regression:
         wrong = np.rint(wrong)
-    nothing = np.full(len(heard), np.nan)
-    return np.asarray(np.divide(wrong, heard, out=nothing, where=heard > 0))
+    nothing = np.full(len(answered), np.nan)
+    return np.asarray(np.divide(wrong, answered, out=nothing, where=answered > 0))
 
 
 def _silence(
     selection: Selection, order: Integers | None, subsets: Sequence[Integers] | None
 ) -> npt.NDArray[np.bool_]:
-    """At each size, the examples on which none of the members votes."""
+    """At each size, the samples on which none of the members votes."""
     if order is not None:
         return np.asarray(~np.logical_or.accumulate(selection.answered[order], axis=0))
     return np.array([~selection.answered[some].any(axis=0) for some in subsets or ()])
@@ -413,7 +412,7 @@ def _decides_by_stages(given: Any, staged: bool | None) -> bool:
         )
     if staged is not None or not can:
         return bool(staged)
-    from orfeon.adapters import adapt
+    from orfeon.members import adapt
 
     try:
         adapt(given)
@@ -433,25 +432,25 @@ def _refuse_beside_stages(orders: Any, n_random_orders: int, out_of_bag: bool | 
             )
 
 
-def _staged_curves(ensemble: Any, *examples: tuple[On, Any, Any, Any]) -> ErrorCurves:
+def _staged_curves(ensemble: Any, *samples: tuple[On, Any, Any, Any]) -> ErrorCurves:
     curves = tuple(
         ErrorCurve(OWN, on, _staged_errors(ensemble, X, y, sample_weight))
-        for on, X, y, sample_weight in examples
+        for on, X, y, sample_weight in samples
         if y is not None
     )
     return ErrorCurves(curves, not is_classifier(ensemble))
 
 
 def _staged_errors(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> Floats:
-    truth = column_or_1d(y)
-    weights = whole_weights(sample_weight, len(truth))[0]
+    y_true = column_or_1d(y)
+    weights = whole_weights(sample_weight, len(y_true))[0]
     counts = weights > 0
-    truth, weights = truth[counts], weights[counts]
+    y_true, weights = y_true[counts], weights[counts]
     errors = []
-    for said in ensemble.staged_predict(X):
-        if len(said) != len(counts):
-            raise ValueError(f"X has {len(said)} rows and y has {len(counts)} values.")
-        kept = np.asarray(said)[counts]
-        lost = kept != truth if is_classifier(ensemble) else (kept - truth) ** 2
+    for answers in ensemble.staged_predict(X):
+        if len(answers) != len(counts):
+            raise ValueError(f"X has {len(answers)} rows and y has {len(counts)} values.")
+        kept = np.asarray(answers)[counts]
+        lost = kept != y_true if is_classifier(ensemble) else (kept - y_true) ** 2
         errors.append(lost @ weights / weights.sum())
     return np.array(errors, dtype=np.float64)

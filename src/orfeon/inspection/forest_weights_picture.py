@@ -1,4 +1,4 @@
-"""What a forest's prediction of one row is made of: a picture of the weights of the examples.
+"""What a forest's prediction of one row is made of: a picture of the weights of the samples.
 
 References
 ----------
@@ -13,25 +13,26 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_regressor
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
-from orfeon.adapters import unpruned
-from orfeon.ensembles.leaving_out import LeavingOut
+from orfeon.base import check_length
+from orfeon.data.schema import Schema
+from orfeon.ensembles.out_of_bag import LeavingOut
 from orfeon.forest.neighbourhood import forest_of, forest_weights
 from orfeon.inspection._fitting import fitting_rows, make_room
 from orfeon.inspection._row_classes import RowClasses
+from orfeon.members import unpruned
 from orfeon.rendering.figure import axes_for, inches, put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
 from orfeon.rendering.texts import plain
-from orfeon.schema import Schema
-from orfeon.tabular import check_length
+from orfeon.utils.scikit_learn import _check_sample_weight
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Kind = Literal["auto", "plane", "bars"]
 
 #: Width and height in inches of a new figure.
 _SIZE = (4.8, 4.6)
-#: Area in square points of the marker of an example without weight, and what the heaviest adds.
+#: Area in square points of the marker of a sample without weight, and what the heaviest adds.
 _LEAST, _LARGEST = 5.0, 170.0
 #: Share of the width of a figure that is beside bars and their names.
 _BARS = 0.62
@@ -41,22 +42,22 @@ _BESIDE_BARS = 1.35
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:
-    """The examples that a prediction is made of.
+    """The samples that a prediction is made of.
 
     Parameters
     ----------
-    weights : ndarray of shape (n_examples,)
-        Weight of each example, which sum to one.
-    y : ndarray of shape (n_examples,)
+    weights : ndarray of shape (n_samples,)
+        Weight of each sample, which sum to one.
+    y : ndarray of shape (n_samples,)
         Classes or targets.
     is_regression : bool
         Whether they are targets.
-    points : ndarray of shape (n_examples, 2) or None
-        The examples, where they have two ordered attributes.
+    points : ndarray of shape (n_samples, 2) or None
+        The samples, where they have two ordered features.
     row : ndarray of shape (2,) or None
         The row that is predicted.
     names : tuple of str
-        Names of the attributes.
+        Names of the features.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class RowWeights:
     row: Floats | None = None
     names: tuple[str, ...] = ()
 
-    def said(self) -> Any:
+    def answers(self) -> Any:
         """What the weights say together: the share of each class, or the mean target."""
         if self.is_regression:
             return float(self.weights @ self.y.astype(np.float64))
@@ -84,7 +85,7 @@ class RowWeights:
 
     @property
     def n_effective(self) -> float:
-        """As many examples of equal weight would say as much: 1 / sum of squared weights."""
+        """As many samples of equal weight would say as much: 1 / sum of squared weights."""
         squares = float(self.weights @ self.weights)
         return 1.0 / squares if squares > 0 else 0.0
 
@@ -92,7 +93,7 @@ class RowWeights:
 def row_weights(
     ensemble: Any, X: Any, y: Any, row: Any, *, sample_weight: Any = None
 ) -> RowWeights:
-    """Weight of each training example in what an ensemble of trees says of one row.
+    """Weight of each training sample in what an ensemble of trees says of one row.
 
     Parameters
     ----------
@@ -100,13 +101,13 @@ def row_weights(
         Fitted.
     X, y, sample_weight
         The training set, as it was given to ``fit``.
-    row : array of shape (n_attributes,), or data frame of one row
+    row : array of shape (n_features,), or data frame of one row
         The row that is predicted.
 
     Returns
     -------
     RowWeights
-        The weights W(x_i, x), and the examples.
+        The weights W(x_i, x), and the samples.
 
     Examples
     --------
@@ -123,21 +124,21 @@ def row_weights(
     forest = forest_of(ensemble)
     if forest is None or forest is ensemble:
         raise TypeError(
-            f"ensemble is of type {type(ensemble).__name__}; the weights of examples are those of "
+            f"ensemble is of type {type(ensemble).__name__}; the weights of samples are those of "
             "a tree of ours, or of an ensemble of such trees."
         )
     one = _one_row(row)
     target = column_or_1d(y)
     if isinstance(ensemble, LeavingOut):
-        weights = ensemble.example_weights(one, X, y, sample_weight)[0]
+        weights = ensemble.sample_weights(one, X, y, sample_weight)[0]
     else:
-        examples = ensemble._encode(X)
-        seen = _check_sample_weight(sample_weight, examples, dtype=np.float64)
-        counts = np.broadcast_to(seen, (len(forest), len(examples)))
-        weights = forest_weights(forest, examples, ensemble._encode(one), counts)[0]
+        samples = ensemble._encode(X)
+        seen = _check_sample_weight(sample_weight, samples, dtype=np.float64)
+        counts = np.broadcast_to(seen, (len(forest), len(samples)))
+        weights = forest_weights(forest, samples, ensemble._encode(one), counts)[0]
     check_length(target, len(weights))
     schema: Schema = ensemble.schema_
-    names = tuple(schema.name(j) for j in range(schema.n_attributes))
+    names = tuple(schema.name(j) for j in range(schema.n_features))
     is_plane = len(names) == 2 and schema.all_ordered
     return RowWeights(
         weights,
@@ -162,7 +163,7 @@ def _one_row(row: Any) -> Any:
         return values
     if values.ndim != 1:
         raise ValueError(
-            f"row has shape {values.shape}; one row, of shape (n_attributes,), is expected."
+            f"row has shape {values.shape}; one row, of shape (n_features,), is expected."
         )
     return values[None, :]
 
@@ -172,9 +173,9 @@ def _has_strings(row: Any) -> bool:
 
 
 class ForestWeightsDisplay:
-    """The examples that a forest's prediction of one row is made of, by their weight.
+    """The samples that a forest's prediction of one row is made of, by their weight.
 
-    With two ordered attributes they are points of a plane, larger the more they weigh; else the
+    With two ordered features they are points of a plane, larger the more they weigh; else the
     heaviest are bars.
 
     Parameters
@@ -191,7 +192,7 @@ class ForestWeightsDisplay:
 
     See Also
     --------
-    forest_weights : The weights of all examples for many rows.
+    forest_weights : The weights of all samples for many rows.
 
     Examples
     --------
@@ -227,7 +228,7 @@ class ForestWeightsDisplay:
         n_shown: int = 15,
         ax: Any = None,
     ) -> Self:
-        """Draw the weights of the training examples for one row.
+        """Draw the weights of the training samples for one row.
 
         Parameters
         ----------
@@ -235,12 +236,12 @@ class ForestWeightsDisplay:
             Fitted.
         X, y, sample_weight
             The training set, as it was given to ``fit``.
-        row : array of shape (n_attributes,), or data frame of one row
+        row : array of shape (n_features,), or data frame of one row
             The row that is predicted.
         kind : {"auto", "plane", "bars"}, default="auto"
-            The picture; "auto" is a plane where there are two ordered attributes.
+            The picture; "auto" is a plane where there are two ordered features.
         n_shown : int, default=15
-            How many examples have bars, at most; fewer where their names have no room.
+            How many samples have bars, at most; fewer where their names have no room.
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
 
@@ -262,7 +263,7 @@ class ForestWeightsDisplay:
         kind : {"auto", "plane", "bars"}, default="auto"
             The picture.
         n_shown : int, default=15
-            How many examples have bars, at most; fewer where their names have no room.
+            How many samples have bars, at most; fewer where their names have no room.
 
         Returns
         -------
@@ -273,7 +274,7 @@ class ForestWeightsDisplay:
             raise ValueError(f'kind={kind!r} is not allowed; use "auto", "plane" or "bars".')
         if kind == "plane" and self.data.points is None:
             raise ValueError(
-                f'kind="plane" needs two ordered attributes; there are {len(self.data.names)}. Use '
+                f'kind="plane" needs two ordered features; there are {len(self.data.names)}. Use '
                 'kind="bars".'
             )
         if n_shown < 1:
@@ -291,7 +292,7 @@ class ForestWeightsDisplay:
     def _title(self) -> str:
         data = self.data
         counted = int((data.weights > 0).sum())
-        says = f"{counted} of {len(data.weights)} examples have a say,"
+        says = f"{counted} of {len(data.weights)} samples have a say,"
         return f"{says}\nas much as {data.n_effective:.1f} of equal weight"
 
     def _draw_plane(self) -> None:
@@ -347,7 +348,7 @@ class ForestWeightsDisplay:
             *data.points[heavy].T, s=size[heavy], c=data.y[heavy].astype(np.float64),
             cmap="cividis", edgecolors="white", linewidths=0.4, zorder=3,
         )  # fmt: skip
-        put_colour_bar(drawn, self.ax_, f"target (weighted mean {data.said():.4g})")
+        put_colour_bar(drawn, self.ax_, f"target (weighted mean {data.answers():.4g})")
 
     def _draw_bars(self, n_shown: int) -> None:
         data, ax = self.data, self.ax_
@@ -376,7 +377,7 @@ class ForestWeightsDisplay:
             width = 72 * _BARS * inches(self.figure_)[0]
             put_legend(ax, handles=entries, width=width, handlelength=1.8)
         else:
-            text = f"weighted mean of all targets: {data.said():.4g}"
+            text = f"weighted mean of all targets: {data.answers():.4g}"
             ax.text(
                 0.98, 0.03, text, transform=ax.transAxes, ha="right", fontsize="small",
                 color=MUTED_INK,

@@ -13,19 +13,16 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
 from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
+from orfeon.members.vote_input import On
 from orfeon.rendering.figure import Look, axes_for, look_of, put_legend, put_title, width_of
 from orfeon.rendering.palette import FAINT, INK, tint
 from orfeon.rendering.texts import plain
-from orfeon.seeding import RandomState, seed_sequence
-from orfeon.votes.source import On
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.seeding import RandomState, seed_sequence
+from orfeon.utils.types import Floats, Integers
 
 #: Pairs above which a cloud is drawn as a density.
 _DENSE = 20_000
@@ -88,7 +85,7 @@ def kappa_error(
     y: Any = None,
     *,
     sample_weight: Any = None,
-    on: On = "examples",
+    on: On = "train",
     no_vote: Any = None,
     max_pairs: int | None = None,
     random_state: RandomState = None,
@@ -98,7 +95,7 @@ def kappa_error(
     Parameters
     ----------
     members_or_votes, X, y, sample_weight, on, no_vote
-        An ensemble with examples, or a matrix of votes without; as for
+        An ensemble with samples, or a matrix of votes without; as for
         :func:`orfeon.inspection.diversity`.
     max_pairs : int, optional
         Draw this many pairs at random if there are more; all by default.
@@ -108,12 +105,12 @@ def kappa_error(
     Returns
     -------
     KappaError
-        A point for each pair that votes on a common example. Both numbers of a pair are about the
-        examples on which both members vote.
+        A point for each pair that votes on a common sample. Both numbers of a pair are about the
+        samples on which both members vote.
 
     Notes
     -----
-    Kappa is (theta1 - theta2) / (1 - theta2): theta1 is the share of examples on which the two
+    Kappa is (theta1 - theta2) / (1 - theta2): theta1 is the share of samples on which the two
     members vote for the same class, theta2 what it would be if they were independent, each with
     its own class shares. It is about labels, and does not know which are right; the interrater
     kappa of :func:`orfeon.inspection.diversity` knows nothing else.
@@ -141,7 +138,7 @@ def kappa_error(
     kappa, error = pair_values(matrices.kappa), pair_values(matrices.error)
     known = np.flatnonzero(~np.isnan(error))
     if not len(known):
-        raise ValueError("no two members vote on a common example; kappa is about such pairs.")
+        raise ValueError("no two members vote on a common sample; kappa is about such pairs.")
     points = np.array([kappa[known], error[known]])
     (mean_kappa, mean_error), (sd_kappa, sd_error) = points.mean(axis=1), points.std(axis=1)
     if max_pairs is not None and max_pairs < len(known):
@@ -224,7 +221,7 @@ class KappaErrorDisplay:
         *,
         name: str | None = None,
         sample_weight: Any = None,
-        on: On = "examples",
+        on: On = "train",
         max_pairs: int | None = None,
         random_state: RandomState = None,
         ax: Any = None,
@@ -235,9 +232,9 @@ class KappaErrorDisplay:
         ----------
         ensemble : fitted ensemble, or mapping of str to fitted ensembles
             Of orfeon, or scikit-learn's, or a list of fitted estimators.
-        X : array or data frame of shape (n_examples, n_attributes)
-            Examples.
-        y : array of shape (n_examples,)
+        X : array or data frame of shape (n_samples, n_features)
+            Samples.
+        y : array of shape (n_samples,)
             Their labels.
         name : str, optional
             Name of the ensemble; by default that of its class, and "members" for a list. A mapping
@@ -278,9 +275,9 @@ class KappaErrorDisplay:
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_examples), or mapping of str to such arrays
+        votes : array of shape (n_members, n_samples), or mapping of str to such arrays
             Votes of the members of one ensemble or more.
-        y : array of shape (n_examples,)
+        y : array of shape (n_samples,)
             True labels.
         name : str, optional
             Name of the ensemble, "members" by default. A mapping has names of its own.

@@ -11,9 +11,10 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
+from orfeon.base import check_length, class_codes
+from orfeon.data.schema import Schema
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._map_drawing import (
     GROUND,
@@ -39,18 +40,14 @@ from orfeon.inspection.maps import (
 from orfeon.rendering.figure import axes_for, put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.rendering.texts import plain
-from orfeon.schema import Schema
-from orfeon.tabular import check_length, class_codes
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 #: Width and height in inches of a new figure.
 _SIZE = (4.8, 4.9)
 
 
 class _MapDisplay:
-    """A plane with its ground, borders and examples."""
+    """A plane with its ground, borders and samples."""
 
     #: The title.
     _says: ClassVar[str]
@@ -62,19 +59,19 @@ class _MapDisplay:
     points_: list[Any]
 
     def __init__(
-        self, data: ClassificationMap, X: Any = None, y: Any = None, *, truth: Any = None
+        self, data: ClassificationMap, X: Any = None, y: Any = None, *, true_classes: Any = None
     ) -> None:
         self.data = data
-        self.truth: ClassificationMap | None = truth
-        self.points, self.point_codes = _examples(data, X, y)
+        self.true_classes: ClassificationMap | None = true_classes
+        self.points, self.point_codes = _samples(data, X, y)
 
     def _draw(self, ax: Any, points: bool, border: bool, legend: bool) -> Self:
         self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
         self.figure_ = ax.figure
         self.image_ = self._draw_ground()
         self.border_ = draw_border(ax, self.data) if border else None
-        if self.truth is not None:
-            draw_true_border(ax, self.truth)
+        if self.true_classes is not None:
+            draw_true_border(ax, self.true_classes)
         self.points_ = self._draw_points() if points else []
         self._label_axes()
         put_title(ax, self._title())
@@ -125,7 +122,7 @@ class _MapDisplay:
                 entries.append(Line2D([], [], linestyle="", label=name, **look))
             else:
                 entries.append(Patch(color=mixed(colour, "#FFFFFF", GROUND), label=name))
-        if self.truth is not None:
+        if self.true_classes is not None:
             entries.append(Line2D([], [], color=INK, linestyle=TRUE, label="true border"))
         put_legend(self.ax_, handles=entries, handlelength=1.8)
 
@@ -133,8 +130,8 @@ class _MapDisplay:
         lines = [self._says]
         if self.data.model:
             lines.append(f"by {self.data.model}")
-        if self.truth is not None:
-            wrong = 100 * self.data.disagreement(self.truth)
+        if self.true_classes is not None:
+            wrong = 100 * self.data.disagreement(self.true_classes)
             lines.append(f"{wrong:.1f}% of the area is wrong")
         return "\n".join(lines)
 
@@ -147,7 +144,7 @@ class ClassificationMapDisplay(_MapDisplay):
     data : ClassificationMap
         What is drawn, see :func:`classification_map`.
     X : array or data frame of shape (n_rows, 2), optional
-        Examples to draw.
+        Samples to draw.
     y : array of shape (n_rows,), optional
         Their classes.
     truth : ClassificationMap, optional
@@ -164,7 +161,7 @@ class ClassificationMapDisplay(_MapDisplay):
     border_ : LineCollection or None
         Where the class changes.
     points_ : list of PathCollection
-        The examples, one for each class that has some.
+        The samples, one for each class that has some.
 
     See Also
     --------
@@ -198,7 +195,7 @@ class ClassificationMapDisplay(_MapDisplay):
         X: Any = None,
         y: Any = None,
         *,
-        truth: Any = None,
+        true_classes: Any = None,
         box: Box | None = None,
         grid_resolution: int | tuple[int, int] = 300,
         room: float = 0.05,
@@ -212,7 +209,7 @@ class ClassificationMapDisplay(_MapDisplay):
         model : classifier, ensemble, list of fitted classifiers, or function
             See :func:`classification_map`.
         X : array or data frame of shape (n_rows, 2), optional
-            Examples, drawn if ``y`` is given.
+            Samples, drawn if ``y`` is given.
         y : array of shape (n_rows,), optional
             Their classes.
         truth : object, optional
@@ -231,8 +228,8 @@ class ClassificationMapDisplay(_MapDisplay):
         data = classification_map(
             model, X, box=box, grid_resolution=grid_resolution, room=room, n_members=n_members
         )
-        known = None if truth is None else on_same_grid(truth, data)
-        return cls(data, *_both(X, y), truth=known).plot(ax)
+        known = None if true_classes is None else on_same_grid(true_classes, data)
+        return cls(data, *_both(X, y), true_classes=known).plot(ax)
 
     def plot(
         self, ax: Any = None, *, points: bool = True, border: bool = True, legend: bool = True
@@ -244,7 +241,7 @@ class ClassificationMapDisplay(_MapDisplay):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         points, border, legend : bool, default=True
-            Whether to draw the examples, the border between classes, and the legend.
+            Whether to draw the samples, the border between classes, and the legend.
 
         Returns
         -------
@@ -266,7 +263,7 @@ class MarginMapDisplay(_MapDisplay):
     data : MarginMap
         What is drawn, see :func:`margin_map`.
     X : array or data frame of shape (n_rows, 2), optional
-        Examples to draw.
+        Samples to draw.
     y : array of shape (n_rows,), optional
         Their classes.
     truth : ClassificationMap, optional
@@ -285,7 +282,7 @@ class MarginMapDisplay(_MapDisplay):
     border_ : LineCollection or None
         Where the class changes.
     points_ : list of PathCollection
-        The examples, one for each class that has some.
+        The samples, one for each class that has some.
 
     Examples
     --------
@@ -306,8 +303,10 @@ class MarginMapDisplay(_MapDisplay):
 
     colour_bar_: Any
 
-    def __init__(self, data: MarginMap, X: Any = None, y: Any = None, *, truth: Any = None) -> None:
-        super().__init__(data, X, y, truth=truth)
+    def __init__(
+        self, data: MarginMap, X: Any = None, y: Any = None, *, true_classes: Any = None
+    ) -> None:
+        super().__init__(data, X, y, true_classes=true_classes)
 
     @classmethod
     def from_estimator(
@@ -317,7 +316,7 @@ class MarginMapDisplay(_MapDisplay):
         y: Any = None,
         *,
         of: Of = "auto",
-        truth: Any = None,
+        true_classes: Any = None,
         box: Box | None = None,
         grid_resolution: int | tuple[int, int] = 300,
         room: float = 0.05,
@@ -331,7 +330,7 @@ class MarginMapDisplay(_MapDisplay):
         model : classifier, ensemble, or list of fitted classifiers
             See :func:`margin_map`.
         X : array or data frame of shape (n_rows, 2), optional
-            Examples, drawn if ``y`` is given.
+            Samples, drawn if ``y`` is given.
         y : array of shape (n_rows,), optional
             Their classes.
         of : {"auto", "votes", "probabilities"}, default="auto"
@@ -352,8 +351,8 @@ class MarginMapDisplay(_MapDisplay):
             model, X, box=box, grid_resolution=grid_resolution, room=room, n_members=n_members,
             of=of,
         )  # fmt: skip
-        known = None if truth is None else on_same_grid(truth, data)
-        return cls(data, *_both(X, y), truth=known).plot(ax)
+        known = None if true_classes is None else on_same_grid(true_classes, data)
+        return cls(data, *_both(X, y), true_classes=known).plot(ax)
 
     def plot(
         self,
@@ -371,7 +370,7 @@ class MarginMapDisplay(_MapDisplay):
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
         points : bool, default=False
-            Whether to draw the examples, which hide some of the ground.
+            Whether to draw the samples, which hide some of the ground.
         border, legend, colour_bar : bool, default=True
             Whether to draw the border between classes, the legend, and what colours stand for.
 
@@ -401,16 +400,16 @@ class MarginMapDisplay(_MapDisplay):
 
 
 def _both(X: Any, y: Any) -> tuple[Any, Any]:
-    """Examples, where their classes are known too."""
+    """Samples, where their classes are known too."""
     return (None, None) if y is None else (X, y)
 
 
-def _examples(data: ClassificationMap, X: Any, y: Any) -> tuple[Floats, Integers]:
-    """Examples in the coordinates of a map, and their class codes."""
+def _samples(data: ClassificationMap, X: Any, y: Any) -> tuple[Floats, Integers]:
+    """Samples in the coordinates of a map, and their class codes."""
     if X is None or y is None:
         if X is not None or y is not None:
             missing = "X" if X is None else "y"
-            raise ValueError(f"{missing} is missing: examples need attributes and classes.")
+            raise ValueError(f"{missing} is missing: samples need features and classes.")
         return np.zeros((0, 2)), np.zeros(0, np.int64)
     points = Schema(data.categories).encode(X)
     labels = column_or_1d(y)

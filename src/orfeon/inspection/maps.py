@@ -1,8 +1,8 @@
 """What a classifier decides all over a plane, and how clearly: maps on a grid of points.
 
 The leaves of axis-parallel trees are rectangles, so an ensemble of them is painted leaf by leaf
-(:mod:`orfeon.kernels.paint`), which gives the same as asking it about each point, much sooner. All
-other models are asked about the points.
+(:mod:`orfeon.kernels.routing.paint`), which gives the same as asking it about each point, much
+sooner. All other models are asked about the points.
 
 References
 ----------
@@ -21,25 +21,24 @@ from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import column_or_1d
 
-from orfeon.adapters import adapt
-from orfeon.adapters.base import FittedEnsemble
-from orfeon.adapters.estimators import FittedEstimators
-from orfeon.adapters.members import BareMembers
-from orfeon.adapters.pipelines import EnsembleInPipeline
-from orfeon.boosting.tallies import VoteTally, with_ties
+from orfeon.base import class_codes
+from orfeon.boosting.vote_sums import VoteTally, with_ties
+from orfeon.data.frames import default_name
+from orfeon.data.schema import Categories
 from orfeon.ensembles.adapter import OwnEnsemble
-from orfeon.ensembles.combination import OWN
+from orfeon.ensembles.decision import OWN
 from orfeon.forest import Forest
-from orfeon.frames import default_name
 from orfeon.inspection._plane import Box, Plane, is_whole
 from orfeon.inspection._reading import members_of
-from orfeon.kernels import paint
-from orfeon.kernels.jit import kernel_view
-from orfeon.schema import Categories
-from orfeon.tabular import class_codes
+from orfeon.kernels.routing import paint
+from orfeon.members import adapt
+from orfeon.members.adapted import BareMembers
+from orfeon.members.adapter import FittedEnsemble
+from orfeon.members.estimator_list import FittedEstimators
+from orfeon.members.pipelines import EnsembleInPipeline
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Of = Literal["auto", "votes", "probabilities"]
 
 #: Weights of votes are counted in steps: all votes together have this many binary digits.
@@ -55,7 +54,7 @@ class ClassificationMap:
     Parameters
     ----------
     x : ndarray of shape (n_columns,)
-        Values of the first attribute, ascending; 0, 1, 2... where it is categorical.
+        Values of the first feature, ascending; 0, 1, 2... where it is categorical.
     y : ndarray of shape (n_rows,)
         Values of the second.
     codes : ndarray of int of shape (n_rows, n_columns)
@@ -63,9 +62,9 @@ class ClassificationMap:
     classes : ndarray of shape (n_classes,)
         The classes, sorted.
     names : tuple of (str, str)
-        Names of the attributes.
+        Names of the features.
     categories : tuple of two tuples or None
-        For each attribute its categories, None where it is ordered.
+        For each feature its categories, None where it is ordered.
     model : str
         What decides, in words.
 
@@ -157,19 +156,19 @@ def classification_map(
     room: float = 0.05,
     n_members: int | None = None,
 ) -> ClassificationMap:
-    """Decide for a class at each point of a grid over two attributes.
+    """Decide for a class at each point of a grid over two features.
 
     Parameters
     ----------
     model : classifier, ensemble, list of fitted classifiers, or function
-        Fitted to two attributes; anything with ``predict``, a function that gives the classes of
-        rows, or members that vote, see :func:`orfeon.adapters.adapt`.
+        Fitted to two features; anything with ``predict``, a function that gives the classes of
+        rows, or members that vote, see :func:`orfeon.members.adapt`.
     X : array or data frame of shape (n_rows, 2), optional
-        Examples that the grid is to cover; not needed with a ``box``.
+        Samples that the grid is to cover; not needed with a ``box``.
     box : tuple of ((float, float), (float, float)), optional
-        Lowest and highest value of each attribute. By default as in ``X``, and some room.
+        Lowest and highest value of each feature. By default as in ``X``, and some room.
     grid_resolution : int or tuple of (int, int), default=300
-        Number of points along each attribute. A categorical one has one for each category.
+        Number of points along each feature. A categorical one has one for each category.
     room : float, default=0.05
         Room about ``X``, as a share of the width and height.
     n_members : int, optional
@@ -221,12 +220,12 @@ def margin_map(
     n_members: int | None = None,
     of: Of = "auto",
 ) -> MarginMap:
-    """Say how clearly a model decides at each point of a grid over two attributes.
+    """Say how clearly a model decides at each point of a grid over two features.
 
     Parameters
     ----------
     model : classifier, ensemble, or list of fitted classifiers
-        Fitted to two attributes.
+        Fitted to two features.
     X, box, grid_resolution, room, n_members
         As in :func:`classification_map`.
     of : {"auto", "votes", "probabilities"}, default="auto"
@@ -337,7 +336,7 @@ def _is_vote(members: FittedEnsemble) -> bool:
     if isinstance(members, OwnEnsemble):
         how = getattr(members.ensemble, "combine", "majority")
         return isinstance(how, str) and how in _PLAIN_VOTES
-    from orfeon.adapters.scikit_learn import AdaBoostOfScikitLearn
+    from orfeon.members.scikit_learn import AdaBoostOfScikitLearn
 
     return isinstance(members, AdaBoostOfScikitLearn) or not hasattr(
         members.ensemble, "predict_proba"
@@ -366,8 +365,8 @@ def _count(members: FittedEnsemble, plane: Plane) -> _Found:
     parts = []
     for rows in plane.blocks():
         tally = VoteTally(len(rows), members.n_classes)
-        for said, vote in zip(members.answers(rows), votes, strict=True):
-            tally.add(said, vote)
+        for answers, vote in zip(members.answers(rows), votes, strict=True):
+            tally.add(answers, vote)
         parts.append(tally.sums)
     return _compared(np.concatenate(parts), total)
 
@@ -385,7 +384,7 @@ def _can_paint(members: FittedEnsemble, plane: Plane) -> bool:
     forest = _forest(members)
     return (
         forest is not None
-        and forest.n_attributes == 2
+        and forest.n_features == 2
         and forest._is_plain
         and plane.schema.all_ordered
     )
@@ -396,10 +395,10 @@ def painted_votes(
 ) -> Floats:
     """Sums of the votes of axis-parallel trees at each point of a grid."""
     weights = np.ones(len(forest)) if votes is None else np.asarray(votes, dtype=np.float64)
-    if weights.shape != (len(forest),) or forest.n_attributes != 2 or not forest._is_plain:
+    if weights.shape != (len(forest),) or forest.n_features != 2 or not forest._is_plain:
         raise ValueError(
             f"votes has shape {weights.shape} and forest has {len(forest)} trees over "
-            f"{forest.n_attributes} attributes; one vote for each tree and two ordered attributes "
+            f"{forest.n_features} features; one vote for each tree and two ordered features "
             "are expected."
         )
     step = 1.0

@@ -16,10 +16,10 @@ import numpy as np
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
 from orfeon.inspection.vote_margins import MarginDistribution, Sizes, margin_distribution
+from orfeon.members.vote_input import On
 from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title
 from orfeon.rendering.palette import INK
 from orfeon.rendering.texts import plain
-from orfeon.votes.source import On
 
 #: Width and height in inches of a new figure.
 _SIZE = (6.0, 4.4)
@@ -84,7 +84,7 @@ class MarginDistributionDisplay:
         *,
         sizes: Sizes | None = None,
         sample_weight: Any = None,
-        on: On = "examples",
+        on: On = "train",
         ax: Any = None,
     ) -> Self:
         """Draw the margins of an ensemble, or of several.
@@ -185,7 +185,7 @@ class MarginDistributionDisplay:
         ax.set_xlim(-1.0, 1.0)
         ax.set_ylim(0.0, 100.0)
         ax.set_xlabel("margin, at most")
-        ax.set_ylabel("share of examples, %")
+        ax.set_ylabel("share of samples, %")
         least = ", ".join(
             f"{plain(name)} {_signed(distribution.stages[-1].minimum)}"
             for name, distribution in self.distributions.items()

@@ -27,8 +27,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from orfeon.imbalance.metrics import ZeroDivision, geometric_mean
 from orfeon.inspection._reading import read_weights
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: Measures that each class has, and their means.
 _OF_CLASSES = ("precision", "recall", "f1", "f_beta", "auc")
@@ -43,7 +42,7 @@ class ClassificationSummary:
     classes : ndarray of shape (n_classes,)
         The classes.
     confusion : ndarray of shape (n_classes, n_classes)
-        Weight of the examples of each class (rows) that are predicted to be of each (columns).
+        Weight of the samples of each class (rows) that are predicted to be of each (columns).
     accuracy : float
         Share of right predictions.
     precision, recall, f1, f_beta : ndarray of shape (n_classes,)
@@ -56,7 +55,7 @@ class ClassificationSummary:
         The geometric mean g of the recalls, of the classes that are there or predicted.
     auc : ndarray of shape (n_classes,)
         Area below the curve of each class against all others; NaN without scores, and of a class
-        that has no examples or all of them.
+        that has no samples or all of them.
 
     Examples
     --------
@@ -85,7 +84,7 @@ class ClassificationSummary:
 
     @property
     def support(self) -> Floats:
-        """Weight of the examples of each class."""
+        """Weight of the samples of each class."""
         return np.asarray(self.confusion.sum(axis=1), dtype=np.float64)
 
     def macro(self, measure: str) -> float:
@@ -196,7 +195,7 @@ def classification_summary(
         All classes, in the order of the columns of ``y_score``; by default those that are found,
         sorted.
     sample_weight : array of shape (n_rows,), optional
-        Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+        Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         What is 0/0, such as the precision of a class that is never predicted: a number, or 0 with
         a warning.
@@ -264,7 +263,7 @@ class RegressionSummary:
     mean_absolute_error : float
         MAE.
     r2 : float
-        The share of the variance of the targets that is explained; NaN for one example.
+        The share of the variance of the targets that is explained; NaN for one sample.
 
     Examples
     --------
@@ -310,7 +309,7 @@ def regression_summary(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -
     y_pred : array of shape (n_rows,)
         The numbers predicted.
     sample_weight : array of shape (n_rows,), optional
-        Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+        Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
     Returns
     -------
@@ -339,7 +338,7 @@ def _read(
     for values, name in ((true, "y_true"), (predicted, "y_pred")):
         assert_all_finite(values, input_name=name)
     if not len(true):
-        raise ValueError("y_true has no values; measures need at least one example.")
+        raise ValueError("y_true has no values; measures need at least one sample.")
     weights = read_weights(sample_weight, len(true))
     counts = weights > 0
     return true[counts], predicted[counts], weights[counts], counts

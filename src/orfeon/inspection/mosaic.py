@@ -14,7 +14,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils.validation import _num_samples
 
 from orfeon.inspection._map_drawing import (
     STRONG_GROUND,
@@ -31,8 +30,9 @@ from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_
 from orfeon.rendering.figure import inches, new_figure
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.rendering.texts import columns_of, fitting_size, in_lines, plain
+from orfeon.utils.scikit_learn import _num_samples
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Kind = Literal["classes", "margins"]
 
 #: Width in inches of a new figure, and what of it is beside the maps, and above and below them.
@@ -77,7 +77,7 @@ class MapMosaic:
     maps: tuple[tuple[ClassificationMap, ...], ...]
     row_names: tuple[str, ...]
     column_names: tuple[str, ...]
-    truth: ClassificationMap | None = None
+    true_classes: ClassificationMap | None = None
 
     def __post_init__(self) -> None:
         shape = (len(self.row_names), len(self.column_names))
@@ -93,7 +93,7 @@ class MapMosaic:
     @property
     def errors(self) -> Floats:
         """Share of the points of each map whose class is wrong; NaN without the truth."""
-        known = self.truth
+        known = self.true_classes
         return np.array([
             [np.nan if known is None else one.disagreement(known) for one in row]
             for row in self.maps
@@ -106,19 +106,19 @@ def map_mosaic(
     *,
     n_members: Sequence[int] | None = None,
     kind: Kind = "classes",
-    truth: Any = None,
+    true_classes: Any = None,
     box: Box | None = None,
     grid_resolution: int | tuple[int, int] = 300,
     room: float = 0.05,
 ) -> MapMosaic:
-    """Fit models to data sets of two attributes and map what they decide.
+    """Fit models to data sets of two features and map what they decide.
 
     Parameters
     ----------
     models : dict of str to classifier, or a classifier
         One column for each; clones are fitted. With ``n_members``, one ensemble.
     data : dict of str to (X, y), or list of (X, y)
-        One row for each; those of a list are named for the number of their examples.
+        One row for each; those of a list are named for the number of their samples.
     n_members : list of int, optional
         One column for each number of members. The ensemble is fitted once to each data set, with
         the largest number, and its first members make the smaller ones.
@@ -144,7 +144,7 @@ def map_mosaic(
     >>> data = [Circle().sample(n, random_state=0) for n in (100, 1000)]
     >>> mosaic = map_mosaic(models, data, truth=Circle(), grid_resolution=100)
     >>> mosaic.row_names, mosaic.column_names
-    (('100 examples', '1000 examples'), ('tree', 'bag'))
+    (('100 samples', '1000 samples'), ('tree', 'bag'))
     >>> mosaic.errors.shape, bool((mosaic.errors[1] < mosaic.errors[0]).all())
     ((2, 2), True)
     """
@@ -169,7 +169,7 @@ def map_mosaic(
                 row += [make(fitted, X, n_members=n, **grid) for n in n_members]
         rows.append(tuple(row))
     columns = list(estimators) if n_members is None else [_members(n) for n in n_members]
-    known = None if truth is None else on_same_grid(truth, rows[0][0])
+    known = None if true_classes is None else on_same_grid(true_classes, rows[0][0])
     return MapMosaic(tuple(rows), tuple(named), tuple(columns), known)
 
 
@@ -183,7 +183,7 @@ def _named_data(data: Any) -> dict[str, tuple[Any, Any]]:
     else:
         named = {}
         for X, y in data:
-            name = f"{_num_samples(X)} examples"
+            name = f"{_num_samples(X)} samples"
             if name in named:
                 raise ValueError(
                     f"data has two sets of {name}, and nothing to tell them apart by; give a dict "
@@ -212,7 +212,7 @@ def _with_members(model: Any, n_members: int) -> Any:
 
 
 def _common_box(tables: list[Any], room: float) -> Box:
-    """The box that covers several sets of examples; None where an attribute has categories."""
+    """The box that covers several sets of samples; None where a feature has categories."""
     planes = [Plane.over(None, X, None, 2, 0.0) for X in tables]
     box: list[tuple[float, float] | None] = []
     for j in range(2):
@@ -271,13 +271,13 @@ class MapMosaicDisplay:
         *,
         n_members: Sequence[int] | None = None,
         kind: Kind = "classes",
-        truth: Any = None,
+        true_classes: Any = None,
         box: Box | None = None,
         grid_resolution: int | tuple[int, int] = 300,
         room: float = 0.05,
         figure: Any = None,
     ) -> Self:
-        """Fit models to data sets of two attributes and draw what they decide.
+        """Fit models to data sets of two features and draw what they decide.
 
         Parameters
         ----------
@@ -292,7 +292,7 @@ class MapMosaicDisplay:
             What was drawn.
         """
         return cls(map_mosaic(
-            models, data, n_members=n_members, kind=kind, truth=truth, box=box,
+            models, data, n_members=n_members, kind=kind, true_classes=true_classes, box=box,
             grid_resolution=grid_resolution, room=room,
         )).plot(figure)  # fmt: skip
 
@@ -336,7 +336,7 @@ class MapMosaicDisplay:
         for at, ax in np.ndenumerate(self.axes_):
             self._draw_map(ax, self.mosaic.maps[at[0]][at[1]], border)
         self._name_maps()
-        if errors and self.mosaic.truth is not None:
+        if errors and self.mosaic.true_classes is not None:
             self._write_errors()
         self._write_title(self._title() if title is None else title)
         if legend:
@@ -350,8 +350,8 @@ class MapMosaicDisplay:
             draw_classes(ax, data, STRONG_GROUND)
         if border:
             draw_border(ax, data, linewidth=0.5)
-        if self.mosaic.truth is not None:
-            draw_true_border(ax, self.mosaic.truth, linewidth=0.9)
+        if self.mosaic.true_classes is not None:
+            draw_true_border(ax, self.mosaic.true_classes, linewidth=0.9)
         ax.set(xticks=[], yticks=[])
         ax.set_box_aspect(1)
 
@@ -419,7 +419,7 @@ class MapMosaicDisplay:
                 Patch(color=mixed(colour, "#FFFFFF", STRONG_GROUND), label=f"class {name}")
                 for colour, name in zip(colours, names, strict=True)
             ]
-        if self.mosaic.truth is not None:
+        if self.mosaic.true_classes is not None:
             entries.append(Line2D([], [], color=INK, linestyle=TRUE, label="true border"))
             entries.append(Patch(color="none", label="%: area that is wrong"))
         if entries:

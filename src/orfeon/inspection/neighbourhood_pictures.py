@@ -21,9 +21,8 @@ from orfeon.inspection._row_classes import RowClasses
 from orfeon.rendering.figure import axes_for, inches, put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import EDGE, INK, class_colours
 from orfeon.rendering.texts import fitting_size, put_names
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Kind = Literal["matrix", "plane"]
 
 #: Width and height in inches of a new figure.
@@ -117,7 +116,7 @@ class ProximityDisplay:
         ----------
         ensemble : Forest, tree, or ensemble of trees
             Ours, or one of scikit-learn that has ``apply``; fitted.
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
         y : array of shape (n_rows,), optional
             Their classes.
@@ -299,7 +298,7 @@ class OutlierDisplay:
         ----------
         ensemble : Forest, tree, or ensemble of trees
             Ours, or one of scikit-learn that has ``apply``; fitted.
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
         y : array of shape (n_rows,), optional
             Their classes; by default all rows are of one.

@@ -18,8 +18,7 @@ from orfeon.inspection._fitting import make_room
 from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.rendering.figure import axes_for, put_legend, put_title
 from orfeon.rendering.palette import MUTED_INK, class_colours
-
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Integers
 
 _BLUE, _, _, _, _, _VERMILLION = class_colours(6)
 #: Width and height in inches of a new figure.
@@ -35,12 +34,12 @@ _UPPER, _LOWER = 0.5, 0.38
 
 
 class SelectionHistoryDisplay:
-    """Rounds of a selection of the training set: g, acc+, and how many examples are left.
+    """Rounds of a selection of the training set: g, acc+, and how many samples are left.
 
     Parameters
     ----------
     n_selected : array of shape (n_rounds,)
-        Examples that each round was trained on.
+        Samples that each round was trained on.
     geometric_mean : array of shape (n_rounds,)
         The geometric mean of the accuracies on the classes, on the whole training set.
     positive_accuracy : array of shape (n_rounds,)
@@ -59,11 +58,11 @@ class SelectionHistoryDisplay:
     figure_ : matplotlib Figure
         Their figure.
     lines_ : dict of str to Line2D
-        "g", "acc+" and "examples".
+        "g", "acc+" and "samples".
 
     See Also
     --------
-    PerceptronCategoriesDisplay : The examples that a round leaves out.
+    PerceptronCategoriesDisplay : The samples that a round leaves out.
 
     Examples
     --------
@@ -76,7 +75,7 @@ class SelectionHistoryDisplay:
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> display = SelectionHistoryDisplay.from_estimator(model)
     >>> print(display.ax_.get_title())
-    Round ... of PPTSS is kept: ... of 1000 examples, g from ... to ...%
+    Round ... of PPTSS is kept: ... of 1000 samples, g from ... to ...%
     It ended because ...
     >>> matplotlib.pyplot.close(display.figure_)
     """
@@ -154,9 +153,9 @@ class SelectionHistoryDisplay:
             (self.lines_[name],) = ax.plot(
                 rounds, 100 * values, color=colour, marker=marker, linewidth=1.8, label=name
             )
-        (self.lines_["examples"],) = self.size_ax_.plot(
+        (self.lines_["samples"],) = self.size_ax_.plot(
             rounds, self.n_selected, color=MUTED_INK, marker="s", markersize=4, linestyle="--",
-            linewidth=1.2, label="training examples",
+            linewidth=1.2, label="training samples",
         )  # fmt: skip
         self._label(rounds)
         make_room(self.ax_)
@@ -185,14 +184,14 @@ class SelectionHistoryDisplay:
         else:
             ax.xaxis.get_major_locator().set_params(integer=True)
         self._part_scales()
-        ax.set_xlabel("round (0: all training examples)")
-        ax.set_ylabel("on all training examples, %", loc="top")
+        ax.set_xlabel("round (0: all training samples)")
+        ax.set_ylabel("on all training samples, %", loc="top")
         sizes.set_ylabel("trained on (log scale)", loc="bottom", color=MUTED_INK)
         first, best = 100 * self.geometric_mean[0], 100 * self.geometric_mean[self.best_round]
         put_title(
             ax,
             f"Round {self.best_round} of PPTSS is kept: {self.n_selected[self.best_round]} of "
-            f"{self.n_selected[0]} examples, g from {first:.1f} to {best:.1f}%\n"
+            f"{self.n_selected[0]} samples, g from {first:.1f} to {best:.1f}%\n"
             f"It ended because {self.ended}",
         )
         put_legend(ax, handles=[*self.lines_.values(), kept])

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom, poisson
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
+
 Sizes = Sequence[int] | npt.NDArray[np.integer[Any]]
 
 #: Probabilities below this are left out of sums.
@@ -85,7 +85,7 @@ def switching_error(
     Returns
     -------
     float or ndarray
-        Probability that the vote is wrong on a training example. A tied vote is decided at random
+        Probability that the vote is wrong on a training sample. A tied vote is decided at random
         among the tied classes, so with two classes half of its probability counts.
 
     Notes
@@ -194,7 +194,7 @@ def switching_margin_distribution(
     Returns
     -------
     ndarray of the shape of margins
-        Probability that an example's margin is at most this.
+        Probability that a sample's margin is at most this.
 
     Examples
     --------

@@ -31,6 +31,7 @@ from orfeon.inspection.theory import (
     switching_margins,
 )
 from orfeon.inspection.vote_margins import margin_distribution
+from orfeon.members.vote_matrix import Selection
 from orfeon.rendering.figure import (
     Scale,
     axes_for,
@@ -41,7 +42,6 @@ from orfeon.rendering.figure import (
     scale_members,
 )
 from orfeon.rendering.palette import INK, MUTED_INK
-from orfeon.votes.selection import Selection
 
 #: Width and height in inches of a new figure with one picture, and with two.
 _SIZE, _WIDE = (6.0, 4.2), (7.0, 3.6)
@@ -50,7 +50,7 @@ _SIZE, _WIDE = (6.0, 4.2), (7.0, 3.6)
 class CondorcetDisplay:
     """Error of the majority of independent members against their number.
 
-    Members that err on less than half of the examples make a vote that errs less and less; members
+    Members that err on less than half of the samples make a vote that errs less and less; members
     that err on more than half, one that errs more and more. A measured vote shows what is missing:
     members are not independent, so that their vote stops getting better.
 
@@ -148,9 +148,9 @@ class CondorcetDisplay:
         ensemble : fitted ensemble, members, or list of fitted estimators
             Of two classes. Each vote counts the same here.
         X, y : arrays
-            Examples, best those that it was not trained on.
+            Samples, best those that it was not trained on.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
         scale : {"auto", "linear", "log"}, default="auto"
             How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
         ax : matplotlib Axes, optional
@@ -178,12 +178,12 @@ class CondorcetDisplay:
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_examples)
+        votes : array of shape (n_members, n_samples)
             Labels of two classes that each member votes for.
-        y : array of shape (n_examples,)
+        y : array of shape (n_samples,)
             True labels.
-        sample_weight : array of shape (n_examples,), optional
-            Weights of the examples.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
         scale : {"auto", "linear", "log"}, default="auto"
             How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
         ax : matplotlib Axes, optional
@@ -368,14 +368,14 @@ class SwitchingTheoryDisplay:
         margin_sizes: Sequence[int] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw a fitted ensemble on its training examples, and what theory says of its rate.
+        """Draw a fitted ensemble on its training samples, and what theory says of its rate.
 
         Parameters
         ----------
         ensemble : ClassSwitchingClassifier
             Fitted.
         X, y, sample_weight
-            Its training examples.
+            Its training samples.
         margin_sizes : sequence of int, optional
             Sizes whose margins are drawn; by default 11 and all members.
         ax : matplotlib Axes, optional
@@ -466,7 +466,7 @@ class SwitchingTheoryDisplay:
                 markersize=3.2, markevery=0.06, label=f"measured, {size}",
             )  # fmt: skip
         ax.axvline(0.0, color=MUTED_INK, linewidth=0.8, linestyle=":", zorder=1)
-        ax.set(xlabel="margin, at most", ylabel="share of examples, %", xlim=(-1, 1))
+        ax.set(xlabel="margin, at most", ylabel="share of samples, %", xlim=(-1, 1))
         words = " and ".join(str(size) for size in sizes)
         put_title(ax, f"Margins of {words}{' (thicker)' if len(sizes) > 1 else ''} members")
         if self.measured_margins:

@@ -1,6 +1,6 @@
 """Margins: by how many votes an ensemble is right.
 
-The margin of an example is the weight of the votes for its class minus that of the votes for the
+The margin of a sample is the weight of the votes for its class minus that of the votes for the
 wrong class with most of them, as a share of all votes: 1 where all members are right, -1 where all
 agree on a wrong class. Boosting goes on to raise the least margins when no training error is left.
 The edge is the share of the votes that is wrong, whatever the class.
@@ -24,11 +24,10 @@ import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
 from orfeon.inspection._reading import read_class_votes
-from orfeon.votes.selection import NO_VOTE, Selection, read_selection, whole_weights
-from orfeon.votes.source import On, Source
+from orfeon.members.vote_input import On, Source
+from orfeon.members.vote_matrix import NO_VOTE, Selection, read_selection, whole_weights
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Sizes = Sequence[int] | npt.NDArray[np.integer[Any]]
 
 #: Margins that differ by less are the same.
@@ -37,7 +36,7 @@ _ROUNDING = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """Margins and edges of examples in a vote.
+    """Margins and edges of samples in a vote.
 
     Parameters
     ----------
@@ -72,13 +71,13 @@ class Margins:
 
     @property
     def minimum(self) -> float:
-        """The least margin of an example that counts; NaN where none does."""
+        """The least margin of a sample that counts; NaN where none does."""
         counts = self._counts
         return float(self.margins[counts].min()) if counts.any() else float("nan")
 
     @property
     def mean(self) -> float:
-        """The mean margin, weighted; NaN where no example counts."""
+        """The mean margin, weighted; NaN where no sample counts."""
         counts = self._counts
         if not counts.any():
             return float("nan")
@@ -95,7 +94,7 @@ class Margins:
         Returns
         -------
         ndarray of the shape of at
-            Share of the weight of the examples whose margin is at most this; NaN where no example
+            Share of the weight of the samples whose margin is at most this; NaN where no sample
             counts.
         """
         values, shares = self.steps()
@@ -113,7 +112,7 @@ class Margins:
         values : ndarray of shape (n_steps,)
             The margins that occur, ascending.
         shares : ndarray of shape (n_steps,)
-            Share of the weight of the examples whose margin is at most each; the last is 1.
+            Share of the weight of the samples whose margin is at most each; the last is 1.
         """
         counts = self._counts
         values, place = np.unique(self.margins[counts], return_inverse=True)
@@ -166,7 +165,7 @@ class MarginDistribution:
         Returns
         -------
         ndarray of shape (n_sizes, n_points)
-            Share of the weight of the examples whose margin is at most this.
+            Share of the weight of the samples whose margin is at most this.
         """
         return np.array([stage.share_at_most(at) for stage in self.stages])
 
@@ -177,25 +176,25 @@ def margins(
     y: Any = None,
     *,
     sample_weight: Any = None,
-    on: On = "examples",
+    on: On = "train",
     no_vote: Any = None,
     member_weights: Any = None,
 ) -> Margins:
-    """Margins and edges of examples in the vote of all members.
+    """Margins and edges of samples in the vote of all members.
 
     Parameters
     ----------
     members_or_votes : array of shape (n_members, n_rows), fitted ensemble or list of estimators
         Labels that each member votes for; or the ensemble, of ours or scikit-learn's, with ``X``.
         Members of boosted ensembles vote with their weights.
-    X : array or data frame of shape (n_rows, n_attributes), optional
-        The examples, when an ensemble is given.
+    X : array or data frame of shape (n_rows, n_features), optional
+        The samples, when an ensemble is given.
     y : array of shape (n_rows,)
         Their classes.
     sample_weight : array of shape (n_rows,), optional
-        Their weights: 0 is the same as leaving an example out, 2 as giving it twice.
-    on : {"examples", "out_of_bag"}, default="examples"
-        Whether all members vote on all examples, or only on those they were not trained on; then
+        Their weights: 0 is the same as leaving a sample out, 2 as giving it twice.
+    on : {"train", "out_of_bag"}, default="train"
+        Whether all members vote on all samples, or only on those they were not trained on; then
         ``X``, ``y`` and ``sample_weight`` are the training set.
     no_vote : optional
         What stands in a matrix of votes for a member that does not vote. A margin is a share of the
@@ -238,11 +237,11 @@ def margin_distribution(
     *,
     sizes: Sizes | Literal["whole"] | None = None,
     sample_weight: Any = None,
-    on: On = "examples",
+    on: On = "train",
     no_vote: Any = None,
     member_weights: Any = None,
 ) -> MarginDistribution:
-    """Margins of examples in the vote of the first few members, of more, and of all.
+    """Margins of samples in the vote of the first few members, of more, and of all.
 
     Parameters
     ----------
@@ -310,7 +309,7 @@ def _read(
             "member_weights is for a matrix of votes; an ensemble knows the weights of its members."
         )
     # Rows on which nobody votes are kept when the votes are read first, and left out then.
-    first: On = "examples" if on == "out_of_bag" and X is not None else on
+    first: On = "train" if on == "out_of_bag" and X is not None else on
     source = read_class_votes(given, X, y, sample_weight, what="margins", on=first, no_vote=no_vote)
     if member_weights is not None:
         source = Source(
@@ -319,8 +318,8 @@ def _read(
     selection, n_rows = source.selection, len(column_or_1d(y))
     rows = _rows_that_count(source, given, X, y, sample_weight, no_vote, n_rows)
     if on == "out_of_bag" and source.find_left_out is not None:
-        heard = np.where(source.find_left_out(), selection.said, NO_VOTE)
-        selection = replace(selection, said=heard.astype(selection.said.dtype))
+        answered = np.where(source.find_left_out(), selection.answers, NO_VOTE)
+        selection = replace(selection, answers=answered.astype(selection.answers.dtype))
     return selection, rows, n_rows
 
 
@@ -329,7 +328,7 @@ def _rows_that_count(
 ) -> Integers:
     """Rows of the selection among those given: of positive weight, and with a vote."""
     rows = np.flatnonzero(whole_weights(sample_weight, n_rows)[0])
-    if len(rows) == source.selection.n_examples:
+    if len(rows) == source.selection.n_samples:
         return rows
     if source.ensemble is not None:
         return np.asarray(rows[(source.ensemble.answers(X)[:, rows] >= 0).any(axis=0)])
@@ -341,15 +340,15 @@ def _rows_that_count(
 
 def _grow(selection: Selection, sizes: list[int]) -> Iterator[tuple[int, Floats, Floats]]:
     """Margins and edges after some numbers of members."""
-    everyone = np.arange(selection.n_examples)
-    votes = np.zeros((selection.n_examples, selection.n_classes))
-    total = np.zeros(selection.n_examples)
+    everyone = np.arange(selection.n_samples)
+    votes = np.zeros((selection.n_samples, selection.n_classes))
+    total = np.zeros(selection.n_samples)
     weights = selection.vote_weights
     is_complete = selection.is_complete
     for t in range(sizes[-1]):
-        said = selection.said[t]
-        voted = everyone if is_complete else np.flatnonzero(said >= 0)
-        votes[voted, said[voted]] += weights[t]
+        answers = selection.answers[t]
+        voted = everyone if is_complete else np.flatnonzero(answers >= 0)
+        votes[voted, answers[voted]] += weights[t]
         total[voted] += weights[t]
         if t + 1 in sizes:
             right = votes[everyone, selection.y]

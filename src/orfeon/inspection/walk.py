@@ -1,9 +1,9 @@
-"""The walk of an ensemble: where it goes in the space of the examples, member by member.
+"""The walk of an ensemble: where it goes in the space of the samples, member by member.
 
-The vector c_t of a member has a coordinate for each example, +1 where it is right and -1 where it
+The vector c_t of a member has a coordinate for each sample, +1 where it is right and -1 where it
 is wrong. Added up one by one they make a walk that ends at T times c_ens, their mean, whatever the
 order. It is seen from the direction of c_ens and that of c_ref, the direction that the ensemble
-lacks: the part of the diagonal, where all examples are right, that is normal to c_ens. In random
+lacks: the part of the diagonal, where all samples are right, that is normal to c_ens. In random
 order the walk stays near the straight line; a good order goes towards c_ref first, and comes back
 with the members that are left.
 
@@ -19,28 +19,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
 from orfeon.inspection._orders import Orders, read_orders
 from orfeon.inspection._reading import read_class_votes
 from orfeon.inspection.errors_by_size import OWN, RANDOM
+from orfeon.members.vote_input import On
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.gram import CorrectnessGram
-from orfeon.ordering.ordered import Order
-from orfeon.seeding import RandomState, seed_sequence
-from orfeon.votes.selection import Selection
-from orfeon.votes.source import On
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.ordering.ordering import Order
+from orfeon.utils.seeding import RandomState, seed_sequence
+from orfeon.utils.types import Floats, Integers
 
 #: Squared lengths below this share of that of the diagonal are nothing.
 _NOTHING = 1e-12
 #: Members of which the direction is found step by step.
 _MANY = 500
-#: Examples that are unfolded at once.
-_EXAMPLES = 4096
+#: Samples that are unfolded at once.
+_SAMPLES = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +50,11 @@ class EnsembleWalk:
         For each order the points reached with 0, 1, 2, ... members, along the three directions.
     steps : ndarray of shape (n_members, 3)
         Of each member, how far it goes along the three directions.
-    directions : ndarray of shape (3, n_examples)
+    directions : ndarray of shape (3, n_samples)
         Unit vectors normal to each other: along c_ens, along c_ref, and along the direction normal
         to both in which the members differ most. Those that do not exist are zero. With sample
         weights, coordinates are multiplied by the roots of these.
-    ensemble : ndarray of shape (n_examples,)
+    ensemble : ndarray of shape (n_samples,)
         c_ens, multiplied likewise.
 
     Examples
@@ -108,30 +105,30 @@ def ensemble_walk(
     n_random_orders: int = 0,
     random_state: RandomState = None,
     sample_weight: Any = None,
-    on: On = "examples",
+    on: On = "train",
     no_vote: Any = None,
 ) -> EnsembleWalk:
     """The walks of an ensemble's members, in their own order and in others.
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_examples), fitted ensemble or list of estimators
+    members_or_votes : array of shape (n_members, n_samples), fitted ensemble or list of estimators
         Labels that each member votes for; or the ensemble, of ours or scikit-learn's, with ``X``.
-    X : array or data frame of shape (n_examples, n_attributes), optional
-        The examples, when an ensemble is given. Usually its training set.
-    y : array of shape (n_examples,)
+    X : array or data frame of shape (n_samples, n_features), optional
+        The samples, when an ensemble is given. Usually its training set.
+    y : array of shape (n_samples,)
         Their classes.
     orders : dict, sequence, str, Rule or Order, optional
         Orders to compare with the members' own: rules, by which they are put in order on these
-        examples, :class:`orfeon.ordering.Order` objects, or, with names, permutations.
+        samples, :class:`orfeon.ordering.Order` objects, or, with names, permutations.
     n_random_orders : int, default=0
         When above 0, there are so many walks in random order in the place of the members' own.
     random_state : int, RandomState, Generator or None, default=None
         Fixes the random orders.
-    sample_weight : array of shape (n_examples,), optional
-        Weights of the examples: 0 is the same as leaving one out, 2 as giving it twice.
-    on : {"examples", "out_of_bag"}, default="examples"
-        Whether all members vote on all examples, or only on those they were not trained on.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the samples: 0 is the same as leaving one out, 2 as giving it twice.
+    on : {"train", "out_of_bag"}, default="train"
+        Whether all members vote on all samples, or only on those they were not trained on.
     no_vote : optional
         What stands in a matrix of votes for a member that does not vote; its coordinate is 0.
 
@@ -181,7 +178,7 @@ class _Space:
 
     Direction k is ``factors[k] @ vectors + diagonal[k]``, the vectors being multiplied by the
     members' weights. All follow from the products of the vectors, so that no (n_members,
-    n_examples) matrix of floats is needed.
+    n_samples) matrix of floats is needed.
     """
 
     steps: Floats
@@ -231,13 +228,13 @@ class _Space:
         return np.concatenate([np.zeros((1, 3)), points])
 
     def unfold(self, selection: Selection) -> tuple[Floats, Floats]:
-        """The directions over the examples, and the mean of the vectors."""
-        sums = np.empty((4, selection.n_examples))
+        """The directions over the samples, and the mean of the vectors."""
+        sums = np.empty((4, selection.n_samples))
         mixed = np.vstack([self.factors, np.full(len(self.weights), 1.0 / len(self.weights))])
         mixed = mixed * self.weights
-        for first in range(0, selection.n_examples, _EXAMPLES):
-            part = slice(first, first + _EXAMPLES)
-            sums[:, part] = mixed @ selection.examples(part).correctness
+        for first in range(0, selection.n_samples, _SAMPLES):
+            part = slice(first, first + _SAMPLES)
+            sums[:, part] = mixed @ selection.samples(part).correctness
         sums[:3] += self.diagonal[:, None]
         sums *= np.sqrt(selection.step * selection.weights)
         return sums[:3], sums[3]

@@ -11,19 +11,18 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._orders import Orders
 from orfeon.inspection.errors_by_size import OWN, RANDOM
 from orfeon.inspection.walk import EnsembleWalk, ensemble_walk
+from orfeon.members.vote_input import On
 from orfeon.rendering.figure import axes_for, look_of, new_figure, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.rendering.texts import plain
-from orfeon.seeding import RandomState
-from orfeon.votes.source import On
+from orfeon.utils.seeding import RandomState
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Dimensions = Literal[2, 3]
 
 #: Width and height in inches of a new figure, by its dimensions.
@@ -84,7 +83,7 @@ class EnsembleWalkDisplay:
         n_random_orders: int = 0,
         random_state: RandomState = None,
         sample_weight: Any = None,
-        on: On = "examples",
+        on: On = "train",
         dimensions: Dimensions = 2,
         ax: Any = None,
     ) -> Self:
@@ -129,7 +128,7 @@ class EnsembleWalkDisplay:
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_examples)
+        votes : array of shape (n_members, n_samples)
             Labels that each member votes for.
         y, orders, n_random_orders, random_state, sample_weight, no_vote
             As for :func:`ensemble_walk`.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import lazy_names
+from orfeon.utils.lazy import lazy_names
 
 _HOMES = {
     "ModelContent": "model_file",

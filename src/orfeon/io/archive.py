@@ -20,7 +20,7 @@ import numpy as np
 from orfeon.io import limits
 from orfeon.io.directory import find_contents, read_directory
 from orfeon.io.errors import ModelFileError
-from orfeon.writing import atomic_write
+from orfeon.utils.atomic_file import atomic_write
 
 #: Entries of arrays begin at multiples of this many bytes: cache lines, and pages of any machine.
 ALIGNMENT = 64

@@ -22,8 +22,9 @@ from orfeon.forest import NODE
 from orfeon.io import limits
 from orfeon.io.errors import ModelFileError
 
-#: The nodes of a forest have a name of their own.
+#: The nodes of a forest have a name of their own, and their fields the names of the first release.
 _NODE = "node"
+_NODE_IN_FILES = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
 _PLAIN = re.compile(
     r"(?P<kind>[|<][biufcSUmM])(?P<size>\d{1,9})(?P<unit>\[(\d{1,4})?[a-zA-Z]{1,2}\])?"
 )
@@ -74,7 +75,9 @@ class Shape(NamedTuple):
         """The header of the ``.npy`` file, a multiple of 64 bytes."""
         stream = io.BytesIO()
         described = {
-            "descr": np.lib.format.dtype_to_descr(self.dtype),
+            "descr": np.lib.format.dtype_to_descr(
+                _NODE_IN_FILES if self.dtype == NODE else self.dtype
+            ),
             "fortran_order": self.order == "F",
             "shape": self.shape,
         }

@@ -10,7 +10,7 @@ import functools
 import importlib
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from dataclasses import fields as dataclass_fields
 from typing import Any, Literal
 
@@ -42,11 +42,13 @@ class Entry:
     left_out: frozenset[str] = frozenset()
     check: Callable[[Fields], None] | None = None
     finish: Callable[[Any], None] | None = None
-    take_apart: Callable[[Any], Fields] | None = None
-    put_together: Callable[[Fields], Any] | None = None
+    to_state: Callable[[Any], Fields] | None = None
+    from_state: Callable[[Fields], Any] | None = None
     is_estimator: bool = False
     attribute: str = ""
     only_in: str | None = None
+    #: Attributes whose names in files are older than those in the class.
+    names_in_files: Mapping[str, str] = field(default_factory=dict)
 
     @functools.cached_property
     def kind(self) -> type[Any]:
@@ -81,8 +83,8 @@ class Entry:
 
     def fields_of(self, thing: Any) -> Fields:
         """The attributes of an object that are saved."""
-        if self.take_apart is not None:
-            return dict(sorted(self.take_apart(thing).items()))
+        if self.to_state is not None:
+            return dict(sorted(self.to_state(thing).items()))
         if self.made == "call":
             return {name: getattr(thing, name) for name in sorted(self.kinds)}
         state = {k: v for k, v in vars(thing).items() if k not in self.left_out}
@@ -122,12 +124,14 @@ class Entry:
         except Exception as error:  # whatever attributes lead to that do not go together
             raise ModelFileError(f"a {self.name} is inconsistent: {error}") from error
 
-    def build(self, fields: Fields) -> Any:
-        """An object with some attributes."""
+    def build(self, written: Fields) -> Any:
+        """An object from the attributes that a file gives it."""
+        present = {old: name for name, old in self.names_in_files.items()}
+        fields = {present.get(name, name): value for name, value in written.items()}
         fields = self.checked(fields) | self.run_defaults
         try:
-            if self.put_together is not None:
-                thing = self.put_together(fields)
+            if self.from_state is not None:
+                thing = self.from_state(fields)
             elif self.made == "call":
                 thing = self.kind(**fields)
             else:

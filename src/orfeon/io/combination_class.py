@@ -23,12 +23,12 @@ def entries() -> Iterator[Entry]:
             "ensemble": anything,
             "no_vote": either(none, scalar),
         },
-        take_apart=take_apart,
-        put_together=put_together,
+        to_state=to_state,
+        from_state=from_state,
     )
 
 
-def take_apart(combination: Any) -> Fields:
+def to_state(combination: Any) -> Fields:
     """The parts of a combination; of an adapted ensemble the ensemble itself."""
     ensemble = combination.ensemble
     return {
@@ -40,10 +40,10 @@ def take_apart(combination: Any) -> Fields:
     }
 
 
-def put_together(fields: Fields) -> Any:
+def from_state(fields: Fields) -> Any:
     """The combination of some parts, which must go together."""
-    from orfeon.adapters import adapt
     from orfeon.combining.combination import Combination
+    from orfeon.members import adapt
 
     classes, given = fields["classes"], fields["ensemble"]
     ensemble = None if given is None else adapt(given)

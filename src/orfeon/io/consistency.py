@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from orfeon.data.schema import MAX_CATEGORIES, Schema
 from orfeon.forest import Forest
 from orfeon.io.forest_checks import tables_of
 from orfeon.io.kinds import is_key
-from orfeon.kernels.route import ALL_BRANCHES
-from orfeon.schema import MAX_CATEGORIES, Schema
+from orfeon.kernels.routing.route import ALL_BRANCHES
 
 Fields = dict[str, Any]
 
@@ -35,7 +35,7 @@ def check_schema(fields: Fields) -> None:
     """Categories are few enough, and all different."""
     for categories in fields["categories"]:
         if categories is not None:
-            _require(len(categories) <= MAX_CATEGORIES, "an attribute has too many categories.")
+            _require(len(categories) <= MAX_CATEGORIES, "a feature has too many categories.")
             _require(all(map(is_key, categories)), "a category is an integer that is too large.")
             different = {(isinstance(one, bool), one) for one in categories}
             _require(len(different) == len(categories), "categories must be different.")
@@ -43,16 +43,16 @@ def check_schema(fields: Fields) -> None:
 
 def check_estimator_members(fields: Fields) -> None:
     """Every member can predict, and knows its columns if not all."""
-    members, attributes = fields["estimators"], fields["attributes"]
+    members, features = fields["estimators"], fields["features"]
     _require(all(hasattr(one, "predict") for one in members), "members must predict.")
     _require(
-        attributes is None or len(attributes) == len(members),
-        "attributes must be given for each member.",
+        features is None or len(features) == len(members),
+        "features must be given for each member.",
     )
 
 
 def check_same_forests(name: str) -> Callable[[Fields], None]:
-    """All forests of a list have the same attributes and classes."""
+    """All forests of a list have the same features and classes."""
 
     def check(fields: Fields) -> None:
         first, *others = fields[name]
@@ -60,7 +60,7 @@ def check_same_forests(name: str) -> Callable[[Fields], None]:
             same = first.n_classes == other.n_classes and np.array_equal(
                 first.n_categories, other.n_categories
             )
-            _require(same, f"{name} differ in their attributes or classes.")
+            _require(same, f"{name} differ in their features or classes.")
 
     return check
 
@@ -119,10 +119,10 @@ def check_cuts(fields: Fields) -> None:
 
 
 def check_stump_pool(fields: Fields) -> None:
-    """Tests are of attributes that there are."""
+    """Tests are of features that there are."""
     tests, many = fields["tests"], fields["n_categories"]
     _require(len(many) and many.max() <= MAX_CATEGORIES, "n_categories are too many.")
-    _require((tests.attribute < len(many)).all(), "a test is of an attribute that is not.")
+    _require((tests.feature < len(many)).all(), "a test is of a feature that is not.")
 
 
 def check_inputs(fields: Fields) -> None:
@@ -209,14 +209,14 @@ def _check_pool(fields: Fields) -> None:
         is_same = pool.n_classes == fields["n_classes_"] and np.array_equal(
             pool.n_categories, fields["schema_"].n_categories
         )
-        _require(is_same, "_pool must be of classes_ and of the attributes of schema_.")
+        _require(is_same, "_pool must be of classes_ and of the features of schema_.")
 
 
 def _check_perceptrons(fields: Fields) -> None:
     inputs, schema = fields.get("inputs_"), fields.get("schema_")
     if inputs is None or schema is None:
         return
-    _require(len(inputs.codes) == schema.n_attributes, "inputs_ must be those of schema_.")
+    _require(len(inputs.codes) == schema.n_features, "inputs_ must be those of schema_.")
     if "weights_" in fields:
         weights = fields["weights_"]
         _require(weights.shape[2] == inputs.n_inputs, "weights_ must be those of inputs_.")
@@ -248,13 +248,13 @@ def _check_table(fields: Fields) -> None:
         _require(not forests, "its trees need a schema_.")
         return
     _require(
-        schema.n_attributes == fields.get("n_features_in_"),
-        "schema_ must have as many attributes as n_features_in_.",
+        schema.n_features == fields.get("n_features_in_"),
+        "schema_ must have as many features as n_features_in_.",
     )
     for forest in forests:
         _require(
             np.array_equal(forest.n_categories, schema.n_categories),
-            "its trees must be those of the attributes of schema_.",
+            "its trees must be those of the features of schema_.",
         )
 
 

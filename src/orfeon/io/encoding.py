@@ -138,7 +138,7 @@ class Encoder:
         written = {}
         for name, value in fields.items():
             self._where.append(f"{entry.name}.{name}")
-            written[name] = self.encode(value)
+            written[entry.names_in_files.get(name, name)] = self.encode(value)
             self._where.pop()
         try:
             entry.checked(fields)

@@ -38,13 +38,13 @@ _MEMBERS = part(
 
 #: What an attribute may be, in whatever estimator it is.
 _KINDS: dict[str, Kind] = {
-    "_asked": text,
+    "_queried": text,
     "_batches": every(list, span),
     "_chosen": every(list, whole(0)),
     "_class_factors": either(none, _CURVE),
     "_committee_size": whole(1),
     "_dealt": every(list, array("u4", 2)),
-    "_examples": text,
+    "_samples": text,
     "_fitted_loss": part(*LOSSES),
     "_gains": _CURVE,
     "_history": HISTORY,
@@ -54,7 +54,7 @@ _KINDS: dict[str, Kind] = {
     "_made_with": named(anything),
     "_method": text,
     "_model": part("AdditiveModel"),
-    "_n_attributes_drawn": whole(1),
+    "_n_features_drawn": whole(1),
     "_n_drawn": whole(0),
     "_origin": part("Origin"),
     "_pool": either(part("StumpPool"), every(list, part("Voter", "MemberVoter"), at_least=1)),
@@ -66,7 +66,7 @@ _KINDS: dict[str, Kind] = {
     "_spread": number(),
     "_target_scale": every(tuple, number()),
     "answered_": _CURVE,
-    "asked_": _CURVE,
+    "queried_": _CURVE,
     "best_round_": whole(0),
     "calibrators_": every(list, estimator),
     "class_weights_": _CURVE,
@@ -155,7 +155,7 @@ _NUMBERS_OUT = f"{_OUT_OF_BAG} oob_prediction_?"
 _BOOSTED = f"{_MANY} member_weights_ errors_ _made_by validation_errors_?"
 _DRAWN = "_n_drawn _dealt _batches?"
 _GRADIENT = (
-    f"{_TABLE} estimator_ _sequence _examples _fitted_loss _model _gains members_ init_ "
+    f"{_TABLE} estimator_ _sequence _samples _fitted_loss _model _gains members_ init_ "
     "n_estimators_ train_loss_ validation_loss_?"
 )
 _STACKED = f"{_TABLE} estimators_ named_estimators_"
@@ -191,7 +191,7 @@ _ESTIMATORS = {
         f"{_TABLE} {_CLASSES} ensemble_ generation_ estimator_ fidelity_ forest_?"
     ),
     "CostCascadeClassifier": (
-        f"{_STACKED} {_CLASSES} calibrators_ levels_ threshold_ answered_ asked_ expected_loss_ "
+        f"{_STACKED} {_CLASSES} calibrators_ levels_ threshold_ answered_ queried_ expected_loss_ "
         "costs_ expected_cost_ saving_"
     ),
     "CostSensitiveClassifier": f"{_COSTS} class_weights_",
@@ -234,25 +234,32 @@ _ESTIMATORS = {
     "PoolBoostClassifier": f"{_BOOSTED} {_CLASSES} _chosen _pool",
     "PrunedClassifier": f"{_PRUNED} classes_",
     "PrunedRegressor": _PRUNED,
-    "RandomForestClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN} _n_attributes_drawn",
-    "RandomForestRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN} _n_attributes_drawn",
+    "RandomForestClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT} {_DRAWN} _n_features_drawn",
+    "RandomForestRegressor": f"{_MANY} {_NUMBERS_OUT} {_DRAWN} _n_features_drawn",
     "RandomSubspaceClassifier": f"{_MANY} {_CLASSES} _n_drawn _sizes_differ?",
     "RandomSubspaceRegressor": f"{_MANY} _n_drawn _sizes_differ?",
     "RandomTreeClassifier": f"{_TREE} {_CLASSES}",
     "RandomTreeRegressor": _TREE,
     "RandomizedTreesClassifier": f"{_MANY} {_CLASSES}",
-    "StackingClassifier": f"{_TRANSFORMS} {_CLASSES} _method _asked level_one_ final_estimator_",
-    "StackingRegressor": f"{_TRANSFORMS} _method _asked level_one_ final_estimator_",
+    "StackingClassifier": f"{_TRANSFORMS} {_CLASSES} _method _queried level_one_ final_estimator_",
+    "StackingRegressor": f"{_TRANSFORMS} _method _queried level_one_ final_estimator_",
     "StumpClassifier": f"{_TREE} {_CLASSES}",
     "StumpRegressor": _TREE,
     "WaggingClassifier": f"{_MANY} {_CLASSES} {_VOTES_OUT}",
     "WaggingRegressor": f"{_MANY} {_NUMBERS_OUT}",
 }
 
-#: The state of a run of boosting holds the training examples; a saved model does not go on with it.
+#: The state of a run of boosting holds the training samples; a saved model does not go on with it.
 _RUN = "_run"
 #: Callbacks belong to the process, and requests for metadata to the pipeline around the model.
 _LEFT_OUT = frozenset({_RUN, "_metadata_request", "_skl_callbacks"})
+#: Attributes whose names in files are older than those in the classes.
+_IN_FILES = {
+    "_n_features_drawn": "_n_attributes_drawn",
+    "_queried": "_asked",
+    "_samples": "_examples",
+    "queried_": "asked_",
+}
 #: Estimators that are parts of others only.
 _HOMES = {"MetaDecisionTree": "orfeon.combining.meta_decision_tree"}
 _CHECKS = {"MetaDecisionTree": consistency.check_meta_decision_tree}
@@ -262,6 +269,7 @@ def entries() -> Iterator[Entry]:
     """The estimators, with what is known of them."""
     for name, written in _ESTIMATORS.items():
         names = written.split()
+        fields = {one.rstrip("?") for one in names}
         yield Entry(
             name,
             _HOMES.get(name, "orfeon"),
@@ -271,4 +279,5 @@ def entries() -> Iterator[Entry]:
             left_out=_LEFT_OUT,
             check=_CHECKS.get(name, consistency.check_estimator),
             is_estimator=True,
+            names_in_files={one: _IN_FILES[one] for one in _IN_FILES if one in fields},
         )

@@ -10,14 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from orfeon.data.schema import MAX_CATEGORIES
 from orfeon.forest import Forest
 from orfeon.io import limits
-from orfeon.schema import MAX_CATEGORIES
+from orfeon.utils.types import Integers
 
 Fields = dict[str, Any]
-Integers = npt.NDArray[np.int64]
 
 
 def _require(condition: Any, what: str) -> None:
@@ -38,7 +37,7 @@ def check_forest(fields: Fields) -> None:
         _check_projections(forest)
 
 
-def put_together(fields: Fields) -> Forest:
+def from_state(fields: Fields) -> Forest:
     """The forest of some arrays, which must have been checked."""
     forest = Forest(**fields)
     if not forest.n_categories.any():
@@ -55,9 +54,9 @@ def put_together(fields: Fields) -> Forest:
 def tables_of(forest: Forest) -> tuple[Integers, Integers, Integers]:
     """The categorical tests of a forest: their nodes, where their tables begin, and how wide."""
     inner = np.flatnonzero(forest.n_children > 0)
-    attribute = forest.attribute[inner]
-    is_one = (attribute >= 0) & (attribute < forest.n_attributes)
-    width = np.where(is_one, forest.n_categories[np.where(is_one, attribute, 0)], 0)
+    feature = forest.feature[inner]
+    is_one = (feature >= 0) & (feature < forest.n_features)
+    width = np.where(is_one, forest.n_categories[np.where(is_one, feature, 0)], 0)
     some = width > 0
     first = forest.threshold[inner[some]]
     _require(
@@ -89,9 +88,9 @@ def _check_tables(forest: Forest) -> None:
 def _check_projections(forest: Forest) -> None:
     """What a row costs: all terms of the projections on the costliest path of each tree."""
     n_terms = np.diff(forest.projections[0])
-    is_projected = (forest.n_children > 0) & (forest.attribute < 0)
+    is_projected = (forest.n_children > 0) & (forest.feature < 0)
     cost = np.zeros(len(forest.nodes), np.int64)
-    cost[is_projected] = n_terms[-1 - forest.attribute[is_projected].astype(np.int64)]
+    cost[is_projected] = n_terms[-1 - forest.feature[is_projected].astype(np.int64)]
     worst = np.maximum.reduceat(sums_from_roots(forest, cost), forest.tree_start[:-1])
     allowed = limits.MAX_USES * forest.nbytes + limits.FREE_ENTRIES
     _require(

@@ -77,7 +77,7 @@ def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) 
     Notes
     -----
     The same model gives the same file, byte for byte. Predictions of the loaded model are those of
-    the saved one, bit for bit. The weights that a run of boosting gave to its examples are not
+    the saved one, bit for bit. The weights that a run of boosting gave to its samples are not
     saved: ``warm_start=True`` does not go on with a loaded booster; other ensembles do go on.
 
     Examples

@@ -29,12 +29,15 @@ from orfeon.io.kinds import (
 
 Check = Callable[[Fields], None]
 
+#: Fields whose names in files are older than those in the classes.
+_IN_FILES = {"feature": "attribute", "features": "attributes"}
+
 _FLOATS = array("f8", 1)
 _INDICES = array("i8", 1, low=0)
 _CATEGORY = either(text, truth, number())
 HISTORY = every(list, each(span, text))
 
-#: Where a class lives, what its attributes are, and the check of them together.
+#: Where a class lives, what its features are, and the check of them together.
 Parts = dict[str, tuple[str, dict[str, Kind], Check | None]]
 
 _PARTS: Parts = {
@@ -57,7 +60,7 @@ _PARTS: Parts = {
         forest_checks.check_forest,
     ),
     "Schema": (
-        "orfeon.schema",
+        "orfeon.data.schema",
         {
             "categories": every(tuple, either(none, every(tuple, _CATEGORY)), at_least=1),
             "names": either(none, every(tuple, text)),
@@ -76,31 +79,31 @@ _PARTS: Parts = {
         None,
     ),
     "PermutationImportances": (
-        "orfeon.permutation",
+        "orfeon.forest.permutation",
         {"mean": _FLOATS, "standard_error": _FLOATS, "per_tree": array("f8", 2)},
         None,
     ),
     "EstimatorMembers": (
-        "orfeon.members",
+        "orfeon.members.members",
         {
             "estimators": every(list, estimator, at_least=1),
             "n_classes": whole(0),
-            "attributes": either(none, every(list, _INDICES)),
+            "features": either(none, every(list, _INDICES)),
         },
         consistency.check_estimator_members,
     ),
     "CommitteeMembers": (
-        "orfeon.members",
+        "orfeon.members.members",
         {"committees": every(list, part("Forest"), at_least=1)},
         consistency.check_same_forests("committees"),
     ),
     "Origin": (
-        "orfeon.ensembles.training_set",
+        "orfeon.ensembles.provenance",
         {"sequence": seeds, "history": HISTORY, "members": every(tuple, whole(0))},
         None,
     ),
     "Order": (
-        "orfeon.ordering.ordered",
+        "orfeon.ordering.ordering",
         {
             "rule": part(*rule_classes.ORDERING),
             "order": _INDICES,
@@ -135,7 +138,7 @@ _BOOSTING: Parts = {
     "Cuts": (
         "orfeon.boosting.stump_pool",
         {
-            "attribute": _INDICES,
+            "feature": _INDICES,
             "cut": array("i8", 1, low=-1),
             "threshold": _FLOATS,
             "missing": _INDICES,
@@ -162,7 +165,7 @@ _BOOSTING: Parts = {
         {
             "estimators": every(list, part("Voter", "MemberVoter"), at_least=1),
             "n_classes": whole(1),
-            "attributes": none,
+            "features": none,
         },
         None,
     ),
@@ -230,5 +233,8 @@ _EXPERTS: Parts = {
 def entries() -> Iterator[Entry]:
     """The classes, with what is known of them."""
     for name, (home, kinds, check) in {**_PARTS, **_BOOSTING, **_PERCEPTRONS, **_EXPERTS}.items():
-        made = forest_checks.put_together if name == "Forest" else None
-        yield Entry(name, home, "call", kinds, check=check, put_together=made)
+        made = forest_checks.from_state if name == "Forest" else None
+        yield Entry(
+            name, home, "call", kinds, check=check, from_state=made,
+            names_in_files={one: _IN_FILES[one] for one in _IN_FILES if one in kinds},
+        )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Rules and losses that model files know, and what rules have learnt from examples."""
+"""Rules and losses that model files know, and what rules have learnt from samples."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ LOSSES = {
 _NUMBERS = array("f8", 1, finite=True)
 _LOGARITHMS = array("f8", 1)
 
-#: What rules have learnt: home and attributes.
+#: What rules have learnt: home and features.
 LEARNT: dict[str, tuple[str, dict[str, Kind]]] = {
     "Average": ("orfeon.rules.supports", {"weights": either(none, _NUMBERS)}),
     "ModelPosterior": (

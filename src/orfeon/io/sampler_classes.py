@@ -43,7 +43,7 @@ def entries() -> Iterator[Entry]:
             "state",
             _SELECTED | more,
             optional=frozenset({"feature_names_in_", "n_features_in_"}),
-            take_apart=_state,
+            to_state=_state,
             is_estimator=True,
         )
     yield Entry(

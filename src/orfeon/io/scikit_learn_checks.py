@@ -1,4 +1,4 @@
-"""Attributes of scikit-learn's estimators that must go together.
+"""Features of scikit-learn's estimators that must go together.
 
 It reads most of them through NumPy, which looks where an index leads. Checked is what it does not
 look at: indices that compiled code follows, and sizes by which memory is taken.
@@ -25,7 +25,7 @@ def _require(condition: Any, what: str) -> None:
 
 def checks_of(name: str, fitted: list[str]) -> Check:
     """What is checked of an estimator."""
-    found: list[Check] = [check for one, check in _OF_ATTRIBUTES.items() if one in fitted]
+    found: list[Check] = [check for one, check in _OF_FEATURES.items() if one in fitted]
     found += [_OF_CLASSES[name]] if name in _OF_CLASSES else []
 
     def check(fields: Fields) -> None:
@@ -42,14 +42,14 @@ def _check_tree(fields: Fields) -> None:
     if "tree_" in fields:
         tree = fields["tree_"]
         is_wide = tree.n_features == fields.get("n_features_in_")
-        _require(is_wide, "tree_ must be of n_features_in_ attributes.")
+        _require(is_wide, "tree_ must be of n_features_in_ features.")
         _require(tree.n_outputs == fields.get("n_outputs_"), "tree_ must be of n_outputs_ targets.")
 
 
 def _check_forest(fields: Fields) -> None:
     for tree in fields.get("estimators_", ()):
         is_wide = tree.n_features_in_ == fields.get("n_features_in_")
-        _require(is_wide, "estimators_ must be of n_features_in_ attributes.")
+        _require(is_wide, "estimators_ must be of n_features_in_ features.")
         is_same = tree.n_outputs_ == fields.get("n_outputs_")
         _require(is_same, "estimators_ must be of n_outputs_ targets.")
 
@@ -76,9 +76,9 @@ def _check_classes(fields: Fields) -> None:
 
 def _check_dummy_classifier(fields: Fields) -> None:
     if fields.get("_strategy") == "constant":
-        said, each = np.ravel(fields["constant"]).tolist(), _classes_of(fields)
-        are_known = len(said) == len(each) and all(
-            one in classes.tolist() for one, classes in zip(said, each, strict=True)
+        answers, each = np.ravel(fields["constant"]).tolist(), _classes_of(fields)
+        are_known = len(answers) == len(each) and all(
+            one in classes.tolist() for one, classes in zip(answers, each, strict=True)
         )
         _require(are_known, "constant must be one of classes_.")
 
@@ -139,11 +139,11 @@ def _check_one_hot(fields: Fields) -> None:
         return
     categories, widths = fields["categories_"], []
     is_long = isinstance(categories, list) and len(categories) == fields.get("n_features_in_")
-    _require(is_long, "categories_ must be those of n_features_in_ attributes.")
+    _require(is_long, "categories_ must be those of n_features_in_ features.")
     infrequent = _infrequent(fields, len(categories))
     dropped = fields["_drop_idx_after_grouping"]
     is_array = type(dropped) is np.ndarray and dropped.shape == (len(categories),)
-    _require(dropped is None or is_array, "one category of each attribute may be dropped.")
+    _require(dropped is None or is_array, "one category of each feature may be dropped.")
     for at, (known, (rare, mapping)) in enumerate(zip(categories, infrequent, strict=True)):
         _check_categories(known)
         width = len(known)
@@ -166,10 +166,10 @@ def _check_categories(known: Any) -> None:
         _require((numbers[1:] > numbers[:-1]).all(), "categories_ must be sorted.")
 
 
-def _infrequent(fields: Fields, n_attributes: int) -> Iterator[tuple[Any, Any]]:
-    """The categories of each attribute that are gathered, and what becomes of all of them."""
+def _infrequent(fields: Fields, n_features: int) -> Iterator[tuple[Any, Any]]:
+    """The categories of each feature that are gathered, and what becomes of all of them."""
     if not fields["_infrequent_enabled"]:
-        return iter([(None, None)] * n_attributes)
+        return iter([(None, None)] * n_features)
     both = fields["_infrequent_indices"], fields["_default_to_infrequent_mappings"]
     return zip(*both, strict=True)
 
@@ -187,8 +187,8 @@ def _check_mapping(rare: Any, mapping: Any, n_categories: int) -> None:
     _require(np.array_equal(mapping, expected), "infrequent categories must come last.")
 
 
-#: Checks of all that have an attribute, and of single classes.
-_OF_ATTRIBUTES: dict[str, Check] = {"n_classes_": _check_classes, "tree_": _check_tree}
+#: Checks of all that have a feature, and of single classes.
+_OF_FEATURES: dict[str, Check] = {"n_classes_": _check_classes, "tree_": _check_tree}
 _OF_CLASSES: dict[str, Check] = {
     "DummyClassifier": _check_dummy_classifier,
     "DummyRegressor": _check_dummy_regressor,

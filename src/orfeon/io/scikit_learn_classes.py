@@ -135,7 +135,7 @@ def entries() -> Iterator[Entry]:
             optional=frozenset(names),
             left_out=_LEFT_OUT,
             check=checks_of(name, names),
-            take_apart=_packed_state if "estimators_" in kinds else None,
+            to_state=_packed_state if "estimators_" in kinds else None,
             finish=_FINISH.get(name),
             is_estimator=True,
             attribute=name,

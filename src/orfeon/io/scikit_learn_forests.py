@@ -42,8 +42,8 @@ def entry() -> Entry:
             "tree_start": array("i8", 1, low=0),
         },
         check=check_trees,
-        take_apart=take_apart,
-        put_together=put_together,
+        to_state=to_state,
+        from_state=from_state,
         only_in="estimators_",
     )
 
@@ -80,9 +80,9 @@ def _is_same(one: Any, other: Any) -> bool:
     return one is other or bool(np.all(one == other))
 
 
-def take_apart(members: AlikeTrees) -> Fields:
+def to_state(members: AlikeTrees) -> Fields:
     """The arrays of all trees, end to end."""
-    parts = [trees.take_apart(member.tree_) for member in members]
+    parts = [trees.to_state(member.tree_) for member in members]
     template = copy.copy(members[0])
     template.random_state = None
     del template.tree_
@@ -107,13 +107,13 @@ def check_trees(fields: Fields) -> None:
     if seeds is not None and len(seeds) != n_trees:
         raise ValueError("there must be a seed for each tree.")
     if getattr(fields["first"], "n_features_in_", None) != fields["n_features"]:
-        raise ValueError("trees must be of n_features_in_ attributes.")
+        raise ValueError("trees must be of n_features_in_ features.")
     if getattr(fields["first"], "n_outputs_", None) != len(fields["n_classes"]):
         raise ValueError("trees must be of n_outputs_ targets.")
     trees.check_nodes(fields, start)
 
 
-def put_together(fields: Fields) -> list[Any]:
+def from_state(fields: Fields) -> list[Any]:
     """The trees of some arrays, which must have been checked."""
     template, seeds = fields["first"], fields["random_state"]
     seeds = [None] * (len(fields["tree_start"]) - 1) if seeds is None else seeds.tolist()

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.io.catalogue import Entry, Fields
 from orfeon.io.kinds import Kind, array, whole
-
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Integers
 
 #: Columns of a node: the name there, and the kind here.
 _COLUMNS = {
@@ -61,14 +59,14 @@ def entry() -> Entry:
         "call",
         KINDS | {"max_depth": whole(0)},
         check=check_tree,
-        take_apart=take_apart,
-        put_together=put_together,
+        to_state=to_state,
+        from_state=from_state,
         attribute="Tree",
         only_in="tree_",
     )
 
 
-def take_apart(tree: Any) -> Fields:
+def to_state(tree: Any) -> Fields:
     """The arrays of a tree."""
     _, (n_features, n_classes, _), state = tree.__reduce__()
     nodes = state["nodes"]
@@ -115,12 +113,12 @@ def check_nodes(fields: Fields, start: Integers) -> None:
         raise ValueError("a node has not one parent.")
     tested = fields["feature"][inner]
     if (tested < 0).any() or (tested >= fields["n_features"]).any():
-        raise ValueError("a node tests an attribute that is not.")
+        raise ValueError("a node tests a feature that is not.")
     if np.isnan(fields["threshold"]).any() or (fields["missing_go_to_left"] > 1).any():
         raise ValueError("a threshold, or a branch of missing values, is none.")
 
 
-def put_together(fields: Fields) -> Any:
+def from_state(fields: Fields) -> Any:
     """The tree of some arrays, which must have been checked."""
     (tree,) = build(fields, [0, len(fields["left_child"])], [fields["max_depth"]])
     return tree
@@ -128,7 +126,7 @@ def put_together(fields: Fields) -> Any:
 
 def build(fields: Fields, start: Sequence[int], depths: Sequence[int]) -> Iterator[Any]:
     """The trees of some arrays, end to end, which must have been checked."""
-    from sklearn.tree._tree import NODE_DTYPE, Tree
+    from orfeon.utils.scikit_learn import NODE_DTYPE, Tree
 
     nodes = np.zeros(start[-1], NODE_DTYPE)
     for name in _COLUMNS:

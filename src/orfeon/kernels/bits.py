@@ -1,10 +1,10 @@
-"""Words of 64 bits, one for each example."""
+"""Words of 64 bits, one for each sample."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import array_step
+from orfeon.utils.jit import array_step
 
 
 @array_step

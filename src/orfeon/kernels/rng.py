@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.kernels.jit import array_step
+from orfeon.utils.jit import array_step
 
 
 @array_step

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import lazy_names
+from orfeon.utils.lazy import lazy_names
 
 _HOMES = {
     "RULES": "rule",
@@ -20,34 +20,35 @@ _HOMES = {
     "Kappa": "kappa",
     "MarginDistance": "margin_distance",
     "MetaTree": "meta_tree",
-    "Order": "ordered",
+    "Order": "ordering",
     "Orientation": "orientation",
     "PrunedClassifier": "pruned",
     "PrunedRegressor": "pruned",
     "RandomOrder": "random_order",
     "ReduceError": "reduce_error",
     "Rule": "rule",
-    "Selection": "orfeon.votes.selection",
-    "SizeChoice": "sizes",
+    "Selection": "orfeon.members.vote_matrix",
+    "SizeChoice": "auto_size",
     "error_curve": "curves",
-    "order": "ordered",
-    "order_chunks": "ordered",
+    "order": "ordering",
+    "order_chunks": "ordering",
     "order_partitions": "partitioned",
-    "prune": "cut",
+    "prune": "pruning",
     "prune_partitions": "partitioned",
-    "read_selection": "orfeon.votes.selection",
+    "read_selection": "orfeon.members.vote_matrix",
     "reference_direction": "orientation",
     "search_exhaustive": "exhaustive",
     "search_genetic": "genetic",
 }
 
 if TYPE_CHECKING:
+    from orfeon.members.vote_matrix import Selection, read_selection
+    from orfeon.ordering.auto_size import SizeChoice
     from orfeon.ordering.boosting_based import BoostingBased
     from orfeon.ordering.clustering import Clustering
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.complementarity import Complementarity
     from orfeon.ordering.curves import error_curve
-    from orfeon.ordering.cut import prune
     from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive
     from orfeon.ordering.genetic import GeneticSearch, search_genetic
     from orfeon.ordering.gram import CorrectnessGram
@@ -55,15 +56,14 @@ if TYPE_CHECKING:
     from orfeon.ordering.kappa import Kappa
     from orfeon.ordering.margin_distance import MarginDistance
     from orfeon.ordering.meta_tree import MetaTree
-    from orfeon.ordering.ordered import Order, order, order_chunks
+    from orfeon.ordering.ordering import Order, order, order_chunks
     from orfeon.ordering.orientation import Orientation, reference_direction
     from orfeon.ordering.partitioned import order_partitions, prune_partitions
     from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
+    from orfeon.ordering.pruning import prune
     from orfeon.ordering.random_order import RandomOrder
     from orfeon.ordering.reduce_error import ReduceError
     from orfeon.ordering.rule import RULES, Arrangement, Rule
-    from orfeon.ordering.sizes import SizeChoice
-    from orfeon.votes.selection import Selection, read_selection
 
 __all__ = [
     "RULES",

@@ -14,12 +14,11 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.kernels import order as kernels
+from orfeon.kernels.ordering import order as kernels
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.rule import Arrangement, Rule, check_switches
 from orfeon.ordering.ties import TOLERANCE, first_of_least
-from orfeon.votes.selection import Selection
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: Votes are weighted as if no member erred on less than this.
 _LEAST_ERROR = 1e-10
@@ -27,9 +26,9 @@ _LEAST_ERROR = 1e-10
 
 @dataclass(frozen=True)
 class BoostingBased(Rule):
-    """The member of least weighted error next; then examples are reweighted as AdaBoost does.
+    """The member of least weighted error next; then samples are reweighted as AdaBoost does.
 
-    When even the best member has an error of one half or more it is taken, and all examples weigh
+    When even the best member has an error of one half or more it is taken, and all samples weigh
     the same again.
 
     Parameters
@@ -64,7 +63,7 @@ class BoostingBased(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
@@ -110,7 +109,7 @@ def _boost(
 
 
 def _weighted_errors(signs: npt.NDArray[np.int8], weights: Floats, is_complete: bool) -> Floats:
-    """Error of each member on the examples it votes on; one half for those that vote on none."""
+    """Error of each member on the samples it votes on; one half for those that vote on none."""
     wrong, right = np.empty(signs.shape[1]), np.empty(signs.shape[1])
     kernels.weigh_signs(signs, weights, np.int8(-1), wrong)
     if is_complete:

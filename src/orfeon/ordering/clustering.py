@@ -1,4 +1,4 @@
-"""Clustering: members that err on the same examples are grouped, and one of each group is kept.
+"""Clustering: members that err on the same samples are grouped, and one of each group is kept.
 
 Two members are the further apart the less often they err together. Members are joined into groups
 step by step, the nearest two groups first, where the distance of two groups is that of their
@@ -16,17 +16,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from orfeon.members.vote_matrix import EXACT_IN_SINGLE, Selection
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.rule import Arrangement, Rule, first_appearances
-from orfeon.votes.selection import EXACT_IN_SINGLE, Selection
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-
-#: Shares of examples are compared in steps of one part in this many.
+#: Shares of samples are compared in steps of one part in this many.
 _STEPS = 2**40
 #: Farther than any two members are.
 _FAR = np.iinfo(np.int64).max
@@ -38,12 +35,12 @@ class Clustering(Rule):
 
     There are as many groups as members are kept, so that the subsets of different sizes are not
     nested. The size that the rule suggests is that of the subset whose vote has the least error on
-    the selection examples, the smallest of those tied.
+    the selection samples, the smallest of those tied.
 
     Notes
     -----
-    The distance of two members is the share of the examples, among those on which both vote, that
-    they do not both get wrong; that of members that never vote on the same example is 1. Of a group
+    The distance of two members is the share of the samples, among those on which both vote, that
+    they do not both get wrong; that of members that never vote on the same sample is 1. Of a group
     the member is kept whose mean distance to the members of the other groups is the largest; of
     those tied, and where there is only one group, the most accurate, then the first. Groups are
     named by their first members; of pairs of groups at the same distance the first pair is joined.
@@ -70,7 +67,7 @@ class Clustering(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
@@ -90,7 +87,7 @@ class Clustering(Rule):
 
 
 def error_distances(selection: Selection) -> tuple[Integers, float]:
-    """Distance of each pair of members: how much of the examples they do not both get wrong."""
+    """Distance of each pair of members: how much of the samples they do not both get wrong."""
     dtype: Any = np.float32 if selection.total_weight < EXACT_IN_SINGLE else np.float64
     weights = selection.weights.astype(dtype)
     wrong = (~selection.right & selection.answered).astype(dtype)

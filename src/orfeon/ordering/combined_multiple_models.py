@@ -1,19 +1,19 @@
-"""One model in place of an ensemble: it learns from fresh examples that the ensemble labels.
+"""One model in place of an ensemble: it learns from fresh samples that the ensemble labels.
 
 An ensemble decides better than one of its members, and nobody can read it. Combined multiple models
-(CMM) draws new examples, has the ensemble label them, and trains a single model on them and on the
-training examples: it recovers a part of the frontiers between the ensemble's decisions, the more
+(CMM) draws new samples, has the ensemble label them, and trains a single model on them and on the
+training samples: it recovers a part of the frontiers between the ensemble's decisions, the more
 the larger it may become.
 
-The new examples are combinations of training values, so that categories, missing values and whole
+The new samples are combinations of training values, so that categories, missing values and whole
 numbers stay what they are. As published, they are drawn from the regions that the members tell
-apart: a leaf in proportion to the training examples in it, then values that satisfy the tests on
+apart: a leaf in proportion to the training samples in it, then values that satisfy the tests on
 the way to it. There the values are uniform within the region; here they are those of the training
-examples, which loses less of the ensemble's accuracy.
+samples, which loses less of the ensemble's accuracy.
 
 References
 ----------
-Domingos (1997). Knowledge acquisition from examples via multiple models. Proceedings of the 14th
+Domingos (1997). Knowledge acquisition from samples via multiple models. Proceedings of the 14th
 International Conference on Machine Learning, 98-106.
 Domingos (1998). Knowledge discovery via multiple models. Intelligent Data Analysis 2(3), 187-202.
 """
@@ -26,35 +26,34 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context, clone, is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import TabularClassifierMixin, TabularEstimator
 from orfeon.combining import fitting
+from orfeon.data.schema import Schema
 from orfeon.ensembles.bagging import BaggingClassifier
-from orfeon.ensembles.training import hand_on
-from orfeon.ensembles.units import as_units
+from orfeon.ensembles.canonical_order import as_units
+from orfeon.ensembles.training import set_nested_params
 from orfeon.forest import Forest
-from orfeon.ordering.fresh_examples import (
+from orfeon.ordering.fresh_samples import (
     Regions,
     can_be_mixed,
     draw_marginals,
     draw_pairs,
     mix_rows,
 )
-from orfeon.restoring import transactional
-from orfeon.schema import Schema
-from orfeon.tabular import TabularClassifierMixin, TabularEstimator
 from orfeon.trees.c45 import C45Classifier
 from orfeon.trees.limits import LIMITS
+from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_context
+from orfeon.utils.transactional_fit import transactional
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Generation = Literal["auto", "leaves", "marginals", "pairs"]
-#: Draws so many examples: for each of them and each attribute a training example to take it from.
+#: Draws so many samples: for each of them and each feature a training sample to take it from.
 Draw = Callable[[int], Integers]
 
 #: Members of the ensemble when none is given.
@@ -68,7 +67,7 @@ def _has_probabilities(model: CombinedMultipleModels) -> bool:
 
 
 class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
-    """A single classifier trained on examples that an ensemble labels.
+    """A single classifier trained on samples that an ensemble labels.
 
     Parameters
     ----------
@@ -78,20 +77,20 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     estimator : classifier, optional
         The model that takes its place. By default a :class:`orfeon.C45Classifier`.
     n_generated : int, default=1000
-        Number of examples that are drawn and labelled. With more of them the model agrees more
+        Number of samples that are drawn and labelled. With more of them the model agrees more
         with the ensemble, and is larger.
     generation : {"auto", "leaves", "marginals", "pairs"}, default="auto"
-        How an example is drawn. "leaves": a leaf of a random member, in proportion to its training
-        examples; the attributes tested on the way to it from the training values that pass, the
-        others from all of them (trees of orfeon that test one attribute at a time). "marginals":
-        each attribute from its training values. "pairs": each attribute from either of two
-        training examples. "auto" is "leaves" where it can be, otherwise "pairs".
+        How a sample is drawn. "leaves": a leaf of a random member, in proportion to its training
+        samples; the features tested on the way to it from the training values that pass, the
+        others from all of them (trees of orfeon that test one feature at a time). "marginals":
+        each feature from its training values. "pairs": each feature from either of two
+        training samples. "auto" is "leaves" where it can be, otherwise "pairs".
     n_jobs : int, optional
         Handed on to the ensemble, unless it is frozen; by default it keeps its own.
     verbose : int, default=0
         Likewise: whether it shows progress.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes the examples drawn, and all models whose own ``random_state`` is None.
+        Fixes the samples drawn, and all models whose own ``random_state`` is None.
 
     Attributes
     ----------
@@ -100,26 +99,26 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     estimator_ : classifier
         The one model.
     fidelity_ : float
-        Share of as many fresh examples, drawn in the same way, on which the model decides as the
+        Share of as many fresh samples, drawn in the same way, on which the model decides as the
         ensemble does.
     generation_ : str
-        How examples were drawn.
+        How samples were drawn.
     classes_ : ndarray
         The classes.
     forest_ : Forest
         The model as a forest of one, where it is a tree of orfeon.
-    feature_importances_ : ndarray of shape (n_attributes,)
+    feature_importances_ : ndarray of shape (n_features,)
         Those of the model.
 
     Notes
     -----
-    A training value is drawn in proportion to its ``sample_weight``; a generated example weighs as
-    much as a training example does on average. An attribute is missing in as many of the generated
-    examples as in training, whatever the leaf. Where no training value passes the tests of a leaf,
-    which can happen when the ensemble was trained on other examples, any is taken.
+    A training value is drawn in proportion to its ``sample_weight``; a generated sample weighs as
+    much as a training sample does on average. A feature is missing in as many of the generated
+    samples as in training, whatever the leaf. Where no training value passes the tests of a leaf,
+    which can happen when the ensemble was trained on other samples, any is taken.
 
     The publication reports 60% of bagging's gain over a single set of C4.5 rules, on 26 data sets.
-    With trees, on 12 data sets, it was 25% with 1000 examples and 50% with 10 000, in trees of four
+    With trees, on 12 data sets, it was 25% with 1000 samples and 50% with 10 000, in trees of four
     and of twelve times as many leaves; "pairs" keeps a little more than "leaves". It is not the
     same everywhere: nearly all on german and heart, a loss on sonar. ``fidelity_`` tells how far
     the model still is from the ensemble.
@@ -189,19 +188,19 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome as far as the models take them.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome as far as the models take them.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        # In an order of content, so that the same examples are drawn however they were given.
+        # In an order of content, so that the same samples are drawn however they were given.
         data, _ = as_units(self._read(X, y, sample_weight))
         weights = data.relative_weights
         seeds = [int(s.generate_state(1)[0]) for s in data.seeds.spawn(3)]
@@ -242,9 +241,9 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
                 ensemble = BaggingClassifier(self._base(), n_estimators=_N_MEMBERS)
             ensemble = fitting.fresh(ensemble, seed)
             if self.n_jobs is not None:
-                hand_on(ensemble, n_jobs=self.n_jobs)
+                set_nested_params(ensemble, n_jobs=self.n_jobs)
             if self.verbose:
-                hand_on(ensemble, verbose=self.verbose)
+                set_nested_params(ensemble, verbose=self.verbose)
             return fitting.fit_unless_refused(ensemble, X, y, weights, "ensemble")
         check_is_fitted(self.ensemble)
         known = np.asarray(self.ensemble.classes_)
@@ -257,9 +256,9 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         return self.ensemble
 
     def _drawing(self, X: Any, weights: Floats, rng: np.random.Generator) -> Draw:
-        """The way examples are drawn."""
+        """The way samples are drawn."""
         forest: Any = getattr(self.ensemble_, "forest_", None)
-        # A linear combination of attributes leaves none of them an interval of its own.
+        # A linear combination of features leaves none of them an interval of its own.
         has_leaves = isinstance(forest, Forest) and not len(forest.projections[1])
         self.generation_ = self.generation
         if self.generation == "auto":
@@ -268,7 +267,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
             if not has_leaves:
                 raise ValueError(
                     'generation="leaves" needs an ensemble of orfeon\'s trees that test one '
-                    f"attribute at a time, and ensemble={self.ensemble_} is none; use "
+                    f"feature at a time, and ensemble={self.ensemble_} is none; use "
                     '"marginals" or "pairs".'
                 )
             regions = Regions(forest, self.ensemble_.schema_.encode(X), weights)
@@ -286,7 +285,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
 
     # -- asking the model ----------------------------------------------------------------------
 
-    def _ask(self, method: str, X: Any) -> Any:
+    def _query(self, method: str, X: Any) -> Any:
         check_is_fitted(self, "estimator_")
         if not can_be_mixed(X):
             X = self.schema_.decode(self._encode(X))
@@ -299,7 +298,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -307,7 +306,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         ndarray of shape (n_rows,)
             Classes.
         """
-        return np.asarray(self._ask("predict", X))
+        return np.asarray(self._query("predict", X))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -315,7 +314,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -323,14 +322,14 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        return np.asarray(self._ask("predict_proba", X))
+        return np.asarray(self._query("predict_proba", X))
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
         """Leaf that each row reaches, where the model is a tree.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -338,14 +337,14 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         ndarray of shape (n_rows,)
             Node indices.
         """
-        return np.asarray(self._ask("apply", X))
+        return np.asarray(self._query("apply", X))
 
     def decision_path(self, X: Any) -> Any:
         """Nodes that each row passes through, where the model is a tree.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -353,7 +352,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         sparse matrix of shape (n_rows, n_nodes)
             Ones where a row passes through a node.
         """
-        return self._ask("decision_path", X)
+        return self._query("decision_path", X)
 
     @property
     def forest_(self) -> Forest:
@@ -364,6 +363,6 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each attribute in the model."""
+        """Importance of each feature in the model."""
         check_is_fitted(self, "estimator_")
         return np.asarray(self.estimator_.feature_importances_)

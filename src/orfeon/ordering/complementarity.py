@@ -13,19 +13,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from orfeon.kernels import order as kernels
+from orfeon.kernels.ordering import order as kernels
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.curves import kernel_arrays
 from orfeon.ordering.regression import order_by_squared_error
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.votes.selection import Selection
 
 
 @dataclass(frozen=True)
 class Complementarity(Rule):
-    """Greedy choice of the member that is right on most examples the vote so far gets wrong.
+    """Greedy choice of the member that is right on most samples the vote so far gets wrong.
 
     It starts with the most accurate member. In regression the next member is the one that lowers
-    the squared error on most examples.
+    the squared error on most samples.
 
     Examples
     --------
@@ -44,12 +44,12 @@ class Complementarity(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
         Arrangement
-            The order; its criterion is the share of all examples on which the member is right and
+            The order; its criterion is the share of all samples on which the member is right and
             those before it are not.
         """
         if selection.is_regression:

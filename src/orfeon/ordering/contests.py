@@ -1,7 +1,7 @@
 """A vote as contests: the true class against each class that any member votes for instead.
 
-The vote of a sub-ensemble is right on an example when the true class wins all its contests there.
-That needs no counters of all classes, and most examples have few contests or none. Searches that
+The vote of a sub-ensemble is right on a sample when the true class wins all its contests there.
+That needs no counters of all classes, and most samples have few contests or none. Searches that
 try very many subsets start from here.
 """
 
@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.votes.selection import NO_VOTE, Selection
-from orfeon.votes.source import read_source
-
-Integers = npt.NDArray[np.int64]
+from orfeon.members.vote_input import read_source
+from orfeon.members.vote_matrix import NO_VOTE, Selection
+from orfeon.utils.types import Integers
 
 #: The opponent in a contest against silence: the true class needs a vote.
 _SILENCE = -2
@@ -24,11 +23,11 @@ _SILENCE = -2
 
 @dataclass(frozen=True)
 class Contests:
-    """The contests of all examples on which the choice of members matters, in rounds.
+    """The contests of all samples on which the choice of members matters, in rounds.
 
-    Each example has one contest in round 0, and one more in each round until its opponents are
+    Each sample has one contest in round 0, and one more in each round until its opponents are
     used up. Those with most contests come first, so that the contests of a round belong to the
-    first examples. Examples that are the same to all members are one, with the sum of their
+    first samples. Samples that are the same to all members are one, with the sum of their
     weights; those that all subsets get right, or none, have no contests and are left out.
     """
 
@@ -54,7 +53,7 @@ class Contests:
 def read_votes(
     members_or_votes: Any, X: Any, y: Any, sample_weight: Any, no_vote: Any
 ) -> Selection:
-    """What members with equal votes say of the selection examples."""
+    """What members with equal votes say of the selection samples."""
     selection = read_source(members_or_votes, X, y, sample_weight, no_vote=no_vote).selection
     if selection.is_regression:
         raise ValueError(
@@ -71,34 +70,34 @@ def read_votes(
 
 def find_contests(selection: Selection) -> Contests:
     """Find the contests that decide the vote of any subset of the members."""
-    said, y, weights = _distinct(selection)
-    is_right = said == y
+    answers, y, weights = _distinct(selection)
+    is_right = answers == y
     hopeless = ~is_right.any(axis=0)
-    example, opponent = _opponents(said, y, selection.n_classes)
-    n_contests = np.bincount(example, minlength=len(y)) * ~hopeless
+    sample, opponent = _opponents(answers, y, selection.n_classes)
+    n_contests = np.bincount(sample, minlength=len(y)) * ~hopeless
     matters = n_contests > 0
-    examples = np.lexsort((weights, -n_contests))[: np.count_nonzero(matters)]
+    samples = np.lexsort((weights, -n_contests))[: np.count_nonzero(matters)]
     place = np.empty(len(y), np.int64)
-    place[examples] = np.arange(len(examples))
-    turn = np.arange(len(example)) - np.searchsorted(example, example)
-    order = np.lexsort((place[example], turn))
-    order = order[matters[example[order]]]
-    example, opponent = example[order], opponent[order]
-    signs = is_right[:, example].view(np.int8) - (said[:, example] == opponent).view(np.int8)
+    place[samples] = np.arange(len(samples))
+    turn = np.arange(len(sample)) - np.searchsorted(sample, sample)
+    order = np.lexsort((place[sample], turn))
+    order = order[matters[sample[order]]]
+    sample, opponent = sample[order], opponent[order]
+    signs = is_right[:, sample].view(np.int8) - (answers[:, sample] == opponent).view(np.int8)
     return Contests(
         signs=signs,
-        needed=(opponent < y[example]).astype(np.int8),
+        needed=(opponent < y[sample]).astype(np.int8),
         round_sizes=np.bincount(turn[order]),
-        weights=weights[examples],
+        weights=weights[samples],
         always_right=int(weights[~matters & ~hopeless].sum()),
         total_weight=selection.total_weight,
     )
 
 
 def _distinct(selection: Selection) -> tuple[npt.NDArray[np.int32], Integers, Integers]:
-    """Votes, class and weight of the examples that differ in votes or class."""
-    rows = np.empty((selection.n_examples, selection.n_members + 1), np.int32)
-    rows[:, 0], rows[:, 1:] = selection.y, selection.said.T
+    """Votes, class and weight of the samples that differ in votes or class."""
+    rows = np.empty((selection.n_samples, selection.n_members + 1), np.int32)
+    rows[:, 0], rows[:, 1:] = selection.y, selection.answers.T
     # Compared as bytes: NumPy's own way to find distinct rows compares them value by value.
     keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -108,17 +107,17 @@ def _distinct(selection: Selection) -> tuple[npt.NDArray[np.int32], Integers, In
 
 
 def _opponents(
-    said: npt.NDArray[np.int32], y: Integers, n_classes: int
+    answers: npt.NDArray[np.int32], y: Integers, n_classes: int
 ) -> tuple[Integers, Integers]:
-    """For each example, in order, each wrong class that a member votes for, and perhaps silence."""
-    pairs = np.arange(len(y)) * n_classes + said
-    pairs = np.unique(pairs[(said != y) & (said != NO_VOTE)])
-    example, opponent = pairs // n_classes, pairs % n_classes
+    """For each sample, in order, each wrong class that a member votes for, and perhaps silence."""
+    pairs = np.arange(len(y)) * n_classes + answers
+    pairs = np.unique(pairs[(answers != y) & (answers != NO_VOTE)])
+    sample, opponent = pairs // n_classes, pairs % n_classes
     # Who wins a contest in which ties are lost has a vote.
-    is_heard = np.zeros(len(y), bool)
-    is_heard[example[opponent < y[example]]] = True
-    unheard = np.flatnonzero((said == NO_VOTE).any(axis=0) & ~is_heard)
-    example = np.concatenate([example, unheard])
-    opponent = np.concatenate([opponent, np.full(len(unheard), _SILENCE)])
-    order = np.argsort(example, kind="stable")
-    return example[order], opponent[order]
+    has_answer = np.zeros(len(y), bool)
+    has_answer[sample[opponent < y[sample]]] = True
+    unanswered = np.flatnonzero((answers == NO_VOTE).any(axis=0) & ~has_answer)
+    sample = np.concatenate([sample, unanswered])
+    opponent = np.concatenate([opponent, np.full(len(unanswered), _SILENCE)])
+    order = np.argsort(sample, kind="stable")
+    return sample[order], opponent[order]

@@ -9,22 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.kernels import order as kernels
-from orfeon.kernels.jit import kernel_view
-from orfeon.votes.selection import Selection
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.kernels.ordering import order as kernels
+from orfeon.members.vote_matrix import Selection
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats, Integers
 
 
 def kernel_arrays(selection: Selection) -> tuple[npt.NDArray[Any], ...]:
     """Votes, labels, weights and vote weights as the kernels take them, and room for the scores."""
     return (
-        kernel_view(np.ascontiguousarray(selection.said, dtype=np.int32)),
+        kernel_view(np.ascontiguousarray(selection.answers, dtype=np.int32)),
         kernel_view(np.ascontiguousarray(selection.y, dtype=np.int64)),
         kernel_view(np.ascontiguousarray(selection.weights)),
         kernel_view(np.ascontiguousarray(selection.vote_weights)),
-        np.zeros((selection.n_examples, selection.n_classes)),
+        np.zeros((selection.n_samples, selection.n_classes)),
     )
 
 
@@ -50,8 +48,8 @@ def error_curve(
     Returns
     -------
     ndarray of shape (n_members,)
-        Share of the weight of the examples that the vote decides wrongly, or the mean squared error
-        of the mean prediction. An example that nobody votes on yet is wrong; in regression it is
+        Share of the weight of the samples that the vote decides wrongly, or the mean squared error
+        of the mean prediction. A sample that nobody votes on yet is wrong; in regression it is
         predicted by the mean target.
 
     Examples
@@ -80,8 +78,8 @@ def error_curve(
 
 def _error_of_subsets(selection: Selection, subsets: Sequence[Integers]) -> Floats:
     """Errors of subsets of any kind, each counted from where it differs from the one before."""
-    everyone = np.arange(selection.n_examples)
-    score = np.zeros((selection.n_examples, selection.n_classes))
+    everyone = np.arange(selection.n_samples)
+    score = np.zeros((selection.n_samples, selection.n_classes))
     wrong = np.empty(len(subsets))
     before: Integers = np.zeros(0, np.int64)
     answered, vote_weights = selection.answered, selection.vote_weights
@@ -90,7 +88,7 @@ def _error_of_subsets(selection: Selection, subsets: Sequence[Integers]) -> Floa
         for members, sign in ((gone, -1.0), (come, 1.0)):
             for t in members:
                 voted = everyone[answered[t]]
-                score[voted, selection.said[t, voted]] += sign * vote_weights[t]
+                score[voted, selection.answers[t, voted]] += sign * vote_weights[t]
         decided = np.where(score.max(axis=1) > 0, score.argmax(axis=1), -1)
         wrong[u] = (decided != selection.y) @ selection.weights
         before = subset
@@ -98,19 +96,19 @@ def _error_of_subsets(selection: Selection, subsets: Sequence[Integers]) -> Floa
 
 
 def trivial_errors(selection: Selection) -> Floats:
-    """Squared error of each example when the mean target is predicted."""
+    """Squared error of each sample when the mean target is predicted."""
     mean = np.average(selection.y, weights=selection.weights)
     return np.asarray((mean - selection.y) ** 2)
 
 
 def _squared_error_curve(selection: Selection, order: Integers) -> Floats:
-    sums, counts = np.zeros(selection.n_examples), np.zeros(selection.n_examples)
+    sums, counts = np.zeros(selection.n_samples), np.zeros(selection.n_samples)
     losses = trivial_errors(selection)
     curve = np.empty(len(order))
     for u, t in enumerate(order):
         known = selection.answered[t]
         weight = selection.vote_weights[t]
-        sums[known] += weight * selection.said[t, known]
+        sums[known] += weight * selection.answers[t, known]
         counts[known] += weight
         decided = counts > 0
         losses[decided] = (sums[decided] / counts[decided] - selection.y[decided]) ** 2

@@ -21,15 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.growth.blocks import run_in_blocks
-from orfeon.kernels import subset_search as kernels
+from orfeon.kernels.ordering import subset_search as kernels
 from orfeon.ordering.contests import Contests, find_contests, read_votes
-from orfeon.progress import ProgressBar
+from orfeon.utils.progress import ProgressBar
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-#: Members that can be searched: an hour or two for a few hundred examples.
+#: Members that can be searched: an hour or two for a few hundred samples.
 MOST_MEMBERS = 40
 #: Members whose subsets are unfolded at once: more would not fit the fastest memory.
 _LOW = 11
@@ -50,7 +49,7 @@ class ExhaustiveSearch:
     sizes : ndarray of shape (n_sizes,)
         The sizes searched: all, or the odd ones.
     error_curve : ndarray of shape (n_sizes,)
-        For each size the least error on the selection examples that a subset of it has.
+        For each size the least error on the selection samples that a subset of it has.
     n_optima : ndarray of shape (n_sizes,)
         How many subsets of each size have that error.
     subsets : tuple of ndarray
@@ -59,7 +58,7 @@ class ExhaustiveSearch:
 
     Examples
     --------
-    >>> from orfeon import search_exhaustive
+    >>> from orfeon.ordering import search_exhaustive
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
     >>> search = search_exhaustive(votes, y=[0, 1, 1, 1, 1])
     >>> search.error_curve, search.n_optima
@@ -112,7 +111,8 @@ class ExhaustiveSearch:
 
         Examples
         --------
-        >>> from orfeon import order, search_exhaustive
+        >>> from orfeon import order
+        >>> from orfeon.ordering import search_exhaustive
         >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
         >>> y = [0, 1, 1, 1, 1]
         >>> greedy = order(votes, y=y, rule="reduce_error")
@@ -148,20 +148,20 @@ def search_exhaustive(
 ) -> ExhaustiveSearch:
     """Search all subsets of the members for the best of each size.
 
-    The best subset has the least error of its vote on the selection examples. All subsets are
-    tried: the time doubles with each member, and grows with the number of examples that differ.
+    The best subset has the least error of its vote on the selection samples. All subsets are
+    tried: the time doubles with each member, and grows with the number of samples that differ.
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_examples), or ensemble
+    members_or_votes : array of shape (n_members, n_samples), or ensemble
         Labels that each member votes for; or a fitted ensemble, of this library or scikit-learn's,
         or a list of fitted estimators, together with ``X``. At most 40 members.
-    X : array of shape (n_examples, n_attributes), optional
-        The selection examples, when an ensemble is given.
-    y : array of shape (n_examples,)
+    X : array of shape (n_samples, n_features), optional
+        The selection samples, when an ensemble is given.
+    y : array of shape (n_samples,)
         True labels.
-    sample_weight : array of shape (n_examples,), optional
-        Weights of the selection examples; 2 is the same as giving an example twice.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the selection samples; 2 is the same as giving a sample twice.
     no_vote : optional
         What stands in the votes for a member that does not vote. Where none of a subset votes, the
         subset is wrong.
@@ -183,7 +183,8 @@ def search_exhaustive(
 
     Examples
     --------
-    >>> from orfeon import BaggingClassifier, CARTClassifier, order, search_exhaustive
+    >>> from orfeon import BaggingClassifier, CARTClassifier, order
+    >>> from orfeon.ordering import search_exhaustive
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 15, random_state=0).fit(X, y)
@@ -247,7 +248,7 @@ class _Best(NamedTuple):
 
 
 class _Packed(NamedTuple):
-    """Contests of 64 examples to a word: the arguments of the kernel."""
+    """Contests of 64 samples to a word: the arguments of the kernel."""
 
     start: Words
     gains: Words
@@ -288,7 +289,7 @@ def _search(packed: _Packed, n_members: int, n_jobs: int | None, verbose: int | 
 
 
 def _pack(contests: Contests) -> _Packed:
-    """Put the examples into words; each word has a row for each round that its first one is in."""
+    """Put the samples into words; each word has a row for each round that its first one is in."""
     n_members = contests.n_members
     n_words = -(-contests.round_sizes // 64)
     height = (np.arange(n_words.max(initial=0))[:, None] < n_words).sum(axis=1)
@@ -301,7 +302,7 @@ def _pack(contests: Contests) -> _Packed:
         signs = contests.signs[::-1, here]
         gains[:, rows], loses[:, rows] = _as_words(signs > 0), _as_words(signs < 0)
         handicap[:, rows] = _as_words(contests.needed[None, here] > 0)
-    # Nobody leads yet. An example that has no contest in a row never will, and needs no lead.
+    # Nobody leads yet. A sample that has no contest in a row never will, and needs no lead.
     start = np.zeros((words[-1], 2 * n_members + 3), np.uint64)
     start[:, : n_members + 1] = ~np.uint64(0)
     start[:, n_members + 1] = ~handicap[0]
@@ -316,7 +317,7 @@ def _as_words(bits: npt.NDArray[np.bool_]) -> Words:
 
 
 def _planes(weights: Integers) -> tuple[Integers, Words, Words]:
-    """Weights of 64 examples at a time, bit by bit: where planes begin, the bits, their powers."""
+    """Weights of 64 samples at a time, bit by bit: where planes begin, the bits, their powers."""
     start, mask, shift = [0], [], []
     for first in range(0, len(weights), 64):
         some = weights[first : first + 64]

@@ -21,14 +21,13 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.contests import Contests, find_contests, read_votes
 from orfeon.ordering.reduce_error import ReduceError
-from orfeon.progress import ProgressBar
-from orfeon.seeding import RandomState, seed_sequence
-from orfeon.votes.selection import Selection
+from orfeon.utils.progress import ProgressBar
+from orfeon.utils.seeding import RandomState, seed_sequence
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 Strings = npt.NDArray[np.bool_]
 
 #: Copies of the fittest string that go on unchanged.
@@ -58,7 +57,7 @@ class GeneticSearch:
     subset : ndarray of shape (n_kept,)
         Its members, in ascending order.
     error : float
-        Error of its vote on the selection examples.
+        Error of its vote on the selection samples.
     fitness : float
         Its fitness.
     history : GeneticHistory
@@ -66,7 +65,7 @@ class GeneticSearch:
 
     Examples
     --------
-    >>> from orfeon import search_genetic
+    >>> from orfeon.ordering import search_genetic
     >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
     >>> search = search_genetic(votes, y=y, n_generations=10, random_state=0)
     >>> search.subset, search.error, search.fitness
@@ -98,8 +97,8 @@ def search_genetic(
     """Search the subsets of the members for one whose vote errs little, by a genetic algorithm.
 
     The fitness of a string of T bits is ``1 / (1 + error + zeros / (2 T N))``, where the error is
-    the share of the N selection examples on which the vote of its members is wrong, and zeros
-    counts the members left out. All zeros together weigh half an example, so they only decide
+    the share of the N selection samples on which the vote of its members is wrong, and zeros
+    counts the members left out. All zeros together weigh half a sample, so they only decide
     between subsets of equal error: the larger one is the fitter. The empty string has error 1.
 
     Parents are drawn with probabilities proportional to their fitness. Two parents have two
@@ -109,16 +108,16 @@ def search_genetic(
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_examples), or ensemble
+    members_or_votes : array of shape (n_members, n_samples), or ensemble
         Labels that each member votes for; or a fitted ensemble, of this library or scikit-learn's,
         or a list of fitted estimators, together with ``X``.
-    X : array of shape (n_examples, n_attributes), optional
-        The selection examples, when an ensemble is given.
-    y : array of shape (n_examples,)
+    X : array of shape (n_samples, n_features), optional
+        The selection samples, when an ensemble is given.
+    y : array of shape (n_samples,)
         True labels.
-    sample_weight : array of shape (n_examples,), optional
-        Weights of the selection examples; 2 is the same as giving an example twice. N is then
-        their sum, or the number of examples where that is more.
+    sample_weight : array of shape (n_samples,), optional
+        Weights of the selection samples; 2 is the same as giving a sample twice. N is then
+        their sum, or the number of samples where that is more.
     no_vote : optional
         What stands in the votes for a member that does not vote. Where none of a subset votes, the
         subset is wrong.
@@ -155,7 +154,8 @@ def search_genetic(
 
     Examples
     --------
-    >>> from orfeon import BaggingClassifier, CARTClassifier, search_genetic
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.ordering import search_genetic
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
@@ -199,19 +199,19 @@ def _check_probability(name: str, value: Any) -> None:
 
 
 def _n_equal(selection: Selection) -> float:
-    """The N of the fitness: how many examples of weight 1 the selection is worth."""
-    # Weights that sum to 1, say, must not make one zero outweigh an example.
-    return max(selection.total_weight * selection.step, float(selection.n_examples))
+    """The N of the fitness: how many samples of weight 1 the selection is worth."""
+    # Weights that sum to 1, say, must not make one zero outweigh a sample.
+    return max(selection.total_weight * selection.step, float(selection.n_samples))
 
 
 class _Judge:
     """Errors and fitness of strings."""
 
-    def __init__(self, contests: Contests, n_examples: float) -> None:
+    def __init__(self, contests: Contests, n_samples: float) -> None:
         self._contests = contests
         # Sums of so few ones are exact in single precision, in any order.
         self._signs = contests.signs.astype(np.float32)
-        self._zero = 1.0 / (2.0 * contests.n_members * n_examples)
+        self._zero = 1.0 / (2.0 * contests.n_members * n_samples)
 
     def errors(self, strings: Strings) -> Floats:
         """Share of the weight on which the vote of each string's members is wrong."""
@@ -222,7 +222,7 @@ class _Judge:
         return np.asarray((total - right) / total)
 
     def _right(self, strings: Strings) -> Integers:
-        """Weight of the examples on which the vote is right."""
+        """Weight of the samples on which the vote is right."""
         contests = self._contests
         wins = strings.astype(np.float32) @ self._signs >= contests.needed
         won = np.ones((len(strings), len(contests.weights)), bool)

@@ -1,6 +1,6 @@
-"""Sums over examples from which margin distance and orientation follow, whatever their number.
+"""Sums over samples from which margin distance and orientation follow, whatever their number.
 
-With c_t in {-1, +1} for each example (0 where a member does not vote), these rules need only the
+With c_t in {-1, +1} for each sample (0 where a member does not vote), these rules need only the
 products c_t.c_s and the sums of the c_t. Both add up over chunks, partitions and machines.
 """
 
@@ -12,18 +12,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.votes.selection import EXACT_IN_SINGLE, NothingCountsError, Selection
-
-Integers = npt.NDArray[np.int64]
+from orfeon.members.vote_matrix import EXACT_IN_SINGLE, NothingCountsError, Selection
+from orfeon.utils.types import Integers
 
 #: Whole numbers below this are exact in float64.
 _DOUBLE = 2**53
-#: Examples multiplied at once, and members in a block of rows: the matrix is symmetric.
-_EXAMPLES, _ROWS = 4096, 1024
+#: Samples multiplied at once, and members in a block of rows: the matrix is symmetric.
+_SAMPLES, _ROWS = 4096, 1024
 
 
 class CorrectnessGram:
-    """Products of the members' correctness vectors, summed over the examples.
+    """Products of the members' correctness vectors, summed over the samples.
 
     Parameters
     ----------
@@ -38,11 +37,11 @@ class CorrectnessGram:
     totals : ndarray of int64 of shape (n_members,)
         Sum of each c_t.
     sizes : ndarray of int64 of shape (n_members,)
-        Squared length of each c_t: the weight of the examples it votes on.
+        Squared length of each c_t: the weight of the samples it votes on.
     with_all : ndarray of int64 of shape (n_members,)
         Product of each c_t with the sum of all of them.
     total_weight : int
-        Weight of all examples.
+        Weight of all samples.
 
     Examples
     --------
@@ -86,12 +85,12 @@ class CorrectnessGram:
         return matrix
 
     def add(self, selection: Selection) -> None:
-        """Add examples.
+        """Add samples.
 
         Parameters
         ----------
         selection : Selection
-            What the same members say of some more examples.
+            What the same members say of some more samples.
         """
         if selection.is_regression:
             raise ValueError(
@@ -108,15 +107,15 @@ class CorrectnessGram:
             )
         self._reserve(selection.total_weight)
         self.step = selection.step
-        for first in range(0, selection.n_examples, _EXAMPLES):
-            self._add(selection.examples(slice(first, first + _EXAMPLES)))
+        for first in range(0, selection.n_samples, _SAMPLES):
+            self._add(selection.samples(slice(first, first + _SAMPLES)))
 
     def _reserve(self, more: int) -> None:
         """Widen the numbers before they could be rounded."""
         total = self.total_weight + more
         if total >= _DOUBLE // len(self):
             raise ValueError(
-                f"the examples weigh {total:g} steps together, too much for exact sums; divide the "
+                f"the samples weigh {total:g} steps together, too much for exact sums; divide the "
                 "sample weights until they are no longer whole numbers."
             )
         self.total_weight = total
@@ -172,12 +171,12 @@ def gram_of_chunks(
             gram = CorrectnessGram(selection.n_members, with_products=with_products)
         gram.add(selection)
     if gram is None:
-        raise ValueError("chunks holds no example that counts; votes and labels are needed.")
+        raise ValueError("chunks holds no sample that counts; votes and labels are needed.")
     return gram
 
 
 def read_chunks(chunks: Iterable[Any], read: Callable[..., Selection]) -> Iterator[Selection]:
-    """Read chunks one by one; those in which no example counts are left out."""
+    """Read chunks one by one; those in which no sample counts are left out."""
     for chunk in chunks:
         if not isinstance(chunk, tuple | list) or len(chunk) not in (2, 3):
             raise ValueError(

@@ -1,6 +1,6 @@
 """Ordering by the members' own errors: the baseline that takes no account of the others.
 
-Which error it is follows from the selection examples: the training set, out-of-bag votes or a
+Which error it is follows from the selection samples: the training set, out-of-bag votes or a
 validation set. Accurate members alike do not make a better vote, and that is what this shows.
 """
 
@@ -13,9 +13,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.ordering.ties import TOLERANCE
-from orfeon.votes.selection import Selection
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class IndividualError(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
         Arrangement
-            The order; its criterion is the members' error on the examples they vote on.
+            The order; its criterion is the members' error on the samples they vote on.
         """
         errors = member_errors(selection)
         order = np.argsort(errors, kind="stable")
@@ -51,15 +51,15 @@ class IndividualError(Rule):
 
 
 def member_errors(selection: Selection) -> npt.NDArray[np.float64]:
-    """Error of each member on the examples it votes on."""
+    """Error of each member on the samples it votes on."""
     # Sums of whole numbers below 2**53 are exact in floats, and fast.
     weights = selection.weights.astype(np.float64)
     voted = selection.answered @ weights
     if selection.is_regression:
-        losses = np.where(selection.answered, (selection.said - selection.y) ** 2, 0.0)
+        losses = np.where(selection.answered, (selection.answers - selection.y) ** 2, 0.0)
         errors = _without_rounding(losses @ weights / np.maximum(voted, 1.0))
         return np.where(voted > 0, errors, np.inf)
-    wrong = (selection.said != selection.y) & selection.answered
+    wrong = (selection.answers != selection.y) & selection.answered
     return np.where(voted > 0, wrong @ weights / np.maximum(voted, 1.0), 1.0)
 
 

@@ -14,10 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.members.vote_matrix import EXACT_IN_SINGLE, Selection
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.votes.selection import EXACT_IN_SINGLE, Selection
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Kappa(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
@@ -63,7 +62,7 @@ class Kappa(Rule):
 
 
 def pairwise_kappa(selection: Selection) -> Floats:
-    """Kappa of each pair of members, on the examples on which both vote."""
+    """Kappa of each pair of members, on the samples on which both vote."""
     n_members = selection.n_members
     small = selection.total_weight < EXACT_IN_SINGLE
     dtype = np.float32 if small else np.float64
@@ -76,7 +75,7 @@ def pairwise_kappa(selection: Selection) -> Floats:
         known = selection.answered.astype(dtype)
         both = ((known * weights) @ known.T).astype(np.float64)
     for c in range(selection.n_classes):
-        votes: Any = (selection.said == c).astype(dtype)
+        votes: Any = (selection.answers == c).astype(dtype)
         weighted = votes * weights
         agree += weighted @ votes.T
         if selection.is_complete:

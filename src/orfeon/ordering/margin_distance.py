@@ -1,7 +1,7 @@
 """Margin distance minimisation: the chosen members' margins approach a point of small margins.
 
-The margins of a sub-ensemble are a point with one coordinate for each example. The objective point
-has the same small positive margin p everywhere: all examples right, none of them dearly paid for.
+The margins of a sub-ensemble are a point with one coordinate for each sample. The objective point
+has the same small positive margin p everywhere: all samples right, none of them dearly paid for.
 
 References
 ----------
@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orfeon.kernels import order as kernels
+from orfeon.kernels.ordering import order as kernels
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.votes.selection import Selection
 
 #: Whole numbers below this, added twice, still fit into 64 bits.
 _ROOM = 2**61
@@ -34,14 +34,14 @@ class MarginDistance(Rule):
     """Greedy choice of the member that brings the margins nearest to the objective point.
 
     It needs the products of the members' correctness vectors only, so that its cost after one pass
-    over the examples depends on the number of members alone.
+    over the samples depends on the number of members alone.
 
     Parameters
     ----------
     p : float, default=0.075
         Coordinates of the objective point; 0.05 to 0.25 is usual. Taken as the decimal fraction
         that it is printed as, so that equal distances are ties. Where members do not vote on all
-        examples it is lowered by the share of votes that are missing: all of them together could
+        samples it is lowered by the share of votes that are missing: all of them together could
         not reach it otherwise.
 
     Examples
@@ -67,7 +67,7 @@ class MarginDistance(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
@@ -84,7 +84,7 @@ class MarginDistance(Rule):
         Parameters
         ----------
         gram : CorrectnessGram
-            Products of the correctness vectors, over all examples.
+            Products of the correctness vectors, over all samples.
 
         Returns
         -------

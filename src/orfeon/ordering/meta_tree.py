@@ -1,6 +1,6 @@
 """Selection by a pruned tree: members whose votes a small tree needs are kept.
 
-A decision tree is grown whose attributes are the votes of the members, and pruned by
+A decision tree is grown whose features are the votes of the members, and pruned by
 cost-complexity. Members that the pruned tree does not ask are discarded; those that are left vote
 as before.
 
@@ -19,10 +19,10 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.trees.cart import CARTClassifier, PruningRule
-from orfeon.votes.selection import Selection
 
 Target = Literal["vote", "class"]
 
@@ -45,22 +45,22 @@ class MetaTree(Rule):
     ----------
     target : {"vote", "class"}, default="vote"
         What the tree is to predict: the decision of the whole ensemble, so that it is a model of
-        the ensemble, or the class of the example.
+        the ensemble, or the class of the sample.
     pruning : "cv" or float, default="cv"
-        The price of a leaf, as a share of the examples; or by cross-validation. The higher it is,
+        The price of a leaf, as a share of the samples; or by cross-validation. The higher it is,
         the fewer members are kept; 0 prunes what does not lower the error.
     pruning_rule : {"1se", "min"}, default="1se"
         With cross-validation: the smallest tree within one standard error of the least error, or
         the one of least error.
     n_folds : int, default=10
-        Folds of the cross-validation. Examples with the same votes and the same target share one.
+        Folds of the cross-validation. Samples with the same votes and the same target share one.
     random_state : int, default=0
         Fixes the folds, and the choice between equally good tests.
 
     Notes
     -----
     The tree is a :class:`orfeon.CARTClassifier` with Gini impurity; votes are categorical
-    attributes, missing where a member does not vote. Of members that vote alike only the first can
+    features, missing where a member does not vote. Of members that vote alike only the first can
     be in the tree.
 
     Examples
@@ -102,7 +102,7 @@ class MetaTree(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
@@ -116,17 +116,17 @@ class MetaTree(Rule):
                 f"{selection.n_classes}: groups of votes at each node become too many. Use another "
                 "rule."
             )
-        importance, is_used = self._ask_tree(selection)
+        importance, is_used = self._query_tree(selection)
         order = np.lexsort((member_errors(selection), -importance, ~is_used))
         used = max(1, int(is_used.sum()))
         return Arrangement(order.astype(np.int64), importance[order], own_size=used)
 
-    def _ask_tree(
+    def _query_tree(
         self, selection: Selection
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
         """Importance of each member in the pruned tree, and which members are in it."""
-        first = _first_of_those_alike(selection.said)
-        votes: Any = np.where(selection.said[first] >= 0, selection.said[first], np.nan).T
+        first = _first_of_those_alike(selection.answers)
+        votes: Any = np.where(selection.answers[first] >= 0, selection.answers[first], np.nan).T
         target = selection.y if self.target == "class" else decisions(selection)
         tree = CARTClassifier(
             pruning=self.pruning,
@@ -139,21 +139,21 @@ class MetaTree(Rule):
         importance[first] = np.round(tree.feature_importances_, _DECIMALS)
         is_used = np.zeros(selection.n_members, dtype=bool)
         forest = tree.forest_
-        is_used[first[forest.attribute[~forest.is_leaf]]] = True
+        is_used[first[forest.feature[~forest.is_leaf]]] = True
         return importance, is_used
 
 
 def decisions(selection: Selection) -> npt.NDArray[np.int64]:
-    """The class that all members together decide for, for each example."""
-    support = np.zeros((selection.n_examples, selection.n_classes))
-    # Member by member, so that rounding is the same for all examples.
-    for votes, weight in zip(selection.said, selection.vote_weights, strict=True):
+    """The class that all members together decide for, for each sample."""
+    support = np.zeros((selection.n_samples, selection.n_classes))
+    # Member by member, so that rounding is the same for all samples.
+    for votes, weight in zip(selection.answers, selection.vote_weights, strict=True):
         voted = np.flatnonzero(votes >= 0)
         support[voted, votes[voted]] += weight
     return np.asarray(np.argmax(support, axis=1), dtype=np.int64)
 
 
-def _first_of_those_alike(said: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _first_of_those_alike(answers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """The members, but of those with the same votes the first only."""
-    rows = [votes.tobytes() for votes in said]
+    rows = [votes.tobytes() for votes in answers]
     return np.array(sorted({row: t for t, row in reversed(list(enumerate(rows)))}.values()))

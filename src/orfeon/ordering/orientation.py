@@ -1,6 +1,6 @@
 """Orientation ordering: members by the angle of their correctness with a reference direction.
 
-The reference is the projection of the diagonal, where all examples are right, on the plane normal
+The reference is the projection of the diagonal, where all samples are right, on the plane normal
 to the vector of the whole ensemble: the direction in which the ensemble lacks most. It is not
 greedy: one pass and a sort.
 
@@ -18,16 +18,14 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.votes.selection import Selection
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: How the warning begins that the reference is unstable.
-NEAR_DIAGONAL = "the ensemble is right almost alike on all examples"
+NEAR_DIAGONAL = "the ensemble is right almost alike on all samples"
 #: Below this angle between the ensemble and the diagonal, in degrees, the reference is unstable.
 NEAR = 15.0
 
@@ -55,7 +53,7 @@ class Orientation(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
@@ -72,7 +70,7 @@ class Orientation(Rule):
         Parameters
         ----------
         gram : CorrectnessGram
-            Sums over all examples.
+            Sums over all samples.
 
         Returns
         -------
@@ -100,14 +98,14 @@ def reference_direction(mean_correctness: Any) -> tuple[float, Floats]:
 
     Parameters
     ----------
-    mean_correctness : array of shape (n_examples,)
-        c_ens: on each example the share of the members that are right minus that of those wrong.
+    mean_correctness : array of shape (n_samples,)
+        c_ens: on each sample the share of the members that are right minus that of those wrong.
 
     Returns
     -------
     float
         Lambda, with which c_ref = o + lambda c_ens is normal to c_ens.
-    ndarray of shape (n_examples,)
+    ndarray of shape (n_samples,)
         c_ref.
 
     Examples
@@ -163,5 +161,5 @@ def _warning(diagonal: int, ensemble: int, total_weight: int) -> str | None:
     return (
         f'{NEAR_DIAGONAL} ({angle:.1f} degrees from the diagonal), so rule="orientation" is '
         "unstable, as it is with unpruned trees and boosting. Another rule, pruned trees, or other "
-        "selection examples (out-of-bag) will serve better."
+        "selection samples (out-of-bag) will serve better."
     )

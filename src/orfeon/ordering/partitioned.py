@@ -1,8 +1,8 @@
 """Order members by the partitions of Dask collections, where these are.
 
-Margin distance, orientation and the members' own errors follow from sums over examples, which add
+Margin distance, orientation and the members' own errors follow from sums over samples, which add
 up over partitions. The other rules need all votes at once: these are brought together where they
-fit in memory, the examples never.
+fit in memory, the samples never.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
-from sklearn.utils.validation import _num_samples
 
-from orfeon.adapters import adapt
+from orfeon.base import check_length
 from orfeon.ensembles.dask_parts import Part, is_dask, read_parts, rows_of_part, values_of_part
-from orfeon.ordering.curves import error_curve
-from orfeon.ordering.gram import CorrectnessGram
-from orfeon.ordering.individual_error import IndividualError
-from orfeon.ordering.margin_distance import MarginDistance
-from orfeon.ordering.ordered import Keep, Order, order_source, pass_on_warning
-from orfeon.ordering.orientation import Orientation
-from orfeon.ordering.random_order import RandomOrder
-from orfeon.ordering.rule import Arrangement, Rule, as_rule
-from orfeon.tabular import check_length
-from orfeon.votes.selection import NothingCountsError, Selection, read_selection, whole_weights
-from orfeon.votes.source import (
+from orfeon.members import adapt
+from orfeon.members.vote_input import (
     Source,
     check_has_labels,
     codes_of_labels,
     read_source,
     refuse_beside_ensemble,
 )
+from orfeon.members.vote_matrix import NothingCountsError, Selection, read_selection, whole_weights
+from orfeon.ordering.curves import error_curve
+from orfeon.ordering.gram import CorrectnessGram
+from orfeon.ordering.individual_error import IndividualError
+from orfeon.ordering.margin_distance import MarginDistance
+from orfeon.ordering.ordering import Keep, Order, order_source, pass_on_warning
+from orfeon.ordering.orientation import Orientation
+from orfeon.ordering.random_order import RandomOrder
+from orfeon.ordering.rule import Arrangement, Rule, as_rule
+from orfeon.utils.scikit_learn import _num_samples
 
-#: Rules that need no more than sums over examples.
+#: Rules that need no more than sums over samples.
 BY_SUMS = (MarginDistance, Orientation, IndividualError, RandomOrder)
 #: Votes of this many bytes are brought together, if nothing else is said.
 MAX_BYTES = 2**31
@@ -56,7 +56,7 @@ def prune_partitions(
 ) -> Any:
     """Order the members of a fitted ensemble by Dask collections and keep the first of them.
 
-    It is what :func:`orfeon.prune` gives for the same examples in one place, as long as these are
+    It is what :func:`orfeon.prune` gives for the same samples in one place, as long as these are
     not known to be the training set.
 
     Parameters
@@ -64,7 +64,7 @@ def prune_partitions(
     ensemble : fitted ensemble
         Of orfeon or scikit-learn, as for :func:`orfeon.prune`. It is left as it is.
     X : dask array, data frame or bag of rows
-        The selection examples.
+        The selection samples.
     y : dask array, series or bag
         Their labels or targets, in the partitions of ``X``.
     rule : str or Rule, default="margin_distance"
@@ -74,7 +74,7 @@ def prune_partitions(
         A share of the members, their number, the size that the rule suggests, or the size of least
         cross-validated error, which needs all votes together whatever the rule.
     sample_weight : dask array, series or bag, optional
-        Weights of the examples; whole numbers where sums are taken.
+        Weights of the samples; whole numbers where sums are taken.
     max_bytes : int, default=2**31
         Memory that all votes together may take, where they are needed.
     **options
@@ -121,7 +121,7 @@ def order_partitions(
 ) -> Order:
     """Put the members of a fitted ensemble in a better order by Dask collections.
 
-    It is what :func:`orfeon.order` gives for the same examples in one place.
+    It is what :func:`orfeon.order` gives for the same samples in one place.
 
     Parameters
     ----------
@@ -144,9 +144,9 @@ def order_partitions(
     chosen = as_rule(rule, **options)
     if not is_dask(X):
         raise TypeError(
-            f"X is a {type(X).__name__}; prune() and order() take examples that are in memory."
+            f"X is a {type(X).__name__}; prune() and order() take samples that are in memory."
         )
-    check_has_labels(ensemble, y, "the selection examples")
+    check_has_labels(ensemble, y, "the selection samples")
     members = adapt(ensemble)
     chosen.check(is_regression=not members.n_classes)
     parts = read_parts(X, y, sample_weight)
@@ -158,9 +158,9 @@ def order_partitions(
 
 
 def refuse_for_partitions(on: Any, no_vote: Any, task: Any) -> None:
-    """Refuse what ``order`` and ``prune`` take for examples in memory only."""
-    if on != "examples":
-        raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="examples".')
+    """Refuse what ``order`` and ``prune`` take for samples in memory only."""
+    if on != "train":
+        raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="train".')
     refuse_beside_ensemble(no_vote, task)
 
 
@@ -240,7 +240,7 @@ def _gram(
 def _wrong(
     ensemble: Any, number: int, X: Any, y: Any, weight: Any, order: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64] | None:
-    """Weight of the examples on which the first 1, 2, ... members are wrong."""
+    """Weight of the samples on which the first 1, 2, ... members are wrong."""
     selection = _selection(ensemble, number, X, y, weight)
     if selection is None:
         return None
@@ -248,7 +248,7 @@ def _wrong(
 
 
 def _selection(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> Selection | None:
-    """What the members say of a part; None where no example counts."""
+    """What the members say of a part; None where no sample counts."""
     rows, values = rows_of_part(X), values_of_part(y)
     try:
         if _num_samples(rows) == 0 == len(values):
@@ -271,15 +271,15 @@ def _order_by_votes(asking: _Asking, members: Any, rule: Rule, max_bytes: int) -
     if needed > max_bytes:
         raise ValueError(
             f"rule={rule.name!r} needs all votes together: those of {members.n_members} members on "
-            f"{n_rows} examples are {needed / 1e9:.3g} GB, and max_bytes={max_bytes} allows "
+            f"{n_rows} samples are {needed / 1e9:.3g} GB, and max_bytes={max_bytes} allows "
             f"{max_bytes / 1e9:.3g} GB. {_way_out(members.n_classes)}"
         )
     answers = [found for found in asking.compute(asking.each(_answers)) if found is not None]
     if not answers:
         raise NothingCountsError("X has no rows that count: all partitions are empty.")
-    said, targets, weights = zip(*answers, strict=True)
+    outputs, targets, weights = zip(*answers, strict=True)
     selection = read_selection(
-        np.concatenate(said, axis=1), np.concatenate(targets),
+        np.concatenate(outputs, axis=1), np.concatenate(targets),
         None if weights[0] is None else np.concatenate(weights),
         task="classification" if members.n_classes else "regression",
         member_weights=members.member_weights,
@@ -289,10 +289,10 @@ def _order_by_votes(asking: _Asking, members: Any, rule: Rule, max_bytes: int) -
 
 def _way_out(n_classes: int) -> str:
     if not n_classes:
-        return "Order by fewer examples."
+        return "Order by fewer samples."
     return (
         "margin_distance, orientation, individual_error and random need sums only (with a number "
-        'or a share to keep, not "auto"); or order by fewer examples.'
+        'or a share to keep, not "auto"); or order by fewer samples.'
     )
 
 
@@ -301,7 +301,7 @@ def _count(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> int:
 
 
 def _answers(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> Any:
-    """Votes, labels and weights of a part, in few bytes; None where there is no example."""
+    """Votes, labels and weights of a part, in few bytes; None where there is no sample."""
     rows, values = rows_of_part(X), column_or_1d(values_of_part(y))
     if len(values) == 0:
         return None
@@ -310,12 +310,12 @@ def _answers(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> Any:
         check_length(values, _num_samples(rows))
         weights = None if weight is None else np.ravel(values_of_part(weight))
         counts = whole_weights(weights, len(values))[0] > 0
-        said, targets = members.answers(rows), values
+        answers, targets = members.answers(rows), values
         if members.classes is not None:
-            said = said.astype(np.min_scalar_type(members.n_classes))
+            answers = answers.astype(np.min_scalar_type(members.n_classes))
             targets = codes_of_labels(values, members.classes, counts)
     except NothingCountsError:
         return None
     except (ValueError, TypeError) as error:
         raise type(error)(f"Partition {number}: {error}") from error
-    return said, targets, weights
+    return answers, targets, weights

@@ -6,15 +6,14 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.rendering.figure import Scale, axes_for, look_of, put_title, scale_members
 from orfeon.rendering.palette import MUTED_INK
+from orfeon.utils.types import Floats
 
 if TYPE_CHECKING:
-    from orfeon.ordering.ordered import Keep, Order
+    from orfeon.ordering.ordering import Keep, Order
 
-Floats = npt.NDArray[np.float64]
 
 #: Width and height in inches of a new figure.
 _SIZE = (6.0, 4.0)

@@ -10,10 +10,11 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.adapters import adapt, unpruned
-from orfeon.ordering.ordered import Keep
-from orfeon.ordering.pruned_base import Floats, Ordered, PrunedEnsemble, ensemble_has
+from orfeon.members import adapt, unpruned
+from orfeon.ordering.ordering import Keep
+from orfeon.ordering.pruned_base import Ordered, PrunedEnsemble, ensemble_has
 from orfeon.ordering.rule import Rule
+from orfeon.utils.types import Floats
 
 
 class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
@@ -32,11 +33,11 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     keep : float, int, "auto" or "rule", default=0.2
         A share of the members, their number, the size of least cross-validated error, or that which
         the rule suggests.
-    on : {"examples", "out_of_bag", "validation"}, default="examples"
-        What members are ordered by: their votes on all training examples, on those that they were
-        not trained on, or on examples that are set aside: for a frozen ensemble, all those given.
+    on : {"train", "out_of_bag", "validation"}, default="train"
+        What members are ordered by: their votes on all training samples, on those that they were
+        not trained on, or on samples that are set aside: for a frozen ensemble, all those given.
     validation_fraction : float, default=0.25
-        Share of the examples, of each class, that is set aside with ``on="validation"``; copies of
+        Share of the samples, of each class, that is set aside with ``on="validation"``; copies of
         one stay together, and no class is set aside as a whole.
     n_jobs : int, optional
         Handed on to the ensemble, unless it is frozen; by default it keeps its own.
@@ -54,17 +55,17 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     kept_ : ndarray
         Indices of the kept members in the whole ensemble.
     error_curve_ : ndarray
-        Error of the first 1, 2, ... members on the selection examples.
+        Error of the first 1, 2, ... members on the selection samples.
     estimators_ : sequence
         The kept members.
     forest_ : Forest
         The kept members as a forest, where they are trees of orfeon.
     feature_importances_ : ndarray
-        Importance of each attribute for them, where the ensemble tells it.
+        Importance of each feature for them, where the ensemble tells it.
     classes_ : ndarray
         The classes.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 
@@ -90,7 +91,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         *,
         rule: str | Rule = "margin_distance",
         keep: Keep = 0.2,
-        on: Ordered = "examples",
+        on: Ordered = "train",
         validation_fraction: float = 0.25,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -116,7 +117,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -135,7 +136,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -154,7 +155,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -170,7 +171,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -187,7 +188,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -227,12 +228,12 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         How members are ordered: "reduce_error", "complementarity", "individual_error" or "random".
     keep : float, int, "auto" or "rule", default=0.2
         A share of the members, their number, or the size of least cross-validated error.
-    on : {"examples", "out_of_bag", "validation"}, default="examples"
-        What members are ordered by: their predictions on all training examples, on those that they
-        were not trained on, or on examples that are set aside: for a frozen ensemble, all those
+    on : {"train", "out_of_bag", "validation"}, default="train"
+        What members are ordered by: their predictions on all training samples, on those that they
+        were not trained on, or on samples that are set aside: for a frozen ensemble, all those
         given.
     validation_fraction : float, default=0.25
-        Share of the examples that is set aside with ``on="validation"``; copies of one stay
+        Share of the samples that is set aside with ``on="validation"``; copies of one stay
         together.
     n_jobs : int, optional
         Handed on to the ensemble, unless it is frozen; by default it keeps its own.
@@ -250,15 +251,15 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
     kept_ : ndarray
         Indices of the kept members in the whole ensemble.
     error_curve_ : ndarray
-        Mean squared error of the first 1, 2, ... members on the selection examples.
+        Mean squared error of the first 1, 2, ... members on the selection samples.
     estimators_ : sequence
         The kept members.
     forest_ : Forest
         The kept members as a forest, where they are trees of orfeon.
     feature_importances_ : ndarray
-        Importance of each attribute for them, where the ensemble tells it.
+        Importance of each feature for them, where the ensemble tells it.
     n_features_in_ : int
-        Number of attributes.
+        Number of features.
     feature_names_in_ : ndarray
         Their names, when all are strings.
 
@@ -280,7 +281,7 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         *,
         rule: str | Rule = "reduce_error",
         keep: Keep = 0.2,
-        on: Ordered = "examples",
+        on: Ordered = "train",
         validation_fraction: float = 0.25,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -9,40 +9,36 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import (
-    BaseEstimator,
-    MetaEstimatorMixin,
-    _fit_context,
-    clone,
-    is_classifier,
-    is_regressor,
-)
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import _safe_indexing, assert_all_finite, column_or_1d, get_tags, indexable
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _num_samples,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from orfeon.adapters import unpruned
-from orfeon.ensembles.setting_aside import set_aside
-from orfeon.ensembles.training import hand_on
+from orfeon.base import are_counts, check_length, read_weights, rows_with_copies
+from orfeon.ensembles.holdout import set_aside
+from orfeon.ensembles.training import set_nested_params
 from orfeon.forest import Forest
-from orfeon.ordering.ordered import Keep, Order, order_source
+from orfeon.members import unpruned
+from orfeon.members.vote_input import read_source
+from orfeon.ordering.ordering import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
-from orfeon.restoring import transactional
-from orfeon.seeding import Purpose, branch, seed_sequence
-from orfeon.tabular import are_counts, check_length, read_weights, rows_with_copies
 from orfeon.trees.limits import LIMITS
-from orfeon.votes.source import read_source
+from orfeon.utils.scikit_learn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    _num_samples,
+    _safe_indexing,
+)
+from orfeon.utils.seeding import Purpose, branch, seed_sequence
+from orfeon.utils.transactional_fit import transactional
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
-Ordered = Literal["examples", "out_of_bag", "validation"]
+Ordered = Literal["train", "out_of_bag", "validation"]
 
 
 def ensemble_has(method: str) -> Callable[[Any], bool]:
@@ -66,7 +62,9 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"auto", "rule"}),
         ],
-        "on": [StrOptions({"examples", "out_of_bag", "validation"})],
+        "on": [
+            StrOptions({"train", "out_of_bag", "validation", "examples"}, deprecated={"examples"})
+        ],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
@@ -97,12 +95,12 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples, as the ensemble takes them.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples, as the ensemble takes them.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice. An ensemble
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice. An ensemble
             that takes none is given copies, for weights that are whole numbers.
 
         Returns
@@ -120,9 +118,9 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         is_open = isinstance(rule, RandomOrder) and rule.random_state is None
         if is_open and self.random_state is not None:
             rule = RandomOrder(_seed_of_order(self.random_state))
-        examples = self._train(whole, X, y, sample_weight)
+        samples = self._train(whole, X, y, sample_weight)
         source = read_source(
-            whole, *examples, on="out_of_bag" if self.on == "out_of_bag" else "examples",
+            whole, *samples, on="train" if self.on == "validation" else self.on,
             was_trained_on=self._was_trained_on(whole),
         )  # fmt: skip
         found = order_source(source, rule)
@@ -144,13 +142,13 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         if self.random_state is not None:
             _set_random_state(whole, self.random_state)
         if self.n_jobs is not None:
-            hand_on(whole, n_jobs=self.n_jobs)
+            set_nested_params(whole, n_jobs=self.n_jobs)
         if self.verbose:
-            hand_on(whole, verbose=self.verbose)
+            set_nested_params(whole, verbose=self.verbose)
         return whole
 
     def _train(self, whole: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-        """Fit the ensemble, unless it is frozen, and give the examples to order its members by."""
+        """Fit the ensemble, unless it is frozen, and give the samples to order its members by."""
         if isinstance(whole, FrozenEstimator):
             return X, y, sample_weight
         if sample_weight is not None and not has_fit_parameter(whole, "sample_weight"):
@@ -161,16 +159,16 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         return select
 
     def _was_trained_on(self, whole: Any) -> bool | None:
-        """Whether the ensemble was trained on the examples that members are ordered by."""
+        """Whether the ensemble was trained on the samples that members are ordered by."""
         if self.on == "validation":
             return False
         return None if isinstance(whole, FrozenEstimator) else True
 
     def _parts(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any]:
-        """The examples to train on and those to order by."""
+        """The samples to train on and those to order by."""
         if self.on == "out_of_bag" and _num_samples(X) == 1:
             raise ValueError(
-                'on="out_of_bag" needs examples that members are not trained on; X has 1 sample.'
+                'on="out_of_bag" needs samples that members are not trained on; X has 1 sample.'
             )
         if self.on != "validation":
             return (X, y, sample_weight), (X, y, sample_weight)
@@ -190,7 +188,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         )  # fmt: skip
         if not aside.any():
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} sets no example aside to order "
+                f"validation_fraction={self.validation_fraction} sets no sample aside to order "
                 f"members by, of {len(count)} sample(s); of each class, or of all in regression, "
                 "one that is different must stay to train on."
             )
@@ -205,7 +203,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -218,7 +216,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
 
     @property
     def error_curve_(self) -> Floats:
-        """Error of the first 1, 2, ... members on the selection examples."""
+        """Error of the first 1, 2, ... members on the selection samples."""
         check_is_fitted(self, "ensemble_")
         return self.order_.error_curve
 
@@ -237,7 +235,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each attribute for the kept members, where the ensemble tells it."""
+        """Importance of each feature for the kept members, where the ensemble tells it."""
         check_is_fitted(self, "ensemble_")
         return np.asarray(self.ensemble_.feature_importances_)
 
@@ -247,7 +245,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -264,7 +262,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -284,7 +282,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -301,7 +299,7 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         return len(self.kept_)
 
     def _kept_ensemble(self) -> Any:
-        """The members that were kept, for :func:`orfeon.adapters.unpruned`."""
+        """The members that were kept, for :func:`orfeon.members.unpruned`."""
         check_is_fitted(self, "ensemble_")
         if self.order_.has_own_weights:
             raise ValueError(
@@ -337,7 +335,7 @@ def _set_random_state(whole: Any, random_state: Any) -> None:
 
 
 def _as_often_as_they_weigh(X: Any, y: Any, sample_weight: Any, base: Any) -> tuple[Any, Any]:
-    """Copies of the examples in place of their weights, which the ensemble does not take."""
+    """Copies of the samples in place of their weights, which the ensemble does not take."""
     (rows,) = indexable(X)
     labels = column_or_1d(y, warn=True)
     check_length(labels, _num_samples(rows))

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.seeding import seed_sequence
-from orfeon.votes.selection import Selection
+from orfeon.utils.seeding import seed_sequence
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class RandomOrder(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples; only their number counts.
+            What they say of the selection samples; only their number counts.
 
         Returns
         -------

@@ -14,18 +14,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from orfeon.kernels import backfitting
-from orfeon.kernels import order as kernels
+from orfeon.kernels.ordering import backfitting
+from orfeon.kernels.ordering import order as kernels
+from orfeon.members.vote_matrix import Selection
 from orfeon.ordering.curves import kernel_arrays
 from orfeon.ordering.regression import order_by_squared_error
 from orfeon.ordering.rule import Arrangement, Rule, check_switches, first_appearances
-from orfeon.votes.selection import Selection
+from orfeon.utils.types import Integers
 
-Integers = npt.NDArray[np.int64]
-
-#: Whole weights are taken as copies when that makes at most this many of each example on average.
+#: Whole weights are taken as copies when that makes at most this many of each sample on average.
 _COPIES = 8
 
 
@@ -41,7 +39,7 @@ class ReduceError(Rule):
         Whether after each choice the members chosen before are gone through, in the order in which
         they were chosen, and each is replaced by the unused member that lowers the error most, if
         one does. The subsets of different sizes are then not nested. Classification only. It is
-        fast where all votes count the same and examples are weighted by small whole numbers; else
+        fast where all votes count the same and samples are weighted by small whole numbers; else
         it takes some forty times as long.
     max_passes : int, default=100
         How often they are gone through at most after each choice.
@@ -73,7 +71,7 @@ class ReduceError(Rule):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------
@@ -96,10 +94,10 @@ class ReduceError(Rule):
         n_members, total = selection.n_members, selection.total_weight
         subsets = np.empty((n_members, n_members), np.int64)
         votes, y, *weights = kernel_arrays(selection)
-        if selection.member_weights is None and total <= _COPIES * selection.n_examples:
-            # Whole weights are copies, and examples that all count the same are counted in words.
-            copies = np.repeat(np.arange(selection.n_examples), selection.weights)
-            if len(copies) > selection.n_examples:
+        if selection.member_weights is None and total <= _COPIES * selection.n_samples:
+            # Whole weights are copies, and samples that all count the same are counted in words.
+            copies = np.repeat(np.arange(selection.n_samples), selection.weights)
+            if len(copies) > selection.n_samples:
                 votes, y = np.ascontiguousarray(votes[:, copies]), y[copies]
             backfitting.backfit_counts(
                 votes, y, selection.n_classes, self.max_passes, chosen, errors, subsets

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.rule_names import RuleNames
-from orfeon.votes.selection import Selection
+from orfeon.members.vote_matrix import Selection
+from orfeon.utils.registry import RuleNames
 
 #: The rules by name: module and class.
 _HOMES = {
@@ -104,7 +104,7 @@ class Rule(ABC):
         Parameters
         ----------
         selection : Selection
-            What they say of the selection examples.
+            What they say of the selection samples.
 
         Returns
         -------

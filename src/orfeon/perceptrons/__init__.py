@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import if_installed, lazy_names
 from orfeon.perceptrons.boost import PPBoostClassifier
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.perceptrons.regression import ParallelPerceptronRegressor
+from orfeon.utils.lazy import if_installed, lazy_names
 
 #: What needs imbalanced-learn, which nothing else here does: imported on first use.
 _HOMES = {"PPTSSSampler": "sampler"}

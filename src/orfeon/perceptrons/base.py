@@ -10,25 +10,24 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from joblib import Parallel, delayed
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ensembles.perturbation import member_generator
-from orfeon.ensembles.units import as_units
-from orfeon.perceptrons import p_delta
-from orfeon.perceptrons.inputs import Inputs
-from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
-from orfeon.progress import CallbackSupport, Progress, report_progress
-from orfeon.seeding import branch
-from orfeon.tabular import (
+from orfeon.base import (
     TabularEstimator,
-    TrainingData,
+    TrainingSet,
     are_counts,
     check_length,
 )
+from orfeon.ensembles.canonical_order import as_units
+from orfeon.ensembles.perturbation import member_generator
+from orfeon.perceptrons import p_delta
+from orfeon.perceptrons.inputs import Inputs
+from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
 from orfeon.trees.limits import LIMITS
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.progress import CallbackSupport, Progress, report_progress
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.seeding import branch
+from orfeon.utils.types import Floats
 
 PERCEPTRONS: dict[str, list[Any]] = {
     "n_perceptrons": [Interval(Integral, 1, None, closed="left")],
@@ -108,18 +107,18 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
 
     @abstractmethod
     def _problem(self, index: int, y: npt.NDArray[Any]) -> Problem:
-        """What one of them learns from some examples."""
+        """What one of them learns from some samples."""
 
     @abstractmethod
     def _judging(self) -> dict[str, float]:
         """Tolerance and rho of the rule."""
 
     @abstractmethod
-    def _learn_target(self, data: TrainingData) -> None:
+    def _learn_target(self, data: TrainingSet) -> None:
         """Take note of what the targets of the first training set are."""
 
-    def _check_target(self, data: TrainingData) -> None:
-        """Look at the targets of examples that training goes on with."""
+    def _check_target(self, data: TrainingSet) -> None:
+        """Look at the targets of samples that training goes on with."""
 
     def _check_settings(self) -> None:
         """Refuse settings that scikit-learn's own validation cannot."""
@@ -145,7 +144,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
             self._take(courses)
 
     def _fit_chunk(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """One more epoch, on some examples."""
+        """One more epoch, on some samples."""
         known = getattr(self, "_solutions", [])
         begins = not hasattr(self, "_solutions")
         data = self._read_next(
@@ -162,8 +161,8 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
 
     def _read_next(
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool, why: str, is_chunk: bool = False
-    ) -> TrainingData:
-        """Read examples; the first ones say what inputs and targets are."""
+    ) -> TrainingSet:
+        """Read samples; the first ones say what inputs and targets are."""
         self._check_settings()
         if not begins:
             self._check_same_perceptrons(why)
@@ -186,12 +185,12 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
 
     def _read_units(
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool = True
-    ) -> TrainingData:
-        """The examples in an order of their own, weights of whole numbers as copies."""
+    ) -> TrainingSet:
+        """The samples in an order of their own, weights of whole numbers as copies."""
         units = as_units(self._read(X, y, sample_weight, reset=begins))[0]
-        return replace(units, weights=in_examples(units.weights))
+        return replace(units, weights=in_samples(units.weights))
 
-    def _learn_inputs(self, data: TrainingData, *, is_chunk: bool = False) -> None:
+    def _learn_inputs(self, data: TrainingSet, *, is_chunk: bool = False) -> None:
         """Learn from a training set what the inputs and the targets are."""
         self._learn_target(data)
         # What is constant in a first chunk need not be so in the next ones.
@@ -201,7 +200,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         )  # fmt: skip
 
     def _rule(self, total_weight: float) -> PDelta:
-        """The rule, for examples of this total weight."""
+        """The rule, for samples of this total weight."""
         rate = p_delta.stable_rate(total_weight) if self.eta0 == "auto" else float(self.eta0)
         return PDelta(
             self.mode, self.rule, self.learning_rate, rate, self.tune_margin,
@@ -222,7 +221,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     ) -> list[Course]:
         """Train a parallel perceptron for each problem; with no starts, from drawn weights.
 
-        ``rated_as`` is the weight of examples that the learning rate is for, if not these.
+        ``rated_as`` is the weight of samples that the learning rate is for, if not these.
         """
 
         def train_one(index: int) -> Course:
@@ -235,7 +234,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
             return p_delta.train(
                 its_inputs, problem.targets, its_weights, start, self._rule(total),
                 n_epochs or self.max_iter, rng,
-                None if progress is None or not progress.is_heard else progress.update_and_ask,
+                progress.update_and_check if progress and progress.has_listener else None,
             )  # fmt: skip
 
         if self._n_problems < 2:
@@ -271,8 +270,8 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Examples.
+        X : array or data frame of shape (n_rows, n_features)
+            Samples.
         y : array of shape (n_rows,)
             Their classes or targets.
         sample_weight : array of shape (n_rows,), optional
@@ -288,7 +287,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         check_length(targets, len(inputs))
         weights = np.ones(len(inputs))
         if sample_weight is not None:
-            weights = in_examples(self._read_weights(sample_weight, targets))
+            weights = in_samples(self._read_weights(sample_weight, targets))
         weights = self._weigh_classes(targets, weights)
         rule = self._rule(1.0)
         total = 0.0
@@ -308,8 +307,8 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         return weights
 
 
-def in_examples(weights: Floats) -> Floats:
-    """Weights in units of an example, as the steps of training are."""
+def in_samples(weights: Floats) -> Floats:
+    """Weights in units of a sample, as the steps of training are."""
     if are_counts(weights):
         return weights
     return np.asarray(weights * (np.count_nonzero(weights) / weights.sum()))

@@ -1,7 +1,7 @@
-"""PPBoost: AdaBoost over parallel perceptrons that looks at what each example is to them.
+"""PPBoost: AdaBoost over parallel perceptrons that looks at what each sample is to them.
 
 AdaBoost raises the weight of whatever is wrong, noise above all. PPBoost multiplies the exponent of
-each example's update by a factor R that depends on its category in the round: -1 for noisy examples
+each sample's update by a factor R that depends on its category in the round: -1 for noisy samples
 turns the update round.
 
 References
@@ -15,14 +15,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import StrOptions
 
 from orfeon.boosting.adaboost import AdaBoostClassifier, AdaBoostScheme, Algorithm, OnFailure
 from orfeon.boosting.learners import Sampling
-from orfeon.boosting.loop import Hears, Judgement, Scheme
-from orfeon.ensembles.combination import OWN, Combine
+from orfeon.boosting.loop import MemberOutput, RoundResult, Scheme
+from orfeon.data.schema import Schema
+from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.categories import (
     BORDERLINE,
@@ -34,9 +34,9 @@ from orfeon.perceptrons.categories import (
 )
 from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
-from orfeon.schema import Schema
+from orfeon.utils.scikit_learn import StrOptions
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 BoostMode = Literal["adaboost", "negative", "positive", "balanced"]
 
 #: The factor R of each mode, for each category.
@@ -51,7 +51,7 @@ FACTORS: dict[BoostMode, dict[int, float]] = {
 class PPBoostScheme(AdaBoostScheme):
     """The two formulas of PPBoost: AdaBoost's, the second with a factor R in the exponent."""
 
-    hears: ClassVar[Hears] = "activations"
+    member_output: ClassVar[MemberOutput] = "activations"
 
     def __init__(
         self,
@@ -69,22 +69,22 @@ class PPBoostScheme(AdaBoostScheme):
         self._factors = np.array([factors[category] for category in range(4)], dtype=np.float64)
         self._quasi_noisy: QuasiNoisy = quasi_noisy
 
-    def _votes(self, said: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        return np.asarray(p_delta.votes(said[:, :-1]) > 0, dtype=np.int64)
+    def _votes(self, answers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        return np.asarray(p_delta.votes(answers[:, :-1]) > 0, dtype=np.int64)
 
-    def judge(self, said: npt.NDArray[Any]) -> Judgement:
+    def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
         """Weighted error of the vote, and half of the logarithm of the odds, as in AdaBoost."""
-        return super().judge(self._votes(said))
+        return super().evaluate(self._votes(answers))
 
-    def _factors_of(self, said: npt.NDArray[Any], odds: float) -> Floats:
-        """exp(-vote R y h), times exp(vote) for all examples, which their sum takes out again.
+    def _factors_of(self, answers: npt.NDArray[Any], odds: float) -> Floats:
+        """exp(-vote R y h), times exp(vote) for all samples, which their sum takes out again.
 
         Where R = 1 this is AdaBoost's: the odds for what is wrong, and 1 for what is right.
         """
-        margins = self._targets[:, None] * said[:, :-1]
-        gamma = float(said[0, -1])
+        margins = self._targets[:, None] * answers[:, :-1]
+        gamma = float(answers[0, -1])
         codes = categorise(margins, gamma, self._targets, self._positive, self._quasi_noisy)
-        agreement = np.where(self._votes(said) == self._labels, 1.0, -1.0) * self._factors[codes]
+        agreement = np.where(self._votes(answers) == self._labels, 1.0, -1.0) * self._factors[codes]
         return np.asarray(np.power(odds, (1.0 - agreement) / 2.0))
 
 
@@ -100,11 +100,11 @@ class PPBoostClassifier(AdaBoostClassifier):
         Members at most. Fewer than half of them, where the run ends by itself,
         come with a warning.
     mode : {"adaboost", "negative", "positive", "balanced"}, default="balanced"
-        What the examples' categories do to their weights. "adaboost": nothing. "negative": what is
-        noisy loses weight when it is wrong. "positive": so do quasi-noisy examples, which are
+        What the samples' categories do to their weights. "adaboost": nothing. "negative": what is
+        noisy loses weight when it is wrong. "positive": so do quasi-noisy samples, which are
         negative, borderline and wrong. "balanced": the weight of these stays.
     quasi_noisy : {"vote", "all"}, default="vote"
-        Whether a quasi-noisy example is one that the vote, or that all perceptrons are wrong about.
+        Whether a quasi-noisy sample is one that the vote, or that all perceptrons are wrong about.
     pos_label : object, optional
         The class of interest; the one of least weight by default, the second one when they weigh
         the same.
@@ -130,11 +130,11 @@ class PPBoostClassifier(AdaBoostClassifier):
     See Also
     --------
     AdaBoostClassifier : The same, for ``mode="adaboost"``; also for more than two classes.
-    PPTSSClassifier : Leaves examples out instead of weighing them.
+    PPTSSClassifier : Leaves samples out instead of weighing them.
 
     Notes
     -----
-    The update is D exp(-vote R y h), where R is 1 but for noisy examples, where it is -1, and for
+    The update is D exp(-vote R y h), where R is 1 but for noisy samples, where it is -1, and for
     quasi-noisy ones, where it is 1, -1 or 0 in the modes "negative", "positive" and "balanced".
 
     Quasi-noisy are in the source those that all perceptrons are wrong about, which are next to
@@ -224,15 +224,15 @@ class PPBoostClassifier(AdaBoostClassifier):
             return ParallelPerceptronClassifier(margin_weight=0.3)
         return self.estimator
 
-    def _scheme(self, examples: Examples) -> Scheme:
+    def _scheme(self, samples: Samples) -> Scheme:
         check_two_classes(self, self.classes_)
-        self._check_min_weight(examples)
+        self._check_min_weight(samples)
         positive = code_of_interest(
-            examples.labels, examples.sample_weights, self.classes_, self.pos_label
+            samples.labels, samples.sample_weights, self.classes_, self.pos_label
         )
         self.positive_class_ = self.classes_[positive]
         return PPBoostScheme(
-            examples.labels, examples.weights, positive, FACTORS[self.mode], self.quasi_noisy,
+            samples.labels, samples.weights, positive, FACTORS[self.mode], self.quasi_noisy,
             self.on_failure, self.min_weight,
         )  # fmt: skip
 

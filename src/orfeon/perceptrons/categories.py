@@ -1,4 +1,4 @@
-"""What training examples are to a parallel perceptron: redundant, noisy, borderline or quasi-noisy.
+"""What training samples are to a parallel perceptron: redundant, noisy, borderline or quasi-noisy.
 
 References
 ----------
@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
+
 QuasiNoisy = Literal["all", "vote"]
 
 #: The categories, by their codes.
@@ -28,7 +29,7 @@ def categorise(
     positive: float = 1.0,
     quasi_noisy: QuasiNoisy = "all",
 ) -> npt.NDArray[np.int8]:
-    """The category of each example."""
+    """The category of each sample."""
     if quasi_noisy not in ("all", "vote"):
         raise ValueError(f'quasi_noisy={quasi_noisy!r} is not allowed; give "all" or "vote".')
     n_perceptrons = margins.shape[1]

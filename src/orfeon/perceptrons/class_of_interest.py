@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.imbalance.metrics import least_weighty
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 def class_code(pos_label: Any, classes: npt.NDArray[Any]) -> int:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-from orfeon.schema import Categories, Schema
-
-Floats = npt.NDArray[np.float64]
+from orfeon.data.schema import Categories, Schema
+from orfeon.utils.types import Floats
 
 #: Inputs are cut at this, so that no sum of their squares leaves the range of floats.
 _LARGEST = 1e100
@@ -85,9 +83,9 @@ class Inputs:
     def _columns(self, X: Floats) -> Iterator[tuple[int, Floats]]:
         """Each input's place and its values as they are in the table, missing ones as NaN."""
         place = 0
-        for attribute, codes in enumerate(self.codes):
+        for feature, codes in enumerate(self.codes):
             # A column of a matrix of rows is far apart in memory; it is gone through many times.
-            values = np.ascontiguousarray(X[:, attribute])
+            values = np.ascontiguousarray(X[:, feature])
             if codes is None:
                 yield place, values
                 place += 1
@@ -99,7 +97,7 @@ class Inputs:
 
 
 def _input_codes(categories: Categories) -> tuple[int, ...] | None:
-    """The categories of an attribute that become inputs, by their codes."""
+    """The categories of a feature that become inputs, by their codes."""
     if categories is None:
         return None
     return (1,) if len(categories) == 2 else tuple(range(len(categories)))

@@ -8,36 +8,35 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.base import class_factors
 from orfeon.boosting.learners import Sampling, draw_sample
-from orfeon.boosting.loop import Hears
-from orfeon.ensembles.perturbation import Examples, draw_seed
-from orfeon.members import EstimatorMembers
-from orfeon.tabular import class_factors
+from orfeon.boosting.loop import MemberOutput
+from orfeon.ensembles.perturbation import Samples, draw_seed
+from orfeon.members.members import EstimatorMembers
+from orfeon.utils.types import Floats
 
 if TYPE_CHECKING:
     from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 
-Floats = npt.NDArray[np.float64]
-
 
 class PerceptronLearner:
-    """Trains parallel perceptrons, which all see attributes standardised in the same way."""
+    """Trains parallel perceptrons, which all see features standardised in the same way."""
 
     def __init__(
         self,
         base: ParallelPerceptronClassifier,
         X: Any,
-        examples: Examples,
+        samples: Samples,
         sampling: Sampling,
         classes: npt.NDArray[Any],
     ) -> None:
         self.class_weight, self.classes = base.class_weight, classes
         # Here classes are codes; what their weights are about are the classes themselves.
         self.base = clone(base).set_params(class_weight=None)
-        data = self.base._begin(X, examples.labels, examples.sample_weights, in_order=True)
+        data = self.base._begin(X, samples.labels, samples.sample_weights, in_order=True)
         self.inputs = self.base.inputs_.of(data.X)
-        # Not all classes need be among examples of which some were set aside.
-        self.n_classes = max(examples.n_classes, 1)
+        # Not all classes need be among samples of which some were set aside.
+        self.n_classes = max(samples.n_classes, 1)
         self.base.classes_ = np.arange(self.n_classes)
         self.base.n_classes_ = self.n_classes
         self.sampling = sampling
@@ -51,18 +50,18 @@ class PerceptronLearner:
     ) -> EstimatorMembers:
         """Train a parallel perceptron."""
         seeds = np.random.SeedSequence(int(draw_seed(rng)))
-        n_examples = len(weights) if n_present is None else n_present
+        n_samples = len(weights) if n_present is None else n_present
         if self.sampling == "resample":
-            given = draw_sample(weights, labels, self.n_classes, rng, n_examples).astype(np.float64)
+            given = draw_sample(weights, labels, self.n_classes, rng, n_samples).astype(np.float64)
         else:
-            given = weights * (n_examples / weights.sum())
+            given = weights * (n_samples / weights.sum())
         if self.class_weight is not None:
             given = given * class_factors(self.class_weight, self.classes, labels, given)[labels]
         member = self.base._trained_copy(self.inputs, labels, given, seeds)
         return EstimatorMembers([member], self.n_classes)
 
-    def hear(self, member: EstimatorMembers, what: Hears) -> npt.NDArray[Any]:
-        """What a parallel perceptron says of the training examples."""
+    def predict_train(self, member: EstimatorMembers, what: MemberOutput) -> npt.NDArray[Any]:
+        """What a parallel perceptron says of the training samples."""
         (one,) = member.estimators
         if what == "votes":
             return np.asarray(one._decide(self.inputs))

@@ -10,7 +10,7 @@ The rule descends the energy ::
       + sum over wrong x and the h to blame of |w_h x|                       the errors
       + mu sum over right x and all h of max(0, gamma - |w_h x|)             the margin
 
-where x with their weights are the examples, gamma is the margin, and mu says what it weighs. In
+where x with their weights are the samples, gamma is the margin, and mu says what it weighs. In
 Auer's rule the last sum is also over wrong x and those h that are not to blame.
 
 References
@@ -30,10 +30,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.kernels import perceptron as kernels
-from orfeon.kernels.jit import kernel_view
+from orfeon.kernels.perceptron import epoch as kernels
+from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Mode = Literal["batch", "incremental"]
 Rule = Literal["p_delta", "auer"]
 LearningRate = Literal["invscaling", "adaptive", "constant"]
@@ -43,7 +43,7 @@ _SCHEDULES = {
     "adaptive": kernels.FOLLOWING,
     "constant": kernels.CONSTANT,
 }
-#: Learning rate of batch updates, which are sums over the examples, and their weight up to which
+#: Learning rate of batch updates, which are sums over the samples, and their weight up to which
 #: it is stable; beyond, it falls as the sums grow.
 _LARGEST_RATE, _STABLE_WEIGHT = 0.01, 700.0
 #: Products of a row's inputs and weights between two reports of progress, and the share of the
@@ -103,15 +103,15 @@ class Course(NamedTuple):
 
 
 def stable_rate(total_weight: float) -> float:
-    """A learning rate for steps that are sums over examples of this total weight."""
+    """A learning rate for steps that are sums over samples of this total weight."""
     return float(_LARGEST_RATE * (_STABLE_WEIGHT / max(_STABLE_WEIGHT, total_weight)))
 
 
-def rated_weight(inputs: Floats, example_weights: Floats) -> float:
-    """The weight of some examples that a learning rate should be for."""
+def rated_weight(inputs: Floats, sample_weights: Floats) -> float:
+    """The weight of some samples that a learning rate should be for."""
     lengths = np.sqrt(np.einsum("nd,nd->n", inputs, inputs))
     mean_length = float(lengths.mean()) if len(lengths) else 0.0
-    return float(example_weights.sum() * max(1.0, mean_length))
+    return float(sample_weights.sum() * max(1.0, mean_length))
 
 
 def draw_weights(
@@ -147,19 +147,19 @@ def votes(activations: Floats) -> npt.NDArray[np.int64]:
 
 
 def update(
-    inputs: Floats, targets: Floats, example_weights: Floats, solution: Solution, rule: PDelta
+    inputs: Floats, targets: Floats, sample_weights: Floats, solution: Solution, rule: PDelta
 ) -> tuple[Floats, float, float]:
-    """What the examples ask for together: minus the gradient of the energy but for the norms."""
+    """What the samples ask for together: minus the gradient of the energy but for the norms."""
     total = np.empty_like(solution.weights)
     _, widening, error = kernels.batch_pass(
-        kernel_view(inputs), targets, example_weights, kernel_view(solution.weights),
+        kernel_view(inputs), targets, sample_weights, kernel_view(solution.weights),
         float(solution.margin), *rule._deciding, total,
     )  # fmt: skip
     return total, widening, error
 
 
 def energy(
-    inputs: Floats, targets: Floats, example_weights: Floats, solution: Solution, rule: PDelta
+    inputs: Floats, targets: Floats, sample_weights: Floats, solution: Solution, rule: PDelta
 ) -> float:
     """The energy J that the rule descends.
 
@@ -168,18 +168,18 @@ def energy(
     The norms count for a quarter, so that the step that draws them to 1 is minus the gradient. In
     print they count for a half.
     """
-    of_examples, _, _ = kernels.batch_pass(
-        kernel_view(inputs), targets, example_weights, kernel_view(solution.weights),
+    of_samples, _, _ = kernels.batch_pass(
+        kernel_view(inputs), targets, sample_weights, kernel_view(solution.weights),
         float(solution.margin), *rule._deciding, np.empty_like(solution.weights),
     )  # fmt: skip
     squares = (solution.weights**2).sum(axis=1)
-    return float(of_examples + 0.25 * ((squares - 1) ** 2).sum())
+    return float(of_samples + 0.25 * ((squares - 1) ** 2).sum())
 
 
 def train(
     inputs: Floats,
     targets: Floats,
-    example_weights: Floats,
+    sample_weights: Floats,
     start: Solution,
     rule: PDelta,
     n_epochs: int,
@@ -191,16 +191,16 @@ def train(
     state = np.array([start.margin, rate, start.error, start.error_before, float(start.n_epochs)])
     weights = np.array(start.weights, dtype=np.float64, order="C")
     energies, errors = np.zeros(n_epochs), np.zeros(n_epochs)
-    given = (kernel_view(inputs), kernel_view(targets), kernel_view(example_weights))
+    given = (kernel_view(inputs), kernel_view(targets), kernel_view(sample_weights))
     run = _batch if rule.mode == "batch" else _incremental
     at_once = n_epochs if after is None else _reported_epochs(inputs.size * len(weights), n_epochs)
     done = 0
     while done < n_epochs:
         part = slice(done, min(done + at_once, n_epochs))
-        n_asked = part.stop - part.start
+        n_queried = part.stop - part.start
         n_run = run(given, weights, state, rule, energies[part], errors[part], rng)
         done += n_run
-        if n_run < n_asked or (after is not None and after(n_run)):
+        if n_run < n_queried or (after is not None and after(n_run)):
             break
         was_right = rule.stop_when_right and errors[done - 1] == 0
         if was_right and (rule.mode == "batch" or _is_right(given, weights, state, rule)):
@@ -210,7 +210,7 @@ def train(
         float(state[kernels.ERROR]), float(state[kernels.ERROR_BEFORE]),
         int(state[kernels.EPOCHS]),
     )  # fmt: skip
-    return Course(solution, energies[:done], errors[:done], float(example_weights.sum()))
+    return Course(solution, energies[:done], errors[:done], float(sample_weights.sum()))
 
 
 def _reported_epochs(cost: int, n_epochs: int) -> int:
@@ -259,6 +259,6 @@ def _incremental(
 def _is_right(
     given: tuple[Floats, Floats, Floats], weights: Floats, state: Floats, rule: PDelta
 ) -> bool:
-    """Whether no example is wrong, now that all had their turn."""
+    """Whether no sample is wrong, now that all had their turn."""
     here = Solution(weights, float(state[kernels.MARGIN]))
     return update(*given, here, rule)[2] == 0

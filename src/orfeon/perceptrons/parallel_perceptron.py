@@ -9,30 +9,28 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import _ovr_decision_function
 
+from orfeon.base import (
+    KnownClassesMixin,
+    TabularClassifierMixin,
+    TrainingSet,
+    check_length,
+    class_codes,
+    class_factors,
+)
 from orfeon.boosting.learners import Sampling
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Examples
+from orfeon.ensembles.perturbation import Samples
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.categories import NAMES, QuasiNoisy, categorise
 from orfeon.perceptrons.class_of_interest import class_code, code_of_interest
 from orfeon.perceptrons.learner import PerceptronLearner
 from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
-from orfeon.restoring import restored_on_failure
-from orfeon.tabular import (
-    KnownClassesMixin,
-    TabularClassifierMixin,
-    TrainingData,
-    check_length,
-    class_codes,
-    class_factors,
-)
+from orfeon.utils.scikit_learn import StrOptions, _fit_context, _ovr_decision_function
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 MultiClass = Literal["one_vs_rest", "one_vs_one"]
 
 
@@ -48,7 +46,7 @@ class ParallelPerceptronClassifier(
         Number of perceptrons; odd, so that there is a majority.
     <p_delta>
     eta0 : float or "auto", default="auto"
-        Initial learning rate; "auto" is 0.01, or 7 over the weight of the examples if that is less.
+        Initial learning rate; "auto" is 0.01, or 7 over the weight of the samples if that is less.
     <p_delta_margin>
     init : float or "unit", default=0.2
         Initial weights: uniform between minus this and this, or vectors of length 1 in any
@@ -80,7 +78,7 @@ class ParallelPerceptronClassifier(
 
     See Also
     --------
-    PPTSSClassifier : Trains on the examples that matter only.
+    PPTSSClassifier : Trains on the samples that matter only.
     PPBoostClassifier : Boosts parallel perceptrons.
     ParallelPerceptronRegressor : For numbers.
 
@@ -94,7 +92,7 @@ class ParallelPerceptronClassifier(
 
     where with ``rule="p_delta"`` the last sum is over right x only; in batch mode weights are made
     vectors of length 1 instead of the first term. An activation of 0 says +1. The margin is
-    widened by a quarter of the learning rate for each example of which no activation that counts
+    widened by a quarter of the learning rate for each sample of which no activation that counts
     is within it, narrowed by three quarters of it for each other, and never below 0. Weights that
     are not whole numbers are taken relative to their mean.
 
@@ -107,8 +105,8 @@ class ParallelPerceptronClassifier(
     A callback that asks to stop ends the training of all problems, those of later classes at their
     first report.
 
-    Updates are sums over the examples, as published. ``eta0="auto"`` is the published 0.01 up to
-    700 examples and falls as there are more, for longer sums need smaller steps.
+    Updates are sums over the samples, as published. ``eta0="auto"`` is the published 0.01 up to
+    700 samples and falls as there are more, for longer sums need smaller steps.
 
     Examples
     --------
@@ -214,13 +212,13 @@ class ParallelPerceptronClassifier(
         rows = np.flatnonzero((y == first) | (y == second))
         return Problem(np.where(y[rows] == second, 1.0, -1.0), rows)
 
-    def _learn_target(self, data: TrainingData) -> None:
+    def _learn_target(self, data: TrainingSet) -> None:
         code = code_of_interest(data.y, data.weights, self.classes_)
         self.minority_class_ = self.classes_[code]
 
     def _read_units(
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool = True
-    ) -> TrainingData:
+    ) -> TrainingSet:
         units = super()._read_units(X, y, sample_weight, begins=begins)
         self._class_factors = None
         if self.class_weight is not None:
@@ -240,12 +238,12 @@ class ParallelPerceptronClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights, which multiply what an example asks for: 0 is the same as leaving it out, 2 as
+            Weights, which multiply what a sample asks for: 0 is the same as leaving it out, 2 as
             giving it twice.
 
         Returns
@@ -261,8 +259,8 @@ class ParallelPerceptronClassifier(
             self._fit(X, y, sample_weight)
         return self
 
-    def _begin(self, X: Any, y: Any, sample_weight: Any, *, in_order: bool = False) -> TrainingData:
-        """Read examples, and learn from them what the inputs are, but do not train."""
+    def _begin(self, X: Any, y: Any, sample_weight: Any, *, in_order: bool = False) -> TrainingSet:
+        """Read samples, and learn from them what the inputs are, but do not train."""
         self._validate_params()
         self._check_settings()
         self._known_classes = None
@@ -272,10 +270,10 @@ class ParallelPerceptronClassifier(
         return data
 
     def _boosting_learner(
-        self, X: Any, examples: Examples, sampling: Sampling, classes: npt.NDArray[Any]
+        self, X: Any, samples: Samples, sampling: Sampling, classes: npt.NDArray[Any]
     ) -> PerceptronLearner:
         """What trains members of a boosted ensemble."""
-        return PerceptronLearner(self, X, examples, sampling, classes)
+        return PerceptronLearner(self, X, samples, sampling, classes)
 
     def _trained_copy(
         self,
@@ -291,12 +289,12 @@ class ParallelPerceptronClassifier(
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Train for one epoch, on some of the examples.
+        """Train for one epoch, on some of the samples.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The chunk. The first one says what the attributes are and how they are standardised.
+        X : array or data frame of shape (n_rows, n_features)
+            The chunk. The first one says what the features are and how they are standardised.
         y : array of shape (n_rows,)
             Its classes.
         classes : array, optional
@@ -365,7 +363,7 @@ class ParallelPerceptronClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -382,7 +380,7 @@ class ParallelPerceptronClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -398,7 +396,7 @@ class ParallelPerceptronClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -408,7 +406,7 @@ class ParallelPerceptronClassifier(
         """
         return self._shares(self._inputs(X))
 
-    # -- looking at the examples ---------------------------------------------------------------
+    # -- looking at the samples ---------------------------------------------------------------
 
     def _known_target(self, y: Any) -> npt.NDArray[Any]:
         return class_codes(self._read_target(y), self.classes_)
@@ -434,8 +432,8 @@ class ParallelPerceptronClassifier(
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Examples.
+        X : array or data frame of shape (n_rows, n_features)
+            Samples.
         y : array of shape (n_rows,)
             Their classes.
 
@@ -451,16 +449,16 @@ class ParallelPerceptronClassifier(
     def categories(
         self, X: Any, y: Any, *, quasi_noisy: QuasiNoisy = "all", pos_label: Any = None
     ) -> npt.NDArray[np.str_]:
-        """What each example is to the perceptrons.
+        """What each sample is to the perceptrons.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            Examples.
+        X : array or data frame of shape (n_rows, n_features)
+            Samples.
         y : array of shape (n_rows,)
             Their classes.
         quasi_noisy : {"all", "vote"}, default="all"
-            Whether a borderline example of the class that is not of interest is quasi-noisy when
+            Whether a borderline sample of the class that is not of interest is quasi-noisy when
             all perceptrons are wrong about it, or when the vote is.
         pos_label : object, optional
             With two classes, the class of interest; ``minority_class_`` by default. With more, each

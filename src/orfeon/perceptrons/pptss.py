@@ -1,4 +1,4 @@
-"""PPTSS as a classifier: a parallel perceptron, and the examples it was trained on."""
+"""PPTSS as a classifier: a parallel perceptron, and the samples it was trained on."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import TrainingSet
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
 from orfeon.perceptrons.p_delta import Course, Solution, rated_weight
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
-from orfeon.perceptrons.selection import ONE_CLASS, Integers, Selection, select_examples
-from orfeon.progress import CallbackSupport, Progress, report_progress
-from orfeon.restoring import restored_on_failure
-from orfeon.seeding import branch, seed_sequence
-from orfeon.tabular import TrainingData
+from orfeon.perceptrons.selection import ONE_CLASS, Selection, select_samples
 from orfeon.trees.limits import LIMITS
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.progress import CallbackSupport, Progress, report_progress
+from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
+from orfeon.utils.seeding import branch, seed_sequence
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats, Integers
 
 #: What is known of a round.
 _ROUND = ("n_selected", "geometric_mean", "positive_accuracy", "negative_accuracy")
@@ -44,9 +43,9 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     estimator : ParallelPerceptronClassifier, optional
         How parallel perceptrons are trained; with its defaults by default.
     keep_quasi_noisy : bool, default=False
-        Whether borderline negative examples that are wrong stay in the training set.
+        Whether borderline negative samples that are wrong stay in the training set.
     quasi_noisy : {"all", "vote"}, default="all"
-        Whether such an example is one that all perceptrons, or that their vote is wrong about.
+        Whether such a sample is one that all perceptrons, or that their vote is wrong about.
     max_rounds : int, default=50
         Rounds at most.
     pos_label : object, optional
@@ -64,7 +63,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     selected_ : ndarray of shape (n_selected,)
         Rows of the training set that it was trained on, in increasing order.
     history_ : dict of ndarray of shape (n_rounds,)
-        How many examples each round was trained on, copies counted, and how it did on the whole
+        How many samples each round was trained on, copies counted, and how it did on the whole
         training set: "n_selected", "geometric_mean", "positive_accuracy", "negative_accuracy". The
         last round is the first in which g or the accuracy on the class of interest fell, unless
         ``ended_`` says otherwise.
@@ -84,7 +83,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     Notes
     -----
-    ``quasi_noisy="all"`` is the text of the source. With ``"vote"`` more negative examples are left
+    ``quasi_noisy="all"`` is the text of the source. With ``"vote"`` more negative samples are left
     out, as :class:`PPBoostClassifier` counts them.
 
     g and the accuracies are measured on the whole training set, and each round goes on from the
@@ -93,7 +92,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     Examples
     --------
-    One example in twenty is positive:
+    One sample in twenty is positive:
 
     >>> from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
     >>> from orfeon.datasets import make_gaussian_clouds
@@ -142,12 +141,12 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome.
         y : array of shape (n_rows,)
             Two classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
@@ -179,7 +178,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
     def _select(
         self,
         base: ParallelPerceptronClassifier,
-        data: TrainingData,
+        data: TrainingSet,
         positive: float,
         progress: Progress,
     ) -> Selection:
@@ -205,11 +204,11 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             base._take([])
             everything = np.arange(len(data.y))
             return Selection([(len(data.y), 1.0, 1.0, 1.0)], rows=everything, ended=ONE_CLASS)
-        found = select_examples(
+        found = select_samples(
             inputs, np.where(data.y == 1, 1.0, -1.0), data.weights, train,
             positive=positive,
             keep_quasi_noisy=self.keep_quasi_noisy, quasi_noisy=self.quasi_noisy,
-            max_rounds=self.max_rounds, after=progress.update_and_ask,
+            max_rounds=self.max_rounds, after=progress.update_and_check,
         )  # fmt: skip
         base._take([courses[found.best]])
         return found
@@ -225,7 +224,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -241,7 +240,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -257,7 +256,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

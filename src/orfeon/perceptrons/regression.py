@@ -14,18 +14,16 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
+from orfeon.base import TabularRegressorMixin, TrainingSet
 from orfeon.ensembles.documentation import documented
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.p_delta import LearningRate, Mode, PDelta, Rule
-from orfeon.restoring import restored_on_failure
-from orfeon.tabular import TabularRegressorMixin, TrainingData
-from orfeon.warning import warn_user
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.scikit_learn import Interval, _fit_context
+from orfeon.utils.transactional_fit import restored_on_failure
+from orfeon.utils.types import Floats
+from orfeon.utils.user_warning import warn_user
 
 #: Learning rate of all perceptrons together, in that of a classifier's one.
 _RATE_OF_ALL = 3.0
@@ -46,7 +44,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         Predictions are right that err by no more than this share of the range of the targets.
     <p_delta>
     eta0 : float or "auto", default="auto"
-        Initial learning rate; "auto" is 0.03, or 21 over the weight of the examples if that is
+        Initial learning rate; "auto" is 0.03, or 21 over the weight of the samples if that is
         less, over the number of perceptrons.
     <p_delta_margin>
     init : float or "unit", default="unit"
@@ -146,10 +144,10 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         # All perceptrons that say the same are moved together, and the output with them.
         return replace(rule, rate=_RATE_OF_ALL * rule.rate / self.n_perceptrons)
 
-    def _learn_target(self, data: TrainingData) -> None:
+    def _learn_target(self, data: TrainingSet) -> None:
         self.target_range_ = (float(data.y.min()), float(data.y.max()))
 
-    def _check_target(self, data: TrainingData) -> None:
+    def _check_target(self, data: TrainingSet) -> None:
         low, high = self.target_range_
         if data.y.min() < low or data.y.max() > high:
             warn_user(
@@ -179,12 +177,12 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome.
         y : array of shape (n_rows,)
             Targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights, which multiply what an example asks for: 0 is the same as leaving it out, 2 as
+            Weights, which multiply what a sample asks for: 0 is the same as leaving it out, 2 as
             giving it twice.
 
         Returns
@@ -198,12 +196,12 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train for one epoch, on some of the examples.
+        """Train for one epoch, on some of the samples.
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The chunk. The first one says what the attributes are, how they are standardised, and
+        X : array or data frame of shape (n_rows, n_features)
+            The chunk. The first one says what the features are, how they are standardised, and
             what the range of the targets is.
         y : array of shape (n_rows,)
             Its targets.
@@ -224,7 +222,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

@@ -1,4 +1,4 @@
-"""PPTSS as a sampler: the examples that matter, for any classifier. Needs imbalanced-learn."""
+"""PPTSS as a sampler: the samples that matter, for any classifier. Needs imbalanced-learn."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from orfeon.imbalance.samplers import Integers, SelectionSampler, check_target_type
+from orfeon.data.schema import Schema
+from orfeon.imbalance.samplers import SelectionSampler, check_target_type
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import SELECTION, PPTSSClassifier
-from orfeon.schema import Schema
+from orfeon.utils.types import Integers
 
 
 class PPTSSSampler(SelectionSampler):
@@ -25,12 +26,12 @@ class PPTSSSampler(SelectionSampler):
     estimator : ParallelPerceptronClassifier, optional
         How parallel perceptrons are trained; with its defaults by default.
     sampling_strategy : str or list, default="all"
-        The classes of which examples may be left out, in imbalanced-learn's words: "all",
+        The classes of which samples may be left out, in imbalanced-learn's words: "all",
         "majority", "not minority", "not majority", or a list of classes.
     keep_quasi_noisy : bool, default=False
-        Whether borderline negative examples that are wrong are kept.
+        Whether borderline negative samples that are wrong are kept.
     quasi_noisy : {"all", "vote"}, default="all"
-        Whether such an example is one that all perceptrons, or that their vote is wrong about.
+        Whether such a sample is one that all perceptrons, or that their vote is wrong about.
     max_rounds : int, default=50
         Rounds at most.
     pos_label : object, optional
@@ -52,9 +53,9 @@ class PPTSSSampler(SelectionSampler):
 
     Notes
     -----
-    What is left are the examples on the border of parallel perceptrons, often a few dozen. They
+    What is left are the samples on the border of parallel perceptrons, often a few dozen. They
     suit the perceptron that goes on from what it learnt of the others; a classifier that sees
-    nothing else may do worse than with all examples. ``max_rounds=2``, one cut, is kinder, and
+    nothing else may do worse than with all samples. ``max_rounds=2``, one cut, is kinder, and
     undersampling (``imblearn.under_sampling.RandomUnderSampler``) often better.
 
     Examples
@@ -115,9 +116,9 @@ class PPTSSSampler(SelectionSampler):
             ensure_all_finite=False,
             accept_sparse=True,
         )
-        examples = X if hasattr(X, "columns") else checked
-        Schema.learn(examples)  # it refuses what is no value of an attribute
-        return examples, labels, bool(is_indicator)
+        samples = X if hasattr(X, "columns") else checked
+        Schema.learn(samples)  # it refuses what is no value of a feature
+        return samples, labels, bool(is_indicator)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

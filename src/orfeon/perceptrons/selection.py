@@ -1,6 +1,6 @@
-"""PPTSS: training a parallel perceptron on the examples that matter only.
+"""PPTSS: training a parallel perceptron on the samples that matter only.
 
-Where one class is rare, most examples say nothing new and some are wrong. A parallel perceptron is
+Where one class is rare, most samples say nothing new and some are wrong. A parallel perceptron is
 trained; what it finds redundant, noisy or quasi-noisy is left out; it goes on from where it stands
 with the rest; and so on, for as long as neither g nor the accuracy on the positive class falls.
 
@@ -21,17 +21,16 @@ import numpy.typing as npt
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.categories import BORDERLINE, QUASI_NOISY, QuasiNoisy, categorise
 from orfeon.perceptrons.p_delta import Solution
+from orfeon.utils.types import Floats, Integers
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 #: From the rows to train on, and where the round before ended (None in the first), to a solution.
 Train = Callable[[Integers, Solution | None], Solution]
 
 #: Why a selection ended.
 FELL = "g or acc+ fell"
-UNCHANGED = "no example was left out"
+UNCHANGED = "no sample was left out"
 ONE_CLASS = "only one class would be left"
-NOTHING = "no example would be left"
+NOTHING = "no sample would be left"
 ENOUGH = "max_rounds was reached"
 STOPPED = "it was asked to stop"
 
@@ -47,7 +46,7 @@ class Selection:
     ended: str = ""
 
 
-def select_examples(
+def select_samples(
     inputs: Floats,
     targets: Floats,
     weights: Floats,

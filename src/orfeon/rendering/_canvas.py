@@ -135,7 +135,7 @@ def prepare_axes(ax: Any, width: float, height: float) -> Any:
 
 
 def draw_edges(ax: Any, boxes: list[Box]) -> None:
-    """Curves from parents to children, wider where more examples go, and the branches' texts."""
+    """Curves from parents to children, wider where more samples go, and the branches' texts."""
     root_weight = boxes[0].card.node.weight or 0.0
     paths, widths = [], []
     for box in boxes:

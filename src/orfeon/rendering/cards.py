@@ -1,7 +1,7 @@
 """What is written and painted on each node of a drawn tree, whatever draws it.
 
-A test shows the attribute it asks about, its answers stand on the branches; a leaf shows its class
-or its mean. Under it are the weight of its examples and a bar with the share of each class, or a
+A test shows the feature it asks about, its answers stand on the branches; a leaf shows its class
+or its mean. Under it are the weight of its samples and a bar with the share of each class, or a
 mark at the place of its mean between the least and the greatest mean.
 """
 
@@ -106,14 +106,14 @@ def _detail(view: TreeView, wording: Wording, node: NodeView, cut: bool, show_we
 
 def _story(view: TreeView, wording: Wording, node: NodeView, prediction: str) -> str:
     """Prediction, weight and every class's share, in a sentence."""
-    said = f"node {node.index}: {prediction}"
+    answers = f"node {node.index}: {prediction}"
     if node.weight is not None:
-        said += f", weight {weight_text(node.weight)}"
+        answers += f", weight {weight_text(node.weight)}"
     if node.deviation is not None:
-        said += f", standard deviation {wording.number(node.deviation)}"
+        answers += f", standard deviation {wording.number(node.deviation)}"
     shares = [
         f"{name} {share_text(share)}"
         for name, share in zip(view.class_names, node.shares, strict=True)
         if share > 0
     ]
-    return f"{said} ({', '.join(shares)})" if shares else said
+    return f"{answers} ({', '.join(shares)})" if shares else answers

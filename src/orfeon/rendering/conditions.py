@@ -1,6 +1,6 @@
 """What a branch of a tree accepts, as a value that can be intersected and checked.
 
-A condition speaks of one attribute, or of one linear combination of them. It knows which known
+A condition speaks of one feature, or of one linear combination of them. It knows which known
 values it accepts and what it does with a missing one. Conditions on the same subject met along a
 path are intersected, which leaves only the tightest bounds: ``x > 2``, ``x <= 9`` and ``x <= 5``
 are ``2 < x <= 5``.
@@ -14,15 +14,12 @@ from enum import IntEnum
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.forest import Forest
-from orfeon.kernels.route import ALL_BRANCHES
+from orfeon.kernels.routing.route import ALL_BRANCHES
+from orfeon.utils.types import Floats, Mask
 
-Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
-
-#: What a condition is about: (attribute, weight) pairs; a single attribute has weight 1.
+#: What a condition is about: (feature, weight) pairs; a single feature has weight 1.
 Subject: TypeAlias = tuple[tuple[int, float], ...]
 
 
@@ -36,7 +33,7 @@ class Missing(IntEnum):
 
 @dataclass(frozen=True)
 class Interval:
-    """Accepts ``low < value <= high`` of an ordered attribute or of a linear combination."""
+    """Accepts ``low < value <= high`` of an ordered feature or of a linear combination."""
 
     subject: Subject
     low: float = -math.inf
@@ -67,8 +64,8 @@ class Interval:
     def covers(self, X: Floats) -> Mask:
         """Which encoded rows fulfil it; a missing value taken in part counts."""
         value = np.zeros(len(X))
-        for attribute, weight in self.subject:
-            value += weight * X[:, attribute]
+        for feature, weight in self.subject:
+            value += weight * X[:, feature]
         unknown = np.isnan(value)
         inside = (value > self.low) & (value <= self.high)
         return np.asarray(np.where(unknown, self.missing > Missing.NO, inside), dtype=bool)
@@ -76,7 +73,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Subset:
-    """Accepts some of the categories of an attribute."""
+    """Accepts some of the categories of a feature."""
 
     subject: Subject
     n_categories: int
@@ -120,20 +117,20 @@ Conditions: TypeAlias = dict[tuple[type[Condition], Subject], Condition]
 
 def branch_conditions(forest: Forest, node: int) -> tuple[Condition, ...]:
     """Say what each branch of an inner node accepts."""
-    attribute = int(forest.attribute[node])
+    feature = int(forest.feature[node])
     threshold = float(forest.threshold[node])
     width = int(forest.n_children[node])
     target = int(forest.missing[node])
     missing = [
         Missing.PART if target == ALL_BRANCHES else Missing(2 * (target == b)) for b in range(width)
     ]
-    if attribute >= 0 and forest.n_categories[attribute] > 0:
-        n_categories = int(forest.n_categories[attribute])
+    if feature >= 0 and forest.n_categories[feature] > 0:
+        n_categories = int(forest.n_categories[feature])
         table = forest.branches[int(threshold) :][:n_categories]
         shared = frozenset(np.flatnonzero(table == ALL_BRANCHES).tolist())
         return tuple(
             Subset(
-                ((attribute, 1.0),),
+                ((feature, 1.0),),
                 n_categories,
                 frozenset(np.flatnonzero(table == b).tolist()),
                 shared,
@@ -141,19 +138,19 @@ def branch_conditions(forest: Forest, node: int) -> tuple[Condition, ...]:
             )
             for b in range(width)
         )
-    subject = _subject(forest, attribute)
+    subject = _subject(forest, feature)
     return (
         Interval(subject, high=threshold, missing=missing[0]),
         Interval(subject, low=threshold, missing=missing[1]),
     )
 
 
-def _subject(forest: Forest, attribute: int) -> Subject:
-    if attribute >= 0:
-        return ((attribute, 1.0),)
-    start, attributes, weights = forest.projections
-    terms = slice(int(start[-1 - attribute]), int(start[-attribute]))
-    return tuple(zip(attributes[terms].tolist(), weights[terms].tolist(), strict=True))
+def _subject(forest: Forest, feature: int) -> Subject:
+    if feature >= 0:
+        return ((feature, 1.0),)
+    start, features, weights = forest.projections
+    terms = slice(int(start[-1 - feature]), int(start[-feature]))
+    return tuple(zip(features[terms].tolist(), weights[terms].tolist(), strict=True))
 
 
 def narrowed(held: Conditions, condition: Condition) -> Conditions:

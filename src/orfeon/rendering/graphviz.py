@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any, Literal
 
+from orfeon.data.schema import Schema
 from orfeon.rendering._checks import check_option
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, TRACK
 from orfeon.rendering.view import view_tree
-from orfeon.schema import Schema
 
 _BAR_WIDTH, _BAR_HEIGHT, _MARK_WIDTH = 72, 6, 6
 _DIRECTIONS = {"down": "TB", "right": "LR"}
@@ -42,16 +42,16 @@ def export_graphviz(
     tree : int, default=0
         Which tree of the forest.
     schema : Schema, optional
-        Names and categories of the attributes; the estimator's by default.
+        Names and categories of the features; the estimator's by default.
     class_names : sequence, optional
         Names of the classes; the estimator's by default.
     max_depth : int, optional
         Tests drawn on a path; a dashed box with an ellipsis stands for what is cut.
     decimals : int, optional
         Digits after the point; four significant digits by default, more where thresholds of one
-        attribute would otherwise read the same.
+        feature would otherwise read the same.
     show_weights : bool, default=True
-        Whether the weights of the examples are written.
+        Whether the weights of the samples are written.
     show_missing : bool, default=False
         Whether to say which branch takes missing values.
     max_categories : int or None, default=5
@@ -66,7 +66,8 @@ def export_graphviz(
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier, export_graphviz
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.rendering import export_graphviz
     >>> dot = export_graphviz(CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a", "a", "b"]))
     >>> dot.count("->")
     2
@@ -119,7 +120,7 @@ def _bar(card: Card) -> str:
         before = round(card.mark * (_BAR_WIDTH - _MARK_WIDTH))
         after = _BAR_WIDTH - _MARK_WIDTH - before
         cells = [(before, TRACK), (_MARK_WIDTH, INK), (after, TRACK)]
-    if not cells:  # no training example came here, and Graphviz refuses a row without cells
+    if not cells:  # no training sample came here, and Graphviz refuses a row without cells
         cells = [(_BAR_WIDTH, TRACK)]
     row = "".join(
         f'<TD FIXEDSIZE="TRUE" WIDTH="{width}" HEIGHT="{_BAR_HEIGHT}" BGCOLOR="{colour}"></TD>'

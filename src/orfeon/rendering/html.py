@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, Literal
 
+from orfeon.data.schema import Schema
 from orfeon.rendering._checks import check_option
 from orfeon.rendering._style import STYLE
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.numbers import weight_text
 from orfeon.rendering.palette import class_colours
 from orfeon.rendering.view import TreeView, view_tree
-from orfeon.schema import Schema
 
 #: Tests nested in one section; each takes three elements, and browsers flatten pages beyond 512.
 _SECTION_DEPTH = 80
@@ -53,16 +53,16 @@ def export_html(
     tree : int, default=0
         Which tree of the forest.
     schema : Schema, optional
-        Names and categories of the attributes; the estimator's by default.
+        Names and categories of the features; the estimator's by default.
     class_names : sequence, optional
         Names of the classes; the estimator's by default.
     max_depth : int, optional
         Tests that are there on a path; what is below is summed up.
     decimals : int, optional
         Digits after the point; four significant digits by default, more where thresholds of one
-        attribute would otherwise read the same.
+        feature would otherwise read the same.
     show_weights : bool, default=True
-        Whether the weights of the examples are written.
+        Whether the weights of the samples are written.
     show_missing : bool, default=False
         Whether to say which branch takes missing values.
     max_categories : int or None, default=8
@@ -83,7 +83,8 @@ def export_html(
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier, export_html
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.rendering import export_html
     >>> tree = CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a<b", "a<b", "c"])
     >>> page = export_html(tree, title="Two classes")
     >>> page.count("<details"), "a&lt;b" in page, "a<b" in page
@@ -177,9 +178,12 @@ def _face(card: Card) -> str:
 def _fragment(view: TreeView, body: str, key: str, title: str, shape: str) -> str:
     """Write the tree with its heading, its legend and the switch between the two shapes."""
     root = view.root
-    said = [f"{root.n_leaves} {'leaf' if root.n_leaves == 1 else 'leaves'}", f"depth {view.depth}"]
+    answers = [
+        f"{root.n_leaves} {'leaf' if root.n_leaves == 1 else 'leaves'}",
+        f"depth {view.depth}",
+    ]
     if root.weight is not None:
-        said.append(f"n = {weight_text(root.weight)}")
+        answers.append(f"n = {weight_text(root.weight)}")
     legend = "".join(
         f'<li><i style="background:{colour}"></i>{escape(name)}</li>'
         for name, colour in zip(view.class_names, class_colours(len(view.class_names)), strict=True)
@@ -191,7 +195,7 @@ def _fragment(view: TreeView, body: str, key: str, title: str, shape: str) -> st
     )
     return (
         f'<section class="orfeon-tree" aria-label="{escape(title)}"><style>{STYLE}</style>'
-        f'<h2>{escape(title)}</h2><p class="summary">{" · ".join(said)}</p>'
+        f'<h2>{escape(title)}</h2><p class="summary">{" · ".join(answers)}</p>'
         + (f'<ul class="legend">{legend}</ul>' if legend else "")
         + f'{switch}<div class="canvas" tabindex="0" role="group" aria-label="tree">{body}</div>'
         "</section>"

@@ -1,6 +1,6 @@
 """Numbers as few digits as tell them apart.
 
-A threshold of 2.4499999999999997 reads 2.45; but two thresholds of one attribute that differ must
+A threshold of 2.4499999999999997 reads 2.45; but two thresholds of one feature that differ must
 never read the same, nor in the wrong order, so those that would collide get more digits.
 """
 
@@ -71,7 +71,7 @@ def _longer(value: float, extra: int, digits: int, decimals: int | None) -> str:
 
 
 def weight_text(value: float, whole: float | None = None) -> str:
-    """Write a weight of examples: a count without decimals, a fraction with two."""
+    """Write a weight of samples: a count without decimals, a fraction with two."""
     if value < 1e-9:  # an empty branch holds its parent's shares at no weight worth showing
         return "0"
     if (value if whole is None else whole) >= 1:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from orfeon.data.schema import Schema
 from orfeon.rendering._checks import check_option
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.layout import horizontal_positions, vertical_positions
 from orfeon.rendering.palette import class_colours
 from orfeon.rendering.view import TreeView, view_tree
 from orfeon.rendering.wording import shortened
-from orfeon.schema import Schema
 
 #: With more classes a legend would outgrow the tree; the leaves name their classes anyway.
 _MOST_IN_LEGEND = 16
@@ -44,16 +44,16 @@ def plot_tree(
     tree : int, default=0
         Which tree of the forest.
     schema : Schema, optional
-        Names and categories of the attributes; the estimator's by default.
+        Names and categories of the features; the estimator's by default.
     class_names : sequence, optional
         Names of the classes; the estimator's by default.
     max_depth : int, optional
         Tests drawn on a path; a dashed box with an ellipsis stands for what is cut.
     decimals : int, optional
         Digits after the point; four significant digits by default, more where thresholds of one
-        attribute would otherwise read the same.
+        feature would otherwise read the same.
     show_weights : bool, default=True
-        Whether the weights of the examples are written.
+        Whether the weights of the samples are written.
     show_missing : bool, default=False
         Whether to say which branch takes missing values.
     max_categories : int or None, default=4
@@ -72,7 +72,8 @@ def plot_tree(
     --------
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> from orfeon import CARTClassifier, plot_tree
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.rendering import plot_tree
     >>> ax = plot_tree(CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a", "a", "b"]))
     >>> sorted(patch.get_gid() for patch in ax.patches if patch.get_gid())
     ['node-0', 'node-1', 'node-2']

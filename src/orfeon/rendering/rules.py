@@ -1,6 +1,6 @@
 """A tree as rules, one for each leaf: if x1 > 5 and x2 > 2 then square.
 
-The conditions met on the way to a leaf are intersected attribute by attribute, so a rule has only
+The conditions met on the way to a leaf are intersected feature by feature, so a rule has only
 the tightest bounds. Of the rules of a tree exactly one covers any row, missing values included;
 only where a missing value is sent down every branch (C4.5) several cover it, each in part.
 """
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.schema import Schema
 from orfeon.rendering._checks import check_option
 from orfeon.rendering.conditions import Condition, Conditions, Missing, narrowed
 from orfeon.rendering.numbers import share_text, weight_text
 from orfeon.rendering.view import NodeView, TreeView, view_tree
-from orfeon.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class LeafRule:
     leaf : int
         The leaf's number within its tree.
     conditions : tuple of Interval or Subset
-        What a row must fulfil, one condition for each attribute or linear combination.
+        What a row must fulfil, one condition for each feature or linear combination.
     prediction : int or float
         Code of the class, or the mean in regression.
     coverage : float or None
@@ -43,7 +43,8 @@ class LeafRule:
     Examples
     --------
     >>> import numpy as np
-    >>> from orfeon import CARTClassifier, export_rules
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.rendering import export_rules
     >>> first, second = export_rules(CARTClassifier().fit([[1.0], [2.0], [7.0]], ["a", "a", "b"]))
     >>> second.covers(np.array([[3.0], [5.0]]))
     array([False,  True])
@@ -64,7 +65,7 @@ class LeafRule:
 
         Parameters
         ----------
-        X : ndarray of shape (n_rows, n_attributes)
+        X : ndarray of shape (n_rows, n_features)
             Rows encoded by the schema; NaN is a missing value.
 
         Returns
@@ -98,12 +99,12 @@ def export_rules(
     tree : int, default=0
         Which tree of the forest.
     schema : Schema, optional
-        Names and categories of the attributes; the estimator's by default.
+        Names and categories of the features; the estimator's by default.
     class_names : sequence, optional
         Names of the classes; the estimator's by default.
     decimals : int, optional
         Digits after the point; four significant digits by default, more where thresholds of one
-        attribute would otherwise read the same.
+        feature would otherwise read the same.
     show_weights : bool, default=False
         Whether the sentences end with coverage and confidence.
     show_missing : bool, default=False
@@ -118,14 +119,15 @@ def export_rules(
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier, export_rules
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.rendering import export_rules
     >>> X = [[0, 6], [1, 7], [2, 1], [3, 4], [4, 6], [6, 1], [8, 2], [9, 1], [6, 3], [9, 5]]
     >>> y = ["circle"] * 8 + ["square"] * 2
     >>> for rule in export_rules(CARTClassifier().fit(X, y), show_weights=True):
     ...     print(rule)
-    if x0 <= 5 then circle (50% of the examples, 100% of them circle)
-    if x0 > 5 and x1 <= 2.5 then circle (30% of the examples, 100% of them circle)
-    if x0 > 5 and x1 > 2.5 then square (20% of the examples, 100% of them square)
+    if x0 <= 5 then circle (50% of the samples, 100% of them circle)
+    if x0 > 5 and x1 <= 2.5 then circle (30% of the samples, 100% of them circle)
+    if x0 > 5 and x1 > 2.5 then square (20% of the samples, 100% of them square)
     """
     check_option("decimals", decimals, largest=17)
     check_option("max_categories", max_categories, smallest=1)
@@ -153,8 +155,8 @@ def _paths(view: TreeView) -> Iterator[tuple[NodeView, tuple[Condition, ...]]]:
         if node.condition is not None:
             held = narrowed(held, node.condition)
         if node.is_leaf:
-            asked = (c for c in held.values() if not (c.accepts_all and c.missing == Missing.YES))
-            yield node, tuple(asked)
+            queried = (c for c in held.values() if not (c.accepts_all and c.missing == Missing.YES))
+            yield node, tuple(queried)
         pending.extend((child, held) for child in reversed(node.children))
 
 
@@ -177,7 +179,7 @@ def _measures(coverage: float | None, confidence: float | None, leaf: NodeView, 
     if coverage is None or leaf.weight is None:
         return ""
     if confidence is None:
-        return f" ({share_text(coverage)} of the examples)"
+        return f" ({share_text(coverage)} of the samples)"
     if weight_text(leaf.weight) == "0":
-        return " (no examples)"
-    return f" ({share_text(coverage)} of the examples, {share_text(confidence)} of them {answer})"
+        return " (no samples)"
+    return f" ({share_text(coverage)} of the samples, {share_text(confidence)} of them {answer})"

@@ -1,7 +1,7 @@
 """Write a tree as indented text, in the manner of C4.5.
 
 Each line is a branch; a leaf is said on the line of its branch, followed by the weight of the
-training examples that reached it and, after a stroke, of those of another class.
+training samples that reached it and, after a stroke, of those of another class.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from orfeon.data.schema import Schema
 from orfeon.rendering._checks import check_option
 from orfeon.rendering.numbers import weight_text
 from orfeon.rendering.view import NodeView, TreeView, view_tree
 from orfeon.rendering.wording import Wording
-from orfeon.schema import Schema
 
 _INDENT = "|   "
 
@@ -39,14 +39,14 @@ def export_text(
     tree : int, default=0
         Which tree of the forest.
     schema : Schema, optional
-        Names and categories of the attributes; the estimator's by default.
+        Names and categories of the features; the estimator's by default.
     class_names : sequence, optional
         Names of the classes; the estimator's by default.
     max_depth : int, optional
         Tests shown on a path; what is below is summed up.
     decimals : int, optional
         Digits after the point. By default numbers have four significant digits. In both cases
-        thresholds of one attribute get more where they would otherwise read the same.
+        thresholds of one feature get more where they would otherwise read the same.
     show_weights : bool, default=True
         Whether leaves say ``(weight/errors)``, or ``(weight, sd deviation)`` in regression.
     show_missing : bool, default=False
@@ -61,7 +61,8 @@ def export_text(
 
     Examples
     --------
-    >>> from orfeon import CARTClassifier, export_text
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.rendering import export_text
     >>> X = [[0, 6], [1, 7], [2, 1], [3, 4], [4, 6], [6, 1], [8, 2], [9, 1], [6, 3], [9, 5]]
     >>> y = ["circle"] * 8 + ["square"] * 2
     >>> print(export_text(CARTClassifier().fit(X, y)))

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.rendering.conditions import Condition, branch_conditions
 from orfeon.rendering.wording import Wording, clean, threshold_texts
-from orfeon.schema import Schema
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class NodeView:
     mean : float or None
         What it predicts in regression.
     weight : float or None
-        Weight of its training examples, where known.
+        Weight of its training samples, where known.
     errors : float
-        Weight of its examples of other classes than its label; in regression 0.
+        Weight of its samples of other classes than its label; in regression 0.
     shares : tuple of float
         Share of each class; none in regression.
     deviation : float or None
@@ -90,7 +90,7 @@ class TreeView:
     nodes : tuple of NodeView
         The nodes; parents come before their children.
     schema : Schema
-        Names and categories of the attributes.
+        Names and categories of the features.
     class_names : tuple of str
         Names of the classes; none in regression.
 
@@ -160,7 +160,7 @@ def view_tree(
     tree : int, default=0
         Which tree of the forest; negative numbers count from the end.
     schema : Schema, optional
-        Names and categories of the attributes; the estimator's by default, else x0, x1...
+        Names and categories of the features; the estimator's by default, else x0, x1...
     class_names : sequence, optional
         Names of the classes; the estimator's ``classes_`` by default, else 0, 1...
 
@@ -215,7 +215,7 @@ def _checked_schema(schema: Schema | None, forest: Forest) -> Schema:
         return Schema(tuple(tuple(range(count)) if count else None for count in counts))
     if not np.array_equal(schema.n_categories, forest.n_categories):
         raise ValueError(
-            f"schema has attributes with {schema.n_categories.tolist()} categories (0: ordered); "
+            f"schema has features with {schema.n_categories.tolist()} categories (0: ordered); "
             f"the forest expects {forest.n_categories.tolist()}."
         )
     return schema

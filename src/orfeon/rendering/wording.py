@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from orfeon.data.schema import Schema
 from orfeon.rendering.conditions import Condition, Interval, Missing, Subject, Subset
 from orfeon.rendering.numbers import distinct_texts, number_text
-from orfeon.schema import Schema
 
 #: Joiners inside words of several scripts: invisible, yet part of the spelling.
 _JOINERS = "\u200c\u200d"
@@ -50,13 +50,13 @@ class Wording:
     signs: bool = False
 
     def subject(self, subject: Subject) -> str:
-        """Write an attribute's name, or a linear combination."""
+        """Write a feature's name, or a linear combination."""
         if len(subject) == 1 and subject[0][1] == 1.0:
             return self._name(subject[0][0])
         text = ""
-        for attribute, weight in subject[: self.max_terms]:
+        for feature, weight in subject[: self.max_terms]:
             size = number_text(abs(weight), digits=3)
-            term = self._name(attribute) if size == "1" else f"{size} {self._name(attribute)}"
+            term = self._name(feature) if size == "1" else f"{size} {self._name(feature)}"
             if not text:
                 text = f"-{term}" if weight < 0 else term
             else:
@@ -102,8 +102,8 @@ class Wording:
     def _ellipsis(self) -> str:
         return "…" if self.signs else "..."
 
-    def _name(self, attribute: int) -> str:
-        return shortened(clean(self.schema.name(attribute)), self.max_length)
+    def _name(self, feature: int) -> str:
+        return shortened(clean(self.schema.name(feature)), self.max_length)
 
     def _whole(self, condition: Condition) -> str | None:
         """Words for a condition that takes all known values or none of them."""
@@ -135,7 +135,7 @@ class Wording:
         categories = self.schema.categories[condition.subject[0][0]]
         if categories is None:
             name = self.schema.name(condition.subject[0][0])
-            raise ValueError(f"Attribute {name!r} of the schema has no categories.")
+            raise ValueError(f"Feature {name!r} of the schema has no categories.")
         chosen = condition.accepted
         if not chosen:
             return self._listed(categories, condition.shared, False) + " (in part)"

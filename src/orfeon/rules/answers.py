@@ -1,4 +1,4 @@
-"""Reading what members say, and sums over examples that their order does not change."""
+"""Reading what members say, and sums over samples that their order does not change."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.tabular import are_counts
-from orfeon.votes.selection import NO_VOTE, NothingCountsError, whole_weights
+from orfeon.base import are_counts
+from orfeon.members.vote_matrix import NO_VOTE, NothingCountsError, whole_weights
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Reads = Literal["votes", "supports"]
 
 #: Supports may exceed 1 by this much, as those do that were computed in single precision.
@@ -28,7 +28,7 @@ _LARGEST = 1e300
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Labels of the examples of positive weight, and their weights."""
+    """Labels of the samples of positive weight, and their weights."""
 
     y: npt.NDArray[Any]
     weights: Floats
@@ -42,11 +42,11 @@ class Labels:
         return float(self.weights.sum()) * self.step
 
     def weight_of(self, chosen: npt.NDArray[np.bool_]) -> float:
-        """Weight of some of the examples."""
+        """Weight of some of the samples."""
         return float(self.weights[chosen].sum()) * self.step  # whole numbers: exact in any order
 
     def mean(self, values: Floats, chosen: npt.NDArray[np.bool_] | None = None) -> float:
-        """Weighted mean over examples, the same to the last bit in whatever order they come."""
+        """Weighted mean over samples, the same to the last bit in whatever order they come."""
         weights = self.weights
         if chosen is not None and not chosen.all():
             values, weights = values[chosen], weights[chosen]
@@ -62,15 +62,15 @@ class Labels:
 
 @dataclass(frozen=True, eq=False)
 class LabelledAnswers:
-    """Answers of some members on labelled examples of positive weight."""
+    """Answers of some members on labelled samples of positive weight."""
 
-    said: npt.NDArray[Any]
+    answers: npt.NDArray[Any]
     labels: Labels
 
     @property
     def n_members(self) -> int:
         """Number of members."""
-        return len(self.said)
+        return len(self.answers)
 
     @property
     def has_answers(self) -> bool:
@@ -79,10 +79,10 @@ class LabelledAnswers:
 
     def answered(self, member: int) -> npt.NDArray[np.bool_]:
         """Where a member says anything."""
-        said = self.said[member]
-        if said.dtype.kind in "iu":
-            return np.asarray(said != NO_VOTE)
-        return np.asarray(~np.isnan(said if said.ndim == 1 else said[:, 0]))
+        answers = self.answers[member]
+        if answers.dtype.kind in "iu":
+            return np.asarray(answers != NO_VOTE)
+        return np.asarray(~np.isnan(answers if answers.ndim == 1 else answers[:, 0]))
 
     def squared_error(self, member: int) -> float:
         """Mean squared error of a member that predicts numbers."""
@@ -90,12 +90,12 @@ class LabelledAnswers:
         if not answered.any():
             return self.labels.target_variance
         with np.errstate(over="ignore"):
-            errors = (self.said[member] - self.labels.y) ** 2
+            errors = (self.answers[member] - self.labels.y) ** 2
         return min(self.labels.mean(errors, answered), _LARGEST)
 
 
 def exact_sum(values: Floats, weights: Floats) -> float:
-    """Sum of values times whole weights, which neither order nor copies of examples change."""
+    """Sum of values times whole weights, which neither order nor copies of samples change."""
     # Values are split into parts on ever finer binary grids, so coarse for their largest that the
     # weighted sum of a part is a whole number of steps below 2**53, which floats hold exactly.
     room = max(51 - math.frexp(float(weights.sum()))[1], 8)
@@ -121,10 +121,10 @@ def read_labels(
     class_factors: Any = None,
     relative: bool = False,
 ) -> Labels:
-    """Read labels and weights, and leave out examples of no weight."""
+    """Read labels and weights, and leave out samples of no weight."""
     targets = _read_targets(y, n_classes)
     if len(targets) == 0:
-        raise NothingCountsError("y is empty; at least one example is needed to learn from.")
+        raise NothingCountsError("y is empty; at least one sample is needed to learn from.")
     given = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
     whole_weights(given, len(targets))  # refuses what is no weight
     factors = np.ones(max(n_classes, 1))
@@ -134,7 +134,7 @@ def read_labels(
     counts = (given > 0) & (factors[of_row] > 0)
     if not counts.any():
         raise NothingCountsError(
-            f"class_factors={class_factors!r} leaves no example a positive weight."
+            f"class_factors={class_factors!r} leaves no sample a positive weight."
         )
     given = given[counts]
     whole, step = whole_weights(given, len(given))
@@ -161,7 +161,7 @@ def _read_factors(class_factors: Any, n_classes: int) -> Floats:
 def _whole_factors(factors: Floats, n_steps: int) -> tuple[npt.NDArray[np.int64], float]:
     """Factors of classes in whole steps, so few that sums of weights are exact."""
     times, step = whole_weights(factors, len(factors))
-    # Copies of examples do not change the sum of their weights, nor then what is lost here.
+    # Copies of samples do not change the sum of their weights, nor then what is lost here.
     beyond = max(math.frexp(float(times.max()) * n_steps)[1] - 52, 0)
     if beyond:
         times = np.maximum(np.rint(times / 2.0**beyond), times > 0).astype(np.int64)
@@ -169,99 +169,101 @@ def _whole_factors(factors: Floats, n_steps: int) -> tuple[npt.NDArray[np.int64]
     return times, step
 
 
-def read_part(said: Any, labels: Labels, reads: Reads) -> LabelledAnswers:
-    """Read answers of some members on labelled examples."""
+def read_part(outputs: Any, labels: Labels, reads: Reads) -> LabelledAnswers:
+    """Read answers of some members on labelled samples."""
     if labels.n_classes == 0:
-        answers: npt.NDArray[Any] = read_predictions(said)
+        answers: npt.NDArray[Any] = read_predictions(outputs)
     elif reads == "votes":
-        answers = read_votes(said, labels.n_classes)
+        answers = read_votes(outputs, labels.n_classes)
     else:
-        answers = read_supports(said, labels.n_classes)
+        answers = read_supports(outputs, labels.n_classes)
     n_given = len(labels.counts)
     if answers.shape[1] != n_given:
         raise ValueError(
-            f"said has shape {answers.shape}, with {answers.shape[1]} examples, and y has "
-            f"{n_given} values; one value for each example is expected."
+            f"answers has shape {answers.shape}, with {answers.shape[1]} samples, and y has "
+            f"{n_given} values; one value for each sample is expected."
         )
     return LabelledAnswers(answers if labels.counts.all() else answers[:, labels.counts], labels)
 
 
 def read_votes(
-    said: Any, n_classes: int, n_members: int | None = None
+    answers: Any, n_classes: int, n_members: int | None = None
 ) -> npt.NDArray[np.integer[Any]]:
     """Votes as class codes."""
-    votes = np.asarray(said)
+    votes = np.asarray(answers)
     _check_shape(votes, ("members", "rows"), n_members)
     if votes.dtype.kind not in "iu":
         raise ValueError(
-            f"said holds values of type {votes.dtype}; votes are whole numbers, class codes."
+            f"answers holds values of type {votes.dtype}; votes are whole numbers, class codes."
         )
     if votes.size:
         strange = votes.min() if votes.min() < NO_VOTE else votes.max()
         if not NO_VOTE <= strange < n_classes:
             raise ValueError(
-                f"said holds {strange}; votes are codes from 0 to {n_classes - 1}, or -1 where a "
-                "member does not vote."
+                f"answers holds {strange}; votes are codes from 0 to {n_classes - 1}, or -1 where "
+                "a member does not vote."
             )
     return votes
 
 
-def read_supports(said: Any, n_classes: int, n_members: int | None = None) -> Floats:
+def read_supports(answers: Any, n_classes: int, n_members: int | None = None) -> Floats:
     """Class supports as floats."""
-    supports = _as_floats(said, "supports")
+    supports = _as_floats(answers, "supports")
     _check_shape(supports, ("members", "rows", "classes"), n_members)
     if supports.shape[2] != n_classes:
         raise ValueError(
-            f"said has shape {supports.shape}, with {supports.shape[2]} classes, and there are "
+            f"answers has shape {supports.shape}, with {supports.shape[2]} classes, and there are "
             f"{n_classes}."
         )
     for member, one in enumerate(supports if supports.size else ()):
         least, most = np.fmin.reduce(one, axis=None), np.fmax.reduce(one, axis=None)
         if least < 0 or most > 1 + _ROUNDING:
             raise ValueError(
-                f"said holds {least if least < 0 else most}; supports are numbers from 0 to 1."
+                f"answers holds {least if least < 0 else most}; supports are numbers from 0 to 1."
             )
         absent = np.isnan(one)
         if (absent != absent[:, :1]).any():
             raise ValueError(
-                f"said holds NaN for some classes only, of member {member}; a member that has no "
-                "supports of a row has NaN for all classes."
+                f"answers holds NaN for some classes only, of member {member}; a member that has "
+                "no supports of a row has NaN for all classes."
             )
     return supports
 
 
-def read_predictions(said: Any, n_members: int | None = None) -> Floats:
+def read_predictions(answers: Any, n_members: int | None = None) -> Floats:
     """Predictions as floats."""
-    numbers = _as_floats(said, "predictions")
+    numbers = _as_floats(answers, "predictions")
     _check_shape(numbers, ("members", "rows"), n_members)
     if np.isinf(numbers).any():
         raise ValueError(
-            "said holds infinity; predictions are numbers, or NaN where a member has none."
+            "answers holds infinity; predictions are numbers, or NaN where a member has none."
         )
     return numbers
 
 
-def _as_floats(said: Any, what: str) -> Floats:
+def _as_floats(answers: Any, what: str) -> Floats:
     try:
-        return np.asarray(said, dtype=np.float64)
+        return np.asarray(answers, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"said must hold {what}, which are numbers: {error}.") from error
+        raise ValueError(f"answers must hold {what}, which are numbers: {error}.") from error
 
 
-def _check_shape(said: npt.NDArray[Any], axes: tuple[str, ...], n_members: int | None) -> None:
-    if said.ndim != len(axes) or said.shape[0] == 0:
+def _check_shape(answers: npt.NDArray[Any], axes: tuple[str, ...], n_members: int | None) -> None:
+    if answers.ndim != len(axes) or answers.shape[0] == 0:
         raise ValueError(
-            f"said has shape {said.shape}; ({', '.join(axes)}) is expected, with at least one "
-            "member."
+            f"answers has shape {answers.shape}; ({', '.join(axes)}) is expected, with at least "
+            "one member."
         )
-    if n_members is not None and said.shape[0] != n_members:
-        raise ValueError(f"said has answers of {said.shape[0]} members; {n_members} are expected.")
+    if n_members is not None and answers.shape[0] != n_members:
+        raise ValueError(
+            f"answers has answers of {answers.shape[0]} members; {n_members} are expected."
+        )
 
 
 def _read_targets(y: Any, n_classes: int) -> npt.NDArray[Any]:
     targets = np.asarray(y)
     if targets.ndim != 1:
-        raise ValueError(f"y has shape {targets.shape}; one value for each example is expected.")
+        raise ValueError(f"y has shape {targets.shape}; one value for each sample is expected.")
     if n_classes == 0:
         numbers = _as_numbers(targets)
         if not np.isfinite(numbers).all():

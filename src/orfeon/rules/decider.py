@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.rules.answers import Reads, read_predictions, read_supports, read_votes
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Task = Literal["classification", "regression", "both"]
 
 
@@ -42,12 +42,12 @@ class Decider(ABC):
         """How many members it is for; None when for any number."""
         return None
 
-    def shares(self, said: Any, n_classes: int) -> Floats:
+    def shares(self, answers: Any, n_classes: int) -> Floats:
         """How much speaks for each class; the first of the largest is the decision.
 
         Parameters
         ----------
-        said : array of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
+        answers : array of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
             Votes, -1 where a member does not vote; or supports, NaN for all classes where a member
             has none.
         n_classes : int
@@ -58,14 +58,14 @@ class Decider(ABC):
         ndarray of shape (n_rows, n_classes)
             Numbers that are not negative, and sum to 1 in each row.
         """
-        return self._decide(self._read(said, n_classes), n_classes)
+        return self._decide(self._read(answers, n_classes), n_classes)
 
-    def predict(self, said: Any) -> Floats:
+    def predict(self, answers: Any) -> Floats:
         """The number decided on.
 
         Parameters
         ----------
-        said : array of shape (n_members, n_rows)
+        answers : array of shape (n_members, n_rows)
             Predictions, NaN where a member has none.
 
         Returns
@@ -73,14 +73,14 @@ class Decider(ABC):
         ndarray of shape (n_rows,)
             Predictions; NaN where no member has one.
         """
-        return self._decide(self._read_numbers(said), 0)[:, 0]
+        return self._decide(self._read_numbers(answers), 0)[:, 0]
 
-    def staged_shares(self, said: Any, n_classes: int) -> Iterator[Floats]:
+    def staged_shares(self, answers: Any, n_classes: int) -> Iterator[Floats]:
         """:meth:`shares` of the first member, of the first two, and so on.
 
         Parameters
         ----------
-        said, n_classes
+        answers, n_classes
             As for :meth:`shares`.
 
         Yields
@@ -88,14 +88,14 @@ class Decider(ABC):
         ndarray of shape (n_rows, n_classes)
             Shares.
         """
-        yield from self._decide_in_stages([self._read(said, n_classes)], n_classes)
+        yield from self._decide_in_stages([self._read(answers, n_classes)], n_classes)
 
-    def staged_predict(self, said: Any) -> Iterator[Floats]:
+    def staged_predict(self, answers: Any) -> Iterator[Floats]:
         """:meth:`predict` of the first member, of the first two, and so on.
 
         Parameters
         ----------
-        said : array of shape (n_members, n_rows)
+        answers : array of shape (n_members, n_rows)
             Predictions, NaN where a member has none.
 
         Yields
@@ -103,17 +103,17 @@ class Decider(ABC):
         ndarray of shape (n_rows,)
             Predictions.
         """
-        for decided in self._decide_in_stages([self._read_numbers(said)], 0):
+        for decided in self._decide_in_stages([self._read_numbers(answers)], 0):
             yield decided[:, 0]
 
-    def decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
+    def decide(self, answers: npt.NDArray[Any], n_classes: int) -> Floats:
         """:meth:`shares` or :meth:`predict` of answers that are known to be in order.
 
         It is for answers that members of ours have just given: nothing is checked.
 
         Parameters
         ----------
-        said : ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
+        answers : ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
             Votes of whole numbers, from -1 on; or float64 supports; or float64 predictions where
             there are no classes. Of as many members as the decider is for.
         n_classes : int
@@ -125,8 +125,8 @@ class Decider(ABC):
             Shares, or numbers.
         """
         if n_classes == 0:
-            return self._decide(said[:, :, None], 0)[:, 0]
-        return self._decide(said, n_classes)
+            return self._decide(answers[:, :, None], 0)[:, 0]
+        return self._decide(answers, n_classes)
 
     def decide_in_stages(
         self, parts: Iterable[npt.NDArray[Any]], n_classes: int
@@ -168,7 +168,7 @@ class Decider(ABC):
         return self
 
     @abstractmethod
-    def _decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
+    def _decide(self, answers: npt.NDArray[Any], n_classes: int) -> Floats:
         """Shares of each class, or one number where there are no classes."""
 
     @abstractmethod
@@ -177,19 +177,19 @@ class Decider(ABC):
     ) -> Iterator[Floats]:
         """The same of the first member, of the first two, and so on; members come in parts."""
 
-    def _read(self, said: Any, n_classes: int) -> npt.NDArray[Any]:
+    def _read(self, answers: Any, n_classes: int) -> npt.NDArray[Any]:
         if self.task == "regression":
             raise ValueError(
                 f"{type(self).__name__} predicts numbers; it has no shares of classes."
             )
         check_n_classes(n_classes, fewest=1)
         read = read_votes if self.reads == "votes" else read_supports
-        return read(said, n_classes, self.n_members)
+        return read(answers, n_classes, self.n_members)
 
-    def _read_numbers(self, said: Any) -> Floats:
+    def _read_numbers(self, answers: Any) -> Floats:
         if self.task == "classification":
             raise ValueError(f"{type(self).__name__} decides on classes; it predicts no numbers.")
-        return read_predictions(said, self.n_members)[:, :, None]
+        return read_predictions(answers, self.n_members)[:, :, None]
 
 
 class RunningDecider(Decider):
@@ -197,15 +197,15 @@ class RunningDecider(Decider):
 
     @abstractmethod
     def _stages(
-        self, heard: Iterator[npt.NDArray[Any]], shape: tuple[int, ...], n_classes: int
+        self, answered: Iterator[npt.NDArray[Any]], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
         """What decides with the members heard so far, after each; good until the next.
 
         What each member says is of the given shape.
         """
 
-    def _decide(self, said: npt.NDArray[Any], n_classes: int) -> Floats:
-        for last in self._stages(iter(said), said.shape[1:], n_classes):
+    def _decide(self, answers: npt.NDArray[Any], n_classes: int) -> Floats:
+        for last in self._stages(iter(answers), answers.shape[1:], n_classes):
             conclude = last
         return conclude()
 
@@ -214,8 +214,8 @@ class RunningDecider(Decider):
     ) -> Iterator[Floats]:
         coming = iter(parts)
         first = next(coming)
-        heard = chain.from_iterable(chain([first], coming))
-        for conclude in self._stages(heard, first.shape[1:], n_classes):
+        answered = chain.from_iterable(chain([first], coming))
+        for conclude in self._stages(answered, first.shape[1:], n_classes):
             yield conclude()
 
 
@@ -236,11 +236,11 @@ class WeightedMembers(RunningDecider):
             return self
         return replace(self, weights=self.weights[members_at(indices, len(self.weights))])
 
-    def _with_weights(self, heard: Iterator[npt.NDArray[Any]]) -> Iterator[tuple[Any, float]]:
+    def _with_weights(self, answered: Iterator[npt.NDArray[Any]]) -> Iterator[tuple[Any, float]]:
         """What each member says, and its weight."""
         if self.weights is None:
-            return zip(heard, repeat(1.0), strict=False)
-        return zip(heard, self.weights.tolist(), strict=True)
+            return zip(answered, repeat(1.0), strict=False)
+        return zip(answered, self.weights.tolist(), strict=True)
 
 
 def check_n_classes(n_classes: Any, fewest: int) -> None:

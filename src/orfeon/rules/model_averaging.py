@@ -2,7 +2,7 @@
 
 The answer is the mean over members of what each says, weighted by the posterior probability that
 the member is the one that is true: its prior probability times the likelihood of the held-out
-examples under it. As these grow in number all the weight goes to the best member, even if
+samples under it. As these grow in number all the weight goes to the best member, even if
 the mean of several is better: model averaging is a softened choice of one, not a combination
 (Minka 2000, Domingos 2000). A temperature above 1 keeps more of them.
 
@@ -22,19 +22,17 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.rules.answers import LabelledAnswers, Labels, Reads
 from orfeon.rules.decider import RunningDecider, Task, members_at
 from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
 from orfeon.rules.shares import conclude_mean
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class ModelPosterior(RunningDecider):
-    """How probable each member is, given the examples."""
+    """How probable each member is, given the samples."""
 
     log_weights: Floats
     variances: Floats | None = None
@@ -59,22 +57,22 @@ class ModelPosterior(RunningDecider):
         variances = None if self.variances is None else self.variances[index]
         return ModelPosterior(self.log_weights[index], variances)
 
-    def predict_variance(self, said: Any) -> Floats:
+    def predict_variance(self, answers: Any) -> Floats:
         """Variance of the targets that is to be expected: within members, and between them."""
         if self.variances is None:
             raise ValueError("variances are not known: no targets were learnt from, but classes.")
-        numbers = self._read_numbers(said)
+        numbers = self._read_numbers(answers)
         centred = numbers - self._decide(numbers, 0)
         return self._decide(centred**2 + self.variances[:, None, None], 0)[:, 0]
 
     def _stages(
-        self, heard: Iterator[Floats], shape: tuple[int, ...], n_classes: int
+        self, answered: Iterator[Floats], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
         # Weights are relative to the most probable member heard so far on each row, so that some
         # weight is left where it does not answer.
         greatest = np.full(shape[0], -np.inf)
         sums, totals = np.zeros(shape), np.zeros(shape[0])
-        for one, log_weight in zip(heard, self.log_weights, strict=True):
+        for one, log_weight in zip(answered, self.log_weights, strict=True):
             there = ~np.isnan(one[:, 0])
             now = np.where(there, np.maximum(greatest, log_weight), greatest)
             known = now > -np.inf
@@ -99,31 +97,31 @@ class ModelAveraging(CombiningRule):
         member's accuracy says, all wrong classes being the same to it. In regression targets are
         normal around what a member predicts, with its mean squared error for variance.
     floor : float, default=1e-3
-        The least that a true class is supported, so that no single example decides; in regression,
+        The least that a true class is supported, so that no single sample decides; in regression,
         the least variance, as a share of that of the targets.
     temperature : float, default=1.0
-        What the log-likelihood is divided by. With 1 it is that of independent examples.
+        What the log-likelihood is divided by. With 1 it is that of independent samples.
     priors : sequence of float, optional
         Prior probability of each member, but for a factor; all the same by default.
     n_parameters : sequence of float, optional
         Number of parameters of each member. Half of it, times the logarithm of the number of
-        examples, is taken from the log-likelihood, as in the Bayesian information criterion. That
-        is for likelihoods on training examples; those of held-out examples need none.
+        samples, is taken from the log-likelihood, as in the Bayesian information criterion. That
+        is for likelihoods on training samples; those of held-out samples need none.
 
     Notes
     -----
-    Of a member that does not answer on all examples, the mean log-likelihood of those on which it
+    Of a member that does not answer on all samples, the mean log-likelihood of those on which it
     does is taken for that of all. A member that never answers is held for one that knows nothing:
     it supports all classes alike, or predicts the mean.
 
     Examples
     --------
-    One member gives the true class 0.8 in each of five examples, the other 0.6.
+    One member gives the true class 0.8 in each of five samples, the other 0.6.
 
     >>> import numpy as np
     >>> from orfeon.combining import ModelAveraging
-    >>> said = np.array([[[0.8, 0.2]] * 5, [[0.6, 0.4]] * 5])
-    >>> decider = ModelAveraging().learn(said, [0, 0, 0, 0, 0], n_classes=2)
+    >>> answers = np.array([[[0.8, 0.2]] * 5, [[0.6, 0.4]] * 5])
+    >>> decider = ModelAveraging().learn(answers, [0, 0, 0, 0, 0], n_classes=2)
     >>> decider.weights.round(3)
     array([0.808, 0.192])
     >>> decider.shares([[[1.0, 0.0]], [[0.0, 1.0]]], n_classes=2).round(3)
@@ -152,12 +150,12 @@ class ModelAveraging(CombiningRule):
         keep_member_numbers(self, "priors", positive="all")
         keep_member_numbers(self, "n_parameters", positive="none")
 
-    def _measure(self, examples: LabelledAnswers) -> Floats:
-        if examples.labels.n_classes == 0:
+    def _measure(self, samples: LabelledAnswers) -> Floats:
+        if samples.labels.n_classes == 0:
             one: Callable[[LabelledAnswers, int], float] = LabelledAnswers.squared_error
         else:
             one = self._mean_of_supports if self.likelihood == "supports" else _mean_of_errors
-        return np.array([one(examples, member) for member in range(examples.n_members)])
+        return np.array([one(samples, member) for member in range(samples.n_members)])
 
     def _learn(self, measured: Floats, labels: Labels) -> ModelPosterior:
         variances, means = None, measured
@@ -181,22 +179,22 @@ class ModelAveraging(CombiningRule):
             )
         return np.array(given)
 
-    def _mean_of_supports(self, examples: LabelledAnswers, member: int) -> float:
+    def _mean_of_supports(self, samples: LabelledAnswers, member: int) -> float:
         """Mean logarithm of what a member says for the true class."""
-        labels, answered = examples.labels, examples.answered(member)
+        labels, answered = samples.labels, samples.answered(member)
         if not answered.any():
             return -float(np.log(labels.n_classes))
-        supports = examples.said[member, np.arange(len(labels.y)), labels.y]
+        supports = samples.answers[member, np.arange(len(labels.y)), labels.y]
         return labels.mean(np.log(np.maximum(supports, self.floor)), answered)
 
 
-def _mean_of_errors(examples: LabelledAnswers, member: int) -> float:
-    """Mean log-likelihood of a member's accuracy, estimated with one more example of each class."""
-    labels, answered = examples.labels, examples.answered(member)
+def _mean_of_errors(samples: LabelledAnswers, member: int) -> float:
+    """Mean log-likelihood of a member's accuracy, estimated with one more sample of each class."""
+    labels, answered = samples.labels, samples.answered(member)
     n_classes = labels.n_classes
     if not answered.any() or n_classes == 1:
         return -float(np.log(n_classes))
-    votes = np.where(answered, np.argmax(examples.said[member], axis=1), -1)
+    votes = np.where(answered, np.argmax(samples.answers[member], axis=1), -1)
     right, n_votes = labels.weight_of(votes == labels.y), labels.weight_of(answered)
     accuracy = (right + 1) / (n_votes + n_classes)
     share = right / n_votes

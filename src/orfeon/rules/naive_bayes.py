@@ -27,8 +27,8 @@ from orfeon.rules.decider import RunningDecider, Task, members_at
 from orfeon.rules.rule import CombiningRule, check_real
 from orfeon.rules.shares import posterior
 from orfeon.rules.votes import on_grid
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer[Any]]
 
 
@@ -53,7 +53,7 @@ class VoteLikelihoods(RunningDecider):
         return VoteLikelihoods(self.log_priors, self.log_likelihoods[index])
 
     def _stages(
-        self, heard: Iterator[Codes], shape: tuple[int, ...], n_classes: int
+        self, answered: Iterator[Codes], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
         if n_classes != len(self.log_priors):
             raise ValueError(
@@ -61,7 +61,7 @@ class VoteLikelihoods(RunningDecider):
             )
         scores = np.tile(self.log_priors, (shape[0], 1))
         nothing = np.zeros((1, n_classes))
-        for one, logs in zip(heard, self.log_likelihoods, strict=True):
+        for one, logs in zip(answered, self.log_likelihoods, strict=True):
             # Those who do not vote, -1, find the last row.
             scores += np.concatenate([logs, nothing])[one]
             yield partial(posterior, scores)
@@ -74,10 +74,10 @@ class NaiveBayes(CombiningRule):
     Parameters
     ----------
     smoothing : float, default=1.0
-        Examples of each class added on which a member votes for each class; with 0, a vote that was
+        Samples of each class added on which a member votes for each class; with 0, a vote that was
         never seen for a class makes the class impossible.
     priors : {"learnt", "equal"}, default="learnt"
-        Whether the classes are as probable as they are frequent among the examples, or all the
+        Whether the classes are as probable as they are frequent among the samples, or all the
         same.
 
     Notes
@@ -92,8 +92,8 @@ class NaiveBayes(CombiningRule):
     >>> import numpy as np
     >>> from orfeon.combining import NaiveBayes
     >>> y = np.repeat([0, 1, 2], 20)
-    >>> said = np.array([[0, 0, 2], [0, 1, 1]]).repeat(20, axis=1)
-    >>> decider = NaiveBayes().learn(said, y, n_classes=3)
+    >>> answers = np.array([[0, 0, 2], [0, 1, 1]]).repeat(20, axis=1)
+    >>> decider = NaiveBayes().learn(answers, y, n_classes=3)
     >>> decider.shares([[2, 0], [1, 1]], n_classes=3).round(3)
     array([[0.002, 0.045, 0.952],
            [0.043, 0.913, 0.043]])
@@ -112,8 +112,8 @@ class NaiveBayes(CombiningRule):
         if self.priors not in ("learnt", "equal"):
             raise ValueError(f'priors={self.priors!r} is not allowed; use "learnt" or "equal".')
 
-    def _measure(self, examples: LabelledAnswers) -> Floats:
-        return confusion_counts(examples)
+    def _measure(self, samples: LabelledAnswers) -> Floats:
+        return confusion_counts(samples)
 
     def _learn(self, measured: Floats, labels: Labels) -> VoteLikelihoods:
         n_classes = labels.n_classes
@@ -131,12 +131,12 @@ class NaiveBayes(CombiningRule):
             return VoteLikelihoods(on_grid(np.log(priors)), on_grid(np.log(likelihoods)))
 
 
-def confusion_counts(examples: LabelledAnswers) -> Floats:
+def confusion_counts(samples: LabelledAnswers) -> Floats:
     """How often each member votes for each class, class by class."""
-    labels = examples.labels
+    labels = samples.labels
     n_classes = labels.n_classes
-    counts = np.empty((examples.n_members, n_classes, n_classes))
-    for member, votes in enumerate(examples.said):
+    counts = np.empty((samples.n_members, n_classes, n_classes))
+    for member, votes in enumerate(samples.answers):
         # Those who do not vote, -1, come before all others.
         cells = (votes.astype(np.int64) + 1) * n_classes + labels.y
         found = np.bincount(cells, labels.weights, n_classes * (n_classes + 1))

@@ -4,7 +4,7 @@ A rule is a few settings. What it learns from held-out answers is a decider: wei
 matrices. A rule with nothing to learn needs no answers, and may be its own decider.
 
 Rows are decided one by one and members are heard in their order, so how the rows are split does not
-change a bit. What is learnt does not depend on the order of the examples; an example of weight 2
+change a bit. What is learnt does not depend on the order of the samples; a sample of weight 2
 is the same as two of them and one of weight 0 the same as none, to the last bit.
 """
 
@@ -17,9 +17,8 @@ from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from orfeon.rule_names import RuleNames
+from orfeon.members.vote_matrix import NothingCountsError
 from orfeon.rules.answers import LabelledAnswers, Labels, Reads, read_labels, read_part
 from orfeon.rules.decider import (
     Decider,
@@ -29,7 +28,8 @@ from orfeon.rules.decider import (
     check_n_classes,
     members_at,
 )
-from orfeon.votes.selection import NothingCountsError
+from orfeon.utils.registry import RuleNames
+from orfeon.utils.types import Floats
 
 __all__ = [
     "RULES",
@@ -44,7 +44,6 @@ __all__ = [
     "rules_for",
 ]
 
-Floats = npt.NDArray[np.float64]
 
 #: The rules by name: module and class.
 _HOMES = {
@@ -82,7 +81,7 @@ class CombiningRule(ABC):
     name: ClassVar[str]
     #: What members must say where there are classes; where there are none, it is predictions.
     reads: ClassVar[Reads]
-    #: Whether it needs labelled examples that the members have not seen.
+    #: Whether it needs labelled samples that the members have not seen.
     learns: ClassVar[bool] = False
     #: What it can decide.
     task: ClassVar[Task]
@@ -117,7 +116,7 @@ class CombiningRule(ABC):
 
     def learn(
         self,
-        said: Any,
+        answers: Any,
         y: Any,
         n_classes: int,
         weights: Any = None,
@@ -125,21 +124,21 @@ class CombiningRule(ABC):
         class_factors: Any = None,
         relative: bool = False,
     ) -> Decider:
-        """Learn from answers on examples that the members were not trained on.
+        """Learn from answers on samples that the members were not trained on.
 
         Parameters
         ----------
-        said : array of shape (n_members, n_examples) or (n_members, n_examples, n_classes)
+        answers : array of shape (n_members, n_samples) or (n_members, n_samples, n_classes)
             Votes, -1 where a member does not vote; or supports, NaN for all classes where a member
             has none; or in regression predictions, NaN where there is none. None for a rule that
             does not learn.
-        y : array of shape (n_examples,)
+        y : array of shape (n_samples,)
             Class codes or targets. None for a rule that does not learn.
         n_classes : int
             Number of classes, 0 in regression.
-        weights : array of shape (n_examples,), optional
+        weights : array of shape (n_samples,), optional
             Sample weights; 0 is the same as leaving one out, 2 as giving it twice, and 0.5 counts
-            as half an example.
+            as half a sample.
         class_factors : array of shape (n_classes,), optional
             What the weights of each class are multiplied by.
         relative : bool, default=False
@@ -153,7 +152,7 @@ class CombiningRule(ABC):
             What decides.
         """
         return self.learn_in_parts(
-            [said], y, n_classes, weights, class_factors=class_factors, relative=relative
+            [answers], y, n_classes, weights, class_factors=class_factors, relative=relative
         )
 
     def learn_in_parts(
@@ -186,16 +185,16 @@ class CombiningRule(ABC):
         if not self.learns:
             return self._decider()
         labels = read_labels(y, n_classes, weights, class_factors=class_factors, relative=relative)
-        measured, is_anyone_heard = [], False
+        measured, any_answer = [], False
         for part in parts:
-            examples = read_part(part, labels, self.reads)
-            is_anyone_heard = is_anyone_heard or examples.has_answers
-            measured.append(self._measure(examples))
+            samples = read_part(part, labels, self.reads)
+            any_answer = any_answer or samples.has_answers
+            measured.append(self._measure(samples))
         if not measured:
             raise ValueError("parts is empty; answers of at least one member are needed.")
-        if not is_anyone_heard:
+        if not any_answer:
             raise NothingCountsError(
-                "said holds no answer of any member on any example of positive weight."
+                "answers holds no answer of any member on any sample of positive weight."
             )
         return self._learn(np.concatenate(measured), labels)
 
@@ -221,7 +220,7 @@ class CombiningRule(ABC):
             return self
         raise NotImplementedError
 
-    def _measure(self, examples: LabelledAnswers) -> Floats:
+    def _measure(self, samples: LabelledAnswers) -> Floats:
         """What each member's answers tell of it, of a rule that learns; members come first."""
         raise NotImplementedError
 

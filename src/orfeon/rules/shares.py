@@ -1,4 +1,4 @@
-"""From what is said for each class, or numbers, to shares of classes."""
+"""From what is answers for each class, or numbers, to shares of classes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: Sums of shares this close to 1 are 1 but for rounding.
 _NEARLY_ONE = 1e-9
@@ -26,7 +26,7 @@ class RunningMean:
         self.sums = np.zeros(shape)
         self.totals = np.zeros(shape[0])
 
-    def hear(self, one: Floats, weight: float = 1.0) -> None:
+    def predict_train(self, one: Floats, weight: float = 1.0) -> None:
         """Add what a member says."""
         absent = np.isnan(one[:, 0])
         weighted = one if weight == 1.0 else weight * one
@@ -53,7 +53,7 @@ def part_ties(shares: Floats, means_of: Callable[[npt.NDArray[np.int64]], Floats
         means = np.where(among, means_of(rows), 0.0)
         of_tied = row_sums(np.where(among, shares[rows], 0.0))
         parted = divide(means, row_sums(means)) * of_tied[:, None]
-        # Nothing may be said for any of those tied: they keep what they have.
+        # Nothing may be answers for any of those tied: they keep what they have.
         shares[rows] = np.where(among & ~np.isnan(parted), parted, shares[rows])
     return shares
 
@@ -74,7 +74,7 @@ def row_sums(values: Floats) -> Floats:
 
 
 def conclude(values: Floats, n_classes: int) -> Floats:
-    """What is said for each class as shares; numbers as they are."""
+    """What is answers for each class as shares; numbers as they are."""
     if n_classes == 0:
         return values.copy()
     sums = row_sums(values)

@@ -35,8 +35,7 @@ from orfeon.rules.answers import Reads
 from orfeon.rules.decider import Decider, RunningDecider, Task, WeightedMembers
 from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
 from orfeon.rules.shares import RunningMean, conclude, divide, part_ties, posterior
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: Numbers that are sorted at once.
 _BLOCK = 1 << 17
@@ -54,11 +53,11 @@ class Average(WeightedMembers):
     task: ClassVar[Task] = "both"
 
     def _stages(
-        self, heard: Iterator[Floats], shape: tuple[int, ...], n_classes: int
+        self, answered: Iterator[Floats], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
         mean = RunningMean(shape)
-        for one, weight in self._with_weights(heard):
-            mean.hear(one, weight)
+        for one, weight in self._with_weights(answered):
+            mean.predict_train(one, weight)
             yield partial(mean.conclude, n_classes)
 
 
@@ -146,14 +145,14 @@ class Product(CombiningRule, RunningDecider):
         check_real(self, "floor", lambda x: 0 <= x < 1, "a number from 0 to less than 1")
 
     def _stages(
-        self, heard: Iterator[Floats], shape: tuple[int, ...], n_classes: int
+        self, answered: Iterator[Floats], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
         # Powers of two are taken out of the products before these could become too small. That
         # rounds nothing, so it does not matter when; it is far quicker than logarithms.
         n_safe = max(900 // (1 - math.frexp(self.floor)[1]), 1) if self.floor else 1
         products, exponents = np.ones(shape), np.zeros(shape)
         mean = None if self.floor else RunningMean(shape)
-        for member, one in enumerate(heard):
+        for member, one in enumerate(answered):
             factors = np.maximum(one, self.floor)
             if np.isnan(factors[:, 0]).any():
                 factors[np.isnan(factors)] = 1.0
@@ -162,7 +161,7 @@ class Product(CombiningRule, RunningDecider):
                 products, powers = np.frexp(products)
                 exponents += powers
             if mean is not None:
-                mean.hear(one)
+                mean.predict_train(one)
             yield partial(_conclude_product, products, exponents, mean)
 
 
@@ -183,15 +182,15 @@ class _Extreme(CombiningRule, Decider):
     task: ClassVar[Task] = "both"
     _of_two: ClassVar[np.ufunc]
 
-    def _decide(self, said: Floats, n_classes: int) -> Floats:
-        return _conclude_or_mean(self._of_two.reduce(said, axis=0), said, n_classes)
+    def _decide(self, answers: Floats, n_classes: int) -> Floats:
+        return _conclude_or_mean(self._of_two.reduce(answers, axis=0), answers, n_classes)
 
     def _decide_in_stages(self, parts: Iterable[Floats], n_classes: int) -> Iterator[Floats]:
         found, ties = np.empty(0), _Ties(n_classes)
         for part in parts:
             for one in part:
                 found = self._of_two(found, one) if found.size else one
-                ties.hear(one)
+                ties.predict_train(one)
                 yield ties.conclude(found)
 
 
@@ -202,32 +201,32 @@ class _Ties:
         self._n_classes = n_classes
         self._mean: RunningMean | None = None
 
-    def hear(self, one: Floats) -> None:
+    def predict_train(self, one: Floats) -> None:
         if self._n_classes:
             self._mean = RunningMean(one.shape) if self._mean is None else self._mean
-            self._mean.hear(one)
+            self._mean.predict_train(one)
 
     def conclude(self, values: Floats) -> Floats:
-        """What is said for each class as shares; numbers as they are."""
+        """What is answers for each class as shares; numbers as they are."""
         decided = conclude(values, self._n_classes)
         if self._mean is None:
             return decided
         return part_ties(decided, partial(self._mean.conclude, self._n_classes))
 
 
-def _conclude_or_mean(values: Floats, said: Floats, n_classes: int) -> Floats:
-    """What is said for each class as shares; classes tied for the first place go by their means."""
+def _conclude_or_mean(values: Floats, answers: Floats, n_classes: int) -> Floats:
+    """The values of the classes as shares; classes tied for first place go by their means."""
     decided = conclude(values, n_classes)
     if n_classes == 0:
         return decided
-    return part_ties(decided, partial(_mean_shares, said, n_classes))
+    return part_ties(decided, partial(_mean_shares, answers, n_classes))
 
 
-def _mean_shares(said: Floats, n_classes: int, rows: npt.NDArray[np.int64]) -> Floats:
+def _mean_shares(answers: Floats, n_classes: int, rows: npt.NDArray[np.int64]) -> Floats:
     """Shares of the mean supports of some rows."""
-    if 2 * len(rows) > said.shape[1]:  # of all, rather than copy most of what is said
-        return Average()._decide(said, n_classes)[rows]
-    return Average()._decide(said[:, rows], n_classes)
+    if 2 * len(rows) > answers.shape[1]:  # of all, rather than copy most of what is answers
+        return Average()._decide(answers, n_classes)[rows]
+    return Average()._decide(answers[:, rows], n_classes)
 
 
 @dataclass(frozen=True)
@@ -270,15 +269,15 @@ class _Sorted(CombiningRule, Decider):
     def _of_sorted(self, values: Floats, n_present: npt.NDArray[np.int64]) -> Floats:
         """What is decided of values sorted along the first axis, those that are absent last."""
 
-    def _decide(self, said: Floats, n_classes: int) -> Floats:
-        found = np.empty(said.shape[1:])
-        n_rows = max(_BLOCK // (said.shape[0] * said.shape[2]), 1)
-        for first in range(0, said.shape[1], n_rows):
+    def _decide(self, answers: Floats, n_classes: int) -> Floats:
+        found = np.empty(answers.shape[1:])
+        n_rows = max(_BLOCK // (answers.shape[0] * answers.shape[2]), 1)
+        for first in range(0, answers.shape[1], n_rows):
             block = slice(first, first + n_rows)
-            values = np.sort(np.ascontiguousarray(said[:, block]), axis=0)
+            values = np.sort(np.ascontiguousarray(answers[:, block]), axis=0)
             n_present = np.count_nonzero(~np.isnan(values[:, :, 0]), axis=0)
             found[block] = self._of_sorted(values, n_present)
-        return _conclude_or_mean(found, said, n_classes)
+        return _conclude_or_mean(found, answers, n_classes)
 
     def _decide_in_stages(self, parts: Iterable[Floats], n_classes: int) -> Iterator[Floats]:
         ties, blocks = _Ties(n_classes), dict[int, _SortedRows]()
@@ -290,12 +289,12 @@ class _Sorted(CombiningRule, Decider):
                 # A block of rows at a time, whose sorted values are near at hand.
                 for first in range(0, part.shape[1], n_rows):
                     rows = slice(first, first + n_rows)
-                    heard = blocks.get(first) or _SortedRows(some[0, rows].shape)
-                    blocks[first] = heard
-                    for stage, held in enumerate(heard.hear(some[:, rows])):
-                        found[stage, rows] = self._of_sorted(held, heard.n_present)
+                    answered = blocks.get(first) or _SortedRows(some[0, rows].shape)
+                    blocks[first] = answered
+                    for stage, held in enumerate(answered.predict_train(some[:, rows])):
+                        found[stage, rows] = self._of_sorted(held, answered.n_present)
                 for one, values in zip(some, found, strict=True):
-                    ties.hear(one)
+                    ties.predict_train(one)
                     yield ties.conclude(values)
 
 
@@ -306,14 +305,14 @@ class _SortedRows:
         self._values = np.empty((0, *shape))
         self.n_present = np.zeros(shape[0], np.int64)
 
-    def hear(self, said: Floats) -> Iterator[Floats]:
+    def predict_train(self, answers: Floats) -> Iterator[Floats]:
         """Hear more members; the sorted values after each, those that are absent last."""
         height = len(self._values)
         # Between the least and the greatest of all floats, which spare us the ends.
-        sorted_, other = np.full((2, height + len(said) + 2, *self._values.shape[1:]), np.inf)
+        sorted_, other = np.full((2, height + len(answers) + 2, *self._values.shape[1:]), np.inf)
         sorted_[0] = other[0] = -np.inf
         sorted_[1 : height + 1] = self._values
-        for one in said:
+        for one in answers:
             absent = np.isnan(one[:, 0])
             self.n_present += ~absent
             if absent.any():

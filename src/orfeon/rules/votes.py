@@ -29,8 +29,8 @@ from orfeon.rules.decider import Decider, Task, WeightedMembers
 from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
 from orfeon.rules.shares import conclude, divide, row_sums
 from orfeon.rules.supports import Average
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.integer[Any]]
 
 #: Shares this close are tied: neither rounding nor the grid of many small weights decides.
@@ -46,19 +46,19 @@ class WeightedVote(WeightedMembers):
     reads: ClassVar[Reads] = "votes"
     task: ClassVar[Task] = "classification"
 
-    def has_majority(self, said: Any, n_classes: int) -> npt.NDArray[np.bool_]:
+    def has_majority(self, answers: Any, n_classes: int) -> npt.NDArray[np.bool_]:
         """Whether one class has more than half of the votes that are cast."""
-        votes = self._read(said, n_classes)
+        votes = self._read(answers, n_classes)
         largest = self._decide(votes, n_classes).max(axis=1)
         return np.asarray((largest > 0.5 + _TIED) & (votes >= 0).any(axis=0))
 
     def _stages(
-        self, heard: Iterator[Codes], shape: tuple[int, ...], n_classes: int
+        self, answered: Iterator[Codes], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
         # Votes of those who do not vote, -1, go to the first column.
         sums, against = np.zeros((shape[0], n_classes + 1)), np.zeros(shape[0])
         cells, no_vote = sums.reshape(-1), np.arange(1, sums.size + 1, n_classes + 1)
-        for one, weight in self._with_weights(heard):
+        for one, weight in self._with_weights(answered):
             cells[no_vote + one] += weight
             if weight < 0:
                 against -= np.where(one >= 0, weight, 0.0)
@@ -138,9 +138,9 @@ class Weighted(CombiningRule):
     Parameters
     ----------
     smoothing : float, default=1.0
-        Examples added to those on which a member is right, and to those on which it votes for each
+        Samples added to those on which a member is right, and to those on which it votes for each
         of the wrong classes: the fewer votes are known of a member, the closer it is held for one
-        that guesses, whose weight is zero. In regression it is how many examples are added on
+        that guesses, whose weight is zero. In regression it is how many samples are added on
         which the member predicts the mean.
     below_chance : {"against", "silent"}, default="against"
         Whether the vote of a member that is worse than guessing counts for the other classes, as
@@ -150,7 +150,7 @@ class Weighted(CombiningRule):
     -----
     The weight is ``log((r + s) (K - 1) / (n - r + s (K - 1)))`` for r right among n votes, K
     classes and smoothing s: the log odds of the accuracy ``(r + s) / (n + s K)``. In regression it
-    is ``(n + s) / (n e + s v)``, with e the mean squared error over the n examples that the member
+    is ``(n + s) / (n e + s v)``, with e the mean squared error over the n samples that the member
     answers, and v the variance of the targets.
 
     Examples
@@ -159,9 +159,9 @@ class Weighted(CombiningRule):
 
     >>> import numpy as np
     >>> from orfeon.combining import Weighted
-    >>> said = np.ones((3, 10), dtype=int)
-    >>> said[0, :9] = said[1, :7] = said[2, 3:] = 0
-    >>> decider = Weighted().learn(said, np.zeros(10, dtype=int), n_classes=2)
+    >>> answers = np.ones((3, 10), dtype=int)
+    >>> answers[0, :9] = answers[1, :7] = answers[2, 3:] = 0
+    >>> decider = Weighted().learn(answers, np.zeros(10, dtype=int), n_classes=2)
     >>> decider.weights.round(3)
     array([1.609, 0.693, 0.693])
     >>> decider.shares([[0], [1], [1]], n_classes=2).round(3)
@@ -183,9 +183,9 @@ class Weighted(CombiningRule):
                 f'below_chance={self.below_chance!r} is not allowed; use "against" or "silent".'
             )
 
-    def _measure(self, examples: LabelledAnswers) -> Floats:
-        one = self._log_odds if examples.labels.n_classes else self._smoothed_error
-        return np.array([one(examples, member) for member in range(examples.n_members)])
+    def _measure(self, samples: LabelledAnswers) -> Floats:
+        one = self._log_odds if samples.labels.n_classes else self._smoothed_error
+        return np.array([one(samples, member) for member in range(samples.n_members)])
 
     def _learn(self, measured: Floats, labels: Labels) -> Decider:
         if labels.n_classes == 0:
@@ -193,22 +193,22 @@ class Weighted(CombiningRule):
         is_silent = self.below_chance == "silent"
         return WeightedVote(on_grid(np.maximum(measured, 0) if is_silent else measured))
 
-    def _log_odds(self, examples: LabelledAnswers, member: int) -> float:
-        labels = examples.labels
+    def _log_odds(self, samples: LabelledAnswers, member: int) -> float:
+        labels = samples.labels
         n_wrong = labels.n_classes - 1
         if n_wrong == 0:
             return 0.0
-        is_right = examples.said[member] == labels.y
+        is_right = samples.answers[member] == labels.y
         right = labels.weight_of(is_right)
-        wrong = labels.weight_of(examples.answered(member) & ~is_right)
+        wrong = labels.weight_of(samples.answered(member) & ~is_right)
         odds = (right + self.smoothing) / (wrong + self.smoothing * n_wrong)
         return float(np.log(odds * n_wrong))
 
-    def _smoothed_error(self, examples: LabelledAnswers, member: int) -> float:
-        """Mean squared error with some more examples on which the member predicts the mean."""
-        n_answered = examples.labels.weight_of(examples.answered(member))
+    def _smoothed_error(self, samples: LabelledAnswers, member: int) -> float:
+        """Mean squared error with some more samples on which the member predicts the mean."""
+        n_answered = samples.labels.weight_of(samples.answered(member))
         added = self.smoothing / (n_answered + self.smoothing)
-        own, spread = examples.squared_error(member), examples.labels.target_variance
+        own, spread = samples.squared_error(member), samples.labels.target_variance
         return (1 - added) * own + added * spread
 
 

@@ -13,32 +13,31 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
-from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.forest import Forest
-from orfeon.growth import Growth
-from orfeon.importance import impurity_importances
-from orfeon.restoring import transactional
-from orfeon.seeding import tree_seeds
-from orfeon.tabular import (
+from orfeon.base import (
     TabularClassifierMixin,
     TabularEstimator,
     TabularRegressorMixin,
-    TrainingData,
+    TrainingSet,
 )
-
-Floats = npt.NDArray[np.float64]
+from orfeon.forest import Forest
+from orfeon.forest.importance import impurity_importances
+from orfeon.growth import Growth
+from orfeon.utils.scikit_learn import _fit_context
+from orfeon.utils.seeding import tree_seeds
+from orfeon.utils.transactional_fit import transactional
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True)
-class Samples:
+class MemberSamples:
     """What each of some trees is grown from, besides the table that all of them share."""
 
     seeds: npt.NDArray[np.uint64]
     weights: npt.NDArray[Any]
     labels: npt.NDArray[Any]
-    n_examples: float
+    n_samples: float
     weighs_classes: bool = False
     candidates: npt.NDArray[np.int64] | None = None
     halves: npt.NDArray[np.uint8] | None = None
@@ -54,14 +53,14 @@ class BaseTree(TabularEstimator):
     forest_: Forest
 
     @abstractmethod
-    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
-        """Grow a tree from each sample; also what else a tree fitted alone shows as attributes."""
+    def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
+        """Grow a tree from each sample; also what else a tree fitted alone shows as features."""
 
-    def _prepare(self, data: TrainingData) -> None:
+    def _prepare(self, data: TrainingSet) -> None:
         """Make what all trees share, before threads would make it each."""
         _ = data.table
 
-    def _plain_growth(self, data: TrainingData, n_examples: float) -> Growth | None:
+    def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth | None:
         """How trees are grown, where that is all there is to them: no pruning, no halves."""
         return None
 
@@ -71,13 +70,13 @@ class BaseTree(TabularEstimator):
         criterion = str(getattr(self, "criterion", "gini"))
         return "entropy" if criterion == "log_loss" else criterion
 
-    def _whole_sample(self, data: TrainingData) -> Samples:
+    def _whole_sample(self, data: TrainingSet) -> MemberSamples:
         """The one sample of a tree that is fitted alone."""
-        return Samples(
+        return MemberSamples(
             tree_seeds(data.seeds, 1),
             data.weighted_by_class[None],
             data.y[None],
-            data.n_examples,
+            data.n_samples,
             weighs_classes=data.class_factors is not None,
         )
 
@@ -88,12 +87,12 @@ class BaseTree(TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples; missing values and categories are welcome.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are welcome.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the example out, 2 as giving it twice.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
 
         Returns
         -------
@@ -113,7 +112,7 @@ class BaseTree(TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -129,7 +128,7 @@ class BaseTree(TabularEstimator):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -152,7 +151,7 @@ class BaseTree(TabularEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Share of each attribute in the impurity decrease of the tree."""
+        """Share of each feature in the impurity decrease of the tree."""
         check_is_fitted(self, "forest_")
         return impurity_importances(self.forest_, self._impurity)
 
@@ -167,7 +166,7 @@ class TreeClassifierMixin(TabularClassifierMixin):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -183,7 +182,7 @@ class TreeClassifierMixin(TabularClassifierMixin):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns
@@ -209,7 +208,7 @@ class TreeRegressorMixin(TabularRegressorMixin):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
+        X : array or data frame of shape (n_rows, n_features)
             Rows.
 
         Returns

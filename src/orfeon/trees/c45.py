@@ -1,22 +1,22 @@
-"""C4.5 Release 8: gain ratio, a branch per category, fractional examples, pessimistic pruning.
+"""C4.5 Release 8: gain ratio, a branch per category, fractional samples, pessimistic pruning.
 
 It follows Quinlan's program, with these differences, none of which changes a result on whole
-examples of ordinary scale: values closer than 1e-5 are still different values; gains and gain
+samples of ordinary scale: values closer than 1e-5 are still different values; gains and gain
 ratios closer than 1e-9 are equal, so that rounding does not choose between them; the part of an
-example that reaches a node through unknown values is dropped below one millionth; a node's label
-follows the rule of all trees here (a tie takes the parent's label); a leaf that no example reached
+sample that reaches a node through unknown values is dropped below one millionth; a node's label
+follows the rule of all trees here (a tie takes the parent's label); a leaf that no sample reached
 answers with its parent's class shares.
 
-As in the program, a test must leave ``min_samples_leaf`` examples in at least two branches, a cut
-of an ordered attribute moreover a tenth of the average class (at most 25) on both sides; the
+As in the program, a test must leave ``min_samples_leaf`` samples in at least two branches, a cut
+of an ordered feature moreover a tenth of the average class (at most 25) on both sides; the
 penalty counts the cuts that do; a test on categories may be made without gain, to be undone if no
-gain follows (``collapse``); attributes with more categories than 0.3 times the examples do not
+gain follows (``collapse``); features with more categories than 0.3 times the samples do not
 count in the average gain.
 
 References
 ----------
 Quinlan (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.
-Quinlan (1996). Improved use of continuous attributes in C4.5. JAIR 4, 77-90.
+Quinlan (1996). Improved use of continuous features in C4.5. JAIR 4, 77-90.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from orfeon.base import TrainingSet, are_counts
 from orfeon.forest import Forest
 from orfeon.growth.c45 import C45Growth, grow_c45
-from orfeon.kernels.information import GRAINS
-from orfeon.tabular import TrainingData, are_counts
-from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin
-from orfeon.trees.limits import LIMITS, attributes_per_node, least_weight, with_limits
+from orfeon.kernels.c45.information import GRAINS
+from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin
+from orfeon.trees.limits import LIMITS, features_per_node, least_weight, with_limits
+from orfeon.utils.scikit_learn import Interval, StrOptions
 
 
 @with_limits
@@ -49,7 +49,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         Whether tests are compared by gain ratio, among those of at least average gain; otherwise
         by gain.
     mdl_penalty : bool, default=True
-        Whether the gain of a cut pays for choosing it among the cuts of its attribute.
+        Whether the gain of a cut pays for choosing it among the cuts of its feature.
     grouping : bool, default=False
         Whether the categories of a test are grouped into few branches; otherwise each has its own.
     collapse : bool, default=True
@@ -66,26 +66,26 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     max_depth : int, optional
         Most tests on a path.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Attributes drawn at each node. <log2>
+        Features drawn at each node. <log2>
     random_ties : bool, default=False
-        Whether equally good tests are chosen at random; otherwise the first attribute wins.
+        Whether equally good tests are chosen at random; otherwise the first feature wins.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; "auto" goes by their types.
+        Which features are categorical; "auto" goes by their types.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Seed of the random ties and of the attributes drawn.
+        Seed of the random ties and of the features drawn.
 
     Attributes
     ----------
     forest_ : Forest
         The tree, as a forest of one.
     schema_ : Schema
-        What the attributes are.
+        What the features are.
     classes_ : ndarray
         The classes.
     feature_importances_ : ndarray
-        Share of each attribute in the decrease of entropy.
+        Share of each feature in the decrease of entropy.
 
     Examples
     --------
@@ -158,8 +158,8 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     def _impurity(self) -> str:
         return "entropy"
 
-    def _whole_sample(self, data: TrainingData) -> Samples:
-        """The one sample; class weights leave the number of examples as it is.
+    def _whole_sample(self, data: TrainingSet) -> MemberSamples:
+        """The one sample; class weights leave the number of samples as it is.
 
         The factor on a class is rounded to whole grains, so that a weight of 2 is still two copies.
         """
@@ -168,14 +168,14 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
             return sample
         total = float(sample.weights.sum())
         if are_counts(sample.weights):
-            return replace(sample, n_examples=total)
-        factor = np.rint(data.class_factors * (data.n_examples / total) * GRAINS) / GRAINS
+            return replace(sample, n_samples=total)
+        factor = np.rint(data.class_factors * (data.n_samples / total) * GRAINS) / GRAINS
         factor = np.maximum(factor, 1.0 / GRAINS)
         return replace(sample, weights=(data.weights * factor[data.y])[None])
 
-    def _growth(self, n_attributes: int, n_examples: float) -> C45Growth:
+    def _growth(self, n_features: int, n_samples: float) -> C45Growth:
         return C45Growth(
-            min_samples_leaf=least_weight(self.min_samples_leaf, n_examples),
+            min_samples_leaf=least_weight(self.min_samples_leaf, n_samples),
             gain_ratio=self.gain_ratio,
             mdl_penalty=self.mdl_penalty,
             grouping=self.grouping,
@@ -185,15 +185,15 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
             error_limit=self.error_limit,
             subtree_raising=self.subtree_raising,
             max_depth=self.max_depth,
-            max_features=attributes_per_node(self.max_features, n_attributes),
+            max_features=features_per_node(self.max_features, n_features),
             random_ties=self.random_ties,
         )
 
-    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+    def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         forest = grow_c45(
             data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
             weights=samples.weights, units=np.ones(1) if samples.weighs_classes else None,
             candidates=samples.candidates,
-            growth=self._growth(data.table.n_attributes, samples.n_examples),
+            growth=self._growth(data.table.n_features, samples.n_samples),
         )  # fmt: skip
         return forest, {}

@@ -10,22 +10,21 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from orfeon.base import TrainingSet
 from orfeon.forest import Forest
+from orfeon.forest.pruning import PruningPath, prune_to_alpha, pruning_path
 from orfeon.growth import Growth, grow_forest, grow_pruned_forest
 from orfeon.growth.cross_validated import CrossValidation
-from orfeon.pruning import PruningPath, prune_to_alpha, pruning_path
-from orfeon.tabular import TrainingData
-from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
 from orfeon.trees.limits import (
     CRITERION,
     LIMITS,
     Criterion,
-    attributes_per_node,
+    features_per_node,
     least_weight,
     with_limits,
 )
+from orfeon.utils.scikit_learn import Interval, StrOptions
 
 PruningRule = Literal["1se", "min"]
 
@@ -60,37 +59,37 @@ class _CART(BaseTree):
         """What a leaf costs when the tree is pruned."""
         return "error"
 
-    def _growth(self, n_attributes: int, n_examples: float) -> Growth:
+    def _growth(self, n_features: int, n_samples: float) -> Growth:
         return Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, n_examples),
-            min_samples_leaf=least_weight(self.min_samples_leaf, n_examples),
+            min_samples_split=least_weight(self.min_samples_split, n_samples),
+            min_samples_leaf=least_weight(self.min_samples_leaf, n_samples),
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             min_impurity_decrease=self.min_impurity_decrease,
-            max_features=attributes_per_node(self.max_features, n_attributes),
+            max_features=features_per_node(self.max_features, n_features),
             n_best=self.n_best,
         )
 
-    def _plain_growth(self, data: TrainingData, n_examples: float) -> Growth | None:
+    def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth | None:
         if self.pruning is not None:
             return None
-        return self._growth(data.table.n_attributes, n_examples)
+        return self._growth(data.table.n_features, n_samples)
 
-    def _prepare(self, data: TrainingData) -> None:
+    def _prepare(self, data: TrainingSet) -> None:
         super()._prepare(data)
         if isinstance(self.pruning, str):
             _ = data.groups
 
-    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+    def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         how: dict[str, Any] = {
             "n_classes": data.n_classes,
             "seeds": samples.seeds,
             "weights": samples.weights,
-            "n_examples": samples.n_examples,
+            "n_samples": samples.n_samples,
             "candidates": samples.candidates,
-            "growth": self._growth(data.table.n_attributes, samples.n_examples),
+            "growth": self._growth(data.table.n_features, samples.n_samples),
         }
         if isinstance(self.pruning, str):
             forest, cross_validation = grow_pruned_forest(
@@ -111,8 +110,8 @@ class _CART(BaseTree):
 
         Parameters
         ----------
-        X : array or data frame of shape (n_rows, n_attributes)
-            The examples.
+        X : array or data frame of shape (n_rows, n_features)
+            The samples.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
@@ -140,12 +139,12 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity; "log_loss" is another name of "entropy".
     pruning : None, "cv" or float, default=None
-        No pruning; by cross-validation; or at this price of a leaf (as a share of the examples).
+        No pruning; by cross-validation; or at this price of a leaf (as a share of the samples).
     pruning_rule : {"1se", "min"}, default="1se"
         The smallest tree within one standard error of the least cross-validated error, or the
         one of least error.
     n_folds : int, default=10
-        Folds of the cross-validation. Copies of one example (weights above one, repeated rows)
+        Folds of the cross-validation. Copies of one sample (weights above one, repeated rows)
         always share a fold.
     keep_a_split : bool, default=True
         Whether cross-validation may not return a single leaf while another tree is left.
@@ -161,11 +160,11 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     min_impurity_decrease : float, default=0.0
         Least weighted impurity decrease of a split.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Attributes drawn at each node. <log2>
+        Features drawn at each node. <log2>
     n_best : int, default=1
         Each split is picked at random among this many best ones.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; "auto" goes by their types.
+        Which features are categorical; "auto" goes by their types.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
@@ -176,23 +175,23 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     forest_ : Forest
         The tree, as a forest of one.
     schema_ : Schema
-        What the attributes are.
+        What the features are.
     classes_ : ndarray
         The classes.
     cross_validation_ : CrossValidation
         With ``pruning="cv"``: the pruning path with its cross-validated errors.
     feature_importances_ : ndarray
-        Share of each attribute in the impurity decrease.
+        Share of each feature in the impurity decrease.
 
     Notes
     -----
-    Ordered attributes are cut halfway between two values, every boundary being a candidate. For a
-    categorical attribute the best subset of categories is found among all of them, through the
+    Ordered features are cut halfway between two values, every boundary being a candidate. For a
+    categorical feature the best subset of categories is found among all of them, through the
     order of their shares of one class when there are two classes, by trying each when there are
     more and at most ten categories occur in the node; beyond that the prefixes of the K orders by
     the share of each class are tried, a heuristic.
 
-    Examples whose value is missing go together to the side that suits them best. A value missing at
+    Samples whose value is missing go together to the side that suits them best. A value missing at
     prediction where none was in training, and a category that a node has not seen, follow the
     heavier branch.
 
@@ -267,7 +266,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         The smallest tree within one standard error of the least cross-validated squared error, or
         the one of least error.
     n_folds : int, default=10
-        Folds of the cross-validation. Copies of one example always share a fold.
+        Folds of the cross-validation. Copies of one sample always share a fold.
     keep_a_split : bool, default=True
         Whether cross-validation may not return a single leaf while another tree is left.
     max_depth : int, optional
@@ -281,11 +280,11 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     min_impurity_decrease : float, default=0.0
         Least weighted variance decrease of a split.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Attributes drawn at each node. <log2>
+        Features drawn at each node. <log2>
     n_best : int, default=1
         Each split is picked at random among this many best ones.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical.
+        Which features are categorical.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Ties between equally good splits are broken at random.
 
@@ -294,11 +293,11 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     forest_ : Forest
         The tree, as a forest of one.
     schema_ : Schema
-        What the attributes are.
+        What the features are.
     cross_validation_ : CrossValidation
         With ``pruning="cv"``: the pruning path with its cross-validated errors.
     feature_importances_ : ndarray
-        Share of each attribute in the variance decrease.
+        Share of each feature in the variance decrease.
 
     Examples
     --------

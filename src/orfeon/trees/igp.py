@@ -1,4 +1,4 @@
-"""IGP trees: grown with one half of the examples and pruned with the other, in turns.
+"""IGP trees: grown with one half of the samples and pruned with the other, in turns.
 
 References
 ----------
@@ -16,14 +16,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils._param_validation import StrOptions
 
+from orfeon.base import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_igp_forest
-from orfeon.seeding import tree_seeds
-from orfeon.tabular import TrainingData
-from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin
+from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin
 from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.utils.scikit_learn import StrOptions
+from orfeon.utils.seeding import tree_seeds
 
 
 def halve_groups(
@@ -32,7 +32,7 @@ def halve_groups(
     weights: npt.NDArray[np.float64],
     rng: np.random.Generator,
 ) -> npt.NDArray[np.uint8]:
-    """Split examples into halves of nearly equal weight in every class, copies together."""
+    """Split samples into halves of nearly equal weight in every class, copies together."""
     n_groups = int(groups.max()) + 1
     weight = np.bincount(groups, weights=weights, minlength=n_groups)
     label = np.zeros(n_groups, np.int64)
@@ -52,7 +52,7 @@ def halve_groups(
 
 
 class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
-    """Tree grown with one half of the examples and pruned with the other, in turns, until it stays.
+    """Tree grown with one half of the samples and pruned with the other, in turns, until it stays.
 
     It needs neither a validation set nor cross-validation, and a new random split into halves
     gives a different tree: ensembles of them need no other perturbation.
@@ -66,7 +66,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, in the half that grows it, as a share of the whole weight.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical.
+        Which features are categorical.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
@@ -79,8 +79,8 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     classes_ : ndarray
         The classes.
     halves_ : ndarray of uint8
-        The half, 1 or 2, of each training example; 0 for examples of weight 0. Copies of one
-        example share a half.
+        The half, 1 or 2, of each training sample; 0 for samples of weight 0. Copies of one
+        sample share a half.
     n_rounds_ : int
         Rounds of growing and pruning; 2 or 3 as a rule.
 
@@ -128,17 +128,17 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def _whole_sample(self, data: TrainingData) -> Samples:
+    def _whole_sample(self, data: TrainingSet) -> MemberSamples:
         tree_sequence, half_sequence = data.seeds.spawn(2)
         sample = super()._whole_sample(data)
         rng = np.random.default_rng(half_sequence)
         halves = halve_groups(data.groups, data.y, sample.weights[0], rng)
         return replace(sample, seeds=tree_seeds(tree_sequence, 1), halves=halves[None])
 
-    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+    def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         if samples.halves is None:
             raise ValueError(
-                "IGP trees are grown from two halves of the examples; use IGPEnsembleClassifier "
+                "IGP trees are grown from two halves of the samples; use IGPEnsembleClassifier "
                 "for ensembles of them."
             )
         forest, rounds = grow_igp_forest(

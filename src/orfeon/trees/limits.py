@@ -7,9 +7,9 @@ from numbers import Integral, Real
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from orfeon.wording import filled_docstring
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.text import filled_docstring
 
 ClassT = TypeVar("ClassT", bound=type)
 Criterion = Literal["gini", "entropy", "log_loss"]
@@ -43,7 +43,7 @@ CRITERION: list[Any] = [StrOptions({"gini", "entropy", "log_loss"})]
 
 #: What several classes say of their limits, by name.
 TEXTS = {
-    "log2": '"log2" draws ``floor(log2(M) + 1)`` of M attributes, one more than in scikit-learn.',
+    "log2": '"log2" draws ``floor(log2(M) + 1)`` of M features, one more than in scikit-learn.',
 }
 
 
@@ -54,22 +54,22 @@ def with_limits(cls: ClassT) -> ClassT:
 
 
 def least_weight(limit: float, total: float) -> float:
-    """A least size given as a number of examples, or as a share of their total weight."""
+    """A least size given as a number of samples, or as a share of their total weight."""
     return float(np.ceil(limit * total)) if limit < 1 else float(limit)
 
 
-def attributes_per_node(max_features: Any, n_attributes: int) -> int | None:
-    """How many attributes are drawn at each node."""
+def features_per_node(max_features: Any, n_features: int) -> int | None:
+    """How many features are drawn at each node."""
     if max_features is None:
         return None
     if max_features == "sqrt":
-        return max(1, int(np.sqrt(n_attributes)))
+        return max(1, int(np.sqrt(n_features)))
     if max_features == "log2":
-        return int(np.log2(n_attributes) + 1)
+        return int(np.log2(n_features) + 1)
     if isinstance(max_features, int | np.integer):
-        if max_features > n_attributes:
+        if max_features > n_features:
             raise ValueError(
-                f"max_features={max_features} is more than the {n_attributes} attributes of X."
+                f"max_features={max_features} is more than the {n_features} features of X."
             )
         return int(max_features)
-    return max(1, int(max_features * n_attributes))
+    return max(1, int(max_features * n_features))

@@ -1,4 +1,4 @@
-"""Trees whose tests are cuts of random linear combinations of attributes.
+"""Trees whose tests are cuts of random linear combinations of features.
 
 References
 ----------
@@ -10,13 +10,12 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from orfeon.base import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
-from orfeon.tabular import TrainingData
-from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
 from orfeon.trees.limits import CRITERION, LIMITS, Criterion, least_weight
+from orfeon.utils.scikit_learn import Interval, StrOptions
 
 OBLIQUE: dict[str, list[Any]] = {
     "n_combinations": [Interval(Integral, 1, None, closed="left")],
@@ -41,14 +40,14 @@ class _ObliqueTree(BaseTree):
     min_weight_fraction_leaf: float
     min_impurity_decrease: float
 
-    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
+    def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         growth = Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             splitter="oblique",
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, samples.n_examples),
-            min_samples_leaf=least_weight(self.min_samples_leaf, samples.n_examples),
+            min_samples_split=least_weight(self.min_samples_split, samples.n_samples),
+            min_samples_leaf=least_weight(self.min_samples_leaf, samples.n_samples),
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=self.n_combinations,
@@ -56,7 +55,7 @@ class _ObliqueTree(BaseTree):
         )
         forest = grow_forest(
             data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
-            weights=samples.weights, n_examples=samples.n_examples, candidates=samples.candidates,
+            weights=samples.weights, n_samples=samples.n_samples, candidates=samples.candidates,
             growth=growth,
         )  # fmt: skip
         return forest, {}
@@ -65,7 +64,7 @@ class _ObliqueTree(BaseTree):
 class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
     """Classification tree of cuts of random linear combinations.
 
-    Each node draws ``n_combinations`` linear combinations of ``n_combined`` attributes, with
+    Each node draws ``n_combinations`` linear combinations of ``n_combined`` features, with
     coefficients uniform in [-1, 1], and takes the best cut of the best of them.
 
     Parameters
@@ -73,7 +72,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
     n_combinations : int, default=8
         Linear combinations drawn at each node.
     n_combined : int, default=3
-        Attributes in each of them, at most; fewer where there are fewer.
+        Features in each of them, at most; fewer where there are fewer.
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity; "log_loss" is another name of "entropy".
     max_depth, max_leaf_nodes : int, optional
@@ -85,7 +84,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
     min_impurity_decrease : float, default=0.0
         Least weighted impurity decrease of a split.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; these are not combined with others, but split on their
+        Which features are categorical; these are not combined with others, but split on their
         own when they are drawn.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
@@ -101,8 +100,8 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
 
     Notes
     -----
-    Attributes are combined as they are; where their scales differ much, standardise them first.
-    A combination is missing where one of its attributes is.
+    Features are combined as they are; where their scales differ much, standardise them first.
+    A combination is missing where one of its features is.
 
     Examples
     --------
@@ -157,7 +156,7 @@ class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
     n_combinations : int, default=8
         Linear combinations drawn at each node.
     n_combined : int, default=3
-        Attributes in each of them, at most; fewer where there are fewer.
+        Features in each of them, at most; fewer where there are fewer.
     max_depth, max_leaf_nodes : int, optional
         Limits.
     min_samples_split, min_samples_leaf : int or float, default=2 and 1
@@ -167,7 +166,7 @@ class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
     min_impurity_decrease : float, default=0.0
         Least weighted variance decrease of a split.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; these are not combined with others, but split on their
+        Which features are categorical; these are not combined with others, but split on their
         own when they are drawn.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the tree.

@@ -11,20 +11,19 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import StrOptions
-
+from orfeon.base import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
-from orfeon.tabular import TrainingData
-from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
 from orfeon.trees.limits import (
     CRITERION,
     LIMITS,
     Criterion,
-    attributes_per_node,
+    features_per_node,
     least_weight,
     with_limits,
 )
+from orfeon.utils.scikit_learn import StrOptions
 
 
 class _RandomTree(BaseTree):
@@ -41,8 +40,8 @@ class _RandomTree(BaseTree):
     min_samples_leaf: float
     min_weight_fraction_leaf: float
 
-    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
-        total = samples.n_examples
+    def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
+        total = samples.n_samples
         growth = Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             splitter="random",
@@ -51,11 +50,11 @@ class _RandomTree(BaseTree):
             min_samples_split=least_weight(self.min_samples_split, total),
             min_samples_leaf=least_weight(self.min_samples_leaf, total),
             min_weight_fraction_leaf=self.min_weight_fraction_leaf,
-            max_features=attributes_per_node(self.max_features, data.table.n_attributes),
+            max_features=features_per_node(self.max_features, data.table.n_features),
         )
         forest = grow_forest(
             data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
-            weights=samples.weights, n_examples=samples.n_examples, candidates=samples.candidates,
+            weights=samples.weights, n_samples=samples.n_samples, candidates=samples.candidates,
             growth=growth,
         )  # fmt: skip
         return forest, {}
@@ -63,7 +62,7 @@ class _RandomTree(BaseTree):
 
 @with_limits
 class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
-    """Tree of random tests: each candidate attribute is cut at a random place.
+    """Tree of random tests: each candidate feature is cut at a random place.
 
     With ``max_features=1`` the test is completely random (Fan et al. 2003); with more, the best of
     that many random cuts is taken (Geurts et al. 2006).
@@ -71,7 +70,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     Parameters
     ----------
     max_features : int, float, "sqrt", "log2" or None, default=1
-        Attributes that are cut at each node; ``None`` for all.
+        Features that are cut at each node; ``None`` for all.
         <log2>
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         What makes one cut better than another; "log_loss" is another name of "entropy".
@@ -82,7 +81,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, as a share of the whole weight.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; these are split into random subsets.
+        Which features are categorical; these are split into random subsets.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
@@ -138,12 +137,12 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
 
 @with_limits
 class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
-    """Regression tree of random tests: each candidate attribute is cut at a random place.
+    """Regression tree of random tests: each candidate feature is cut at a random place.
 
     Parameters
     ----------
     max_features : int, float, "sqrt", "log2" or None, default=1
-        Attributes that are cut at each node; ``None`` for all.
+        Features that are cut at each node; ``None`` for all.
         <log2>
     max_depth, max_leaf_nodes : int, optional
         Limits.
@@ -152,7 +151,7 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
     min_weight_fraction_leaf : float, default=0.0
         Least weight of a leaf, as a share of the whole weight.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical; these are split into random subsets.
+        Which features are categorical; these are split into random subsets.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the tree.
 

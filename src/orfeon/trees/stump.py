@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import StrOptions
-
+from orfeon.base import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
-from orfeon.tabular import TrainingData
-from orfeon.trees.base import BaseTree, Samples, TreeClassifierMixin, TreeRegressorMixin
+from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
 from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.utils.scikit_learn import StrOptions
 
 
 class _Stump(BaseTree):
@@ -20,11 +19,11 @@ class _Stump(BaseTree):
         name: LIMITS[name] for name in ("categorical_features", "random_state")
     }
 
-    def _plain_growth(self, data: TrainingData, n_examples: float) -> Growth:
+    def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth:
         return Growth(criterion=self._impurity, max_depth=1)  # type: ignore[arg-type]
 
-    def _grow(self, data: TrainingData, samples: Samples) -> tuple[Forest, dict[str, Any]]:
-        growth = self._plain_growth(data, samples.n_examples)
+    def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
+        growth = self._plain_growth(data, samples.n_samples)
         forest = grow_forest(
             data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
             weights=samples.weights, candidates=samples.candidates, growth=growth,
@@ -40,7 +39,7 @@ class StumpClassifier(TreeClassifierMixin, _Stump):
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         Impurity; "log_loss" is another name of "entropy".
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical.
+        Which features are categorical.
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
@@ -92,7 +91,7 @@ class StumpRegressor(TreeRegressorMixin, _Stump):
     Parameters
     ----------
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which attributes are categorical.
+        Which features are categorical.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Ties between equally good tests are broken at random.
 

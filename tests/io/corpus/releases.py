@@ -83,7 +83,7 @@ def prepared(content: ModelContent, rows: npt.NDArray[Any]) -> Any:
         return rows
     import pandas
 
-    from orfeon.study.preparation import Preparation
+    from orfeon.workbench.prepare import Preparation
 
     frame = pandas.DataFrame(rows, columns=COLUMNS).infer_objects()
     return Preparation.from_dict(content.preparation).transform(frame)

@@ -24,7 +24,7 @@ from tests.shared import public_estimators
 
 import orfeon
 from orfeon.io import read_model
-from orfeon.study.preparation import prepare
+from orfeon.workbench.prepare import prepare
 
 N_ROWS, N_ASKED = 24, 4
 #: Few and small parts, where an estimator has such.

@@ -31,8 +31,8 @@ def run(exported: Any, X: Any, threads: int = 2) -> dict[str, npt.NDArray[Any]]:
             name: column_of(X[name], kind.type)
             for name, kind in zip(names, session.get_inputs(), strict=True)
         }
-    said = session.run(None, given)
-    return {one.name: values for one, values in zip(session.get_outputs(), said, strict=True)}
+    answers = session.run(None, given)
+    return {one.name: values for one, values in zip(session.get_outputs(), answers, strict=True)}
 
 
 def column_of(column: Any, kind: str) -> npt.NDArray[Any]:
@@ -49,7 +49,7 @@ def hard_rows(
     rng = np.random.default_rng(0)
     rows = np.empty((n_rows, X.shape[1]))
     for j in range(X.shape[1]):
-        cuts = [f.threshold[(f.n_children > 0) & (f.attribute == j)] for f in forests]
+        cuts = [f.threshold[(f.n_children > 0) & (f.feature == j)] for f in forests]
         cut = np.concatenate(cuts)
         cut = cut[np.isfinite(cut)]
         near = [cut, np.nextafter(cut, -np.inf), np.nextafter(cut, np.inf), X[:, j]]

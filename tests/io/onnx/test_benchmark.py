@@ -35,7 +35,7 @@ def test_another_model_is_told_from_this_one(monkeypatch):
 
 
 def test_all_kinds_that_are_exported_are_asked():
-    asked = {type(one.model).__name__ for one in exports.families(5)}
+    queried = {type(one.model).__name__ for one in exports.families(5)}
     alike = {
         "CombinedMultipleModels", "CostSensitiveClassifier", "CostThresholdClassifier",
         "ExtraTreesRegressor", "ObliqueTreeClassifier", "ObliqueTreeRegressor",
@@ -43,8 +43,8 @@ def test_all_kinds_that_are_exported_are_asked():
         "RandomForestRegressor", "RandomSubspaceRegressor", "RandomTreeClassifier",
         "RandomTreeRegressor", "StumpClassifier", "StumpRegressor", "WaggingRegressor",
     }  # fmt: skip
-    assert set(public_estimators()) - REFUSED - alike == asked & set(public_estimators()) - alike
-    assert {"C45Classifier", "MultiBoostClassifier"} <= PARTING & asked
+    assert set(public_estimators()) - REFUSED - alike == queried & set(public_estimators()) - alike
+    assert {"C45Classifier", "MultiBoostClassifier"} <= PARTING & queried
 
 
 def test_the_suite_is_listed(capsys):

@@ -9,6 +9,7 @@ from tests.io.onnx.running import hard_rows, run, session_of
 import orfeon
 from orfeon import to_onnx
 from orfeon.datasets import make_friedman1, make_waveform
+from orfeon.forest import Forest
 from orfeon.io.onnx.tree_arrays import as_tree_arrays
 from orfeon.rules.supports import Mean
 from orfeon.rules.votes import Plurality, WeightedVote
@@ -38,14 +39,14 @@ def test_a_row_is_the_same_in_any_company(name, threads):
     session = session_of(to_onnx(model), threads)
     expected = model.predict_proba(rows) if hasattr(model, "classes_") else model.predict(rows)
     for size in (1, 7, 50, 400):
-        said = session.run(None, {"X": rows[:size]})[-1]
-        assert said.tobytes() == expected[:size].tobytes()
+        answers = session.run(None, {"X": rows[:size]})[-1]
+        assert answers.tobytes() == expected[:size].tobytes()
 
 
 def test_no_rows_give_no_answers():
-    said = run(to_onnx(MANY["soft"]), np.empty((0, 21)))
-    assert said["label"].shape == (0,)
-    assert said["probabilities"].shape == (0, 3)
+    answers = run(to_onnx(MANY["soft"]), np.empty((0, 21)))
+    assert answers["label"].shape == (0,)
+    assert answers["probabilities"].shape == (0, 3)
 
 
 RULES = {
@@ -68,21 +69,21 @@ def test_rules_that_weigh_decide_alike(name):
     is_number = "Regressor" in type(model).__name__
     model.fit(*((NUMBERS, TARGET) if is_number else (X, Y)))
     rows = hard_rows([model.forest_], NUMBERS if is_number else X, 2000)
-    said = run(to_onnx(model), rows)
+    answers = run(to_onnx(model), rows)
     if is_number:
-        assert said["prediction"].tobytes() == model.predict(rows).tobytes()
+        assert answers["prediction"].tobytes() == model.predict(rows).tobytes()
     else:
-        assert np.array_equal(said["label"], model.predict(rows))
-        assert np.array_equal(said["probabilities"], model.predict_proba(rows))
+        assert np.array_equal(answers["label"], model.predict(rows))
+        assert np.array_equal(answers["probabilities"], model.predict_proba(rows))
 
 
 @pytest.mark.parametrize("weights", [[2.0, -1.0, 1.0, -2.0], [0.0] * 4, [-1.0, -0.1, -0.7, -0.2]])
 def test_votes_may_count_against_a_class_or_not_at_all(weights):
     model = orfeon.BaggingClassifier(n_estimators=4, combine="weighted", random_state=0).fit(X, Y)
     model._learnt = model._learnt[0], WeightedVote(np.array(weights))
-    said = run(to_onnx(model), X)
-    assert np.array_equal(said["label"], model.predict(X))
-    assert np.array_equal(said["probabilities"], model.predict_proba(X))
+    answers = run(to_onnx(model), X)
+    assert np.array_equal(answers["label"], model.predict(X))
+    assert np.array_equal(answers["probabilities"], model.predict_proba(X))
 
 
 def test_small_trees_of_all_shapes():
@@ -97,21 +98,21 @@ def test_small_trees_of_all_shapes():
         for combine in ("majority", "soft"):
             bag = orfeon.BaggingClassifier(tree, 5, combine=combine, random_state=seed)
             bag.fit(table, labels)
-            said = run(to_onnx(bag, outputs=["probabilities", "votes"]), rows)
-            assert np.array_equal(said["probabilities"], bag.predict_proba(rows))
-            assert np.array_equal(said["votes"], bag.votes(rows).T)
+            answers = run(to_onnx(bag, outputs=["probabilities", "votes"]), rows)
+            assert np.array_equal(answers["probabilities"], bag.predict_proba(rows))
+            assert np.array_equal(answers["votes"], bag.votes(rows).T)
         growing = orfeon.CARTRegressor(categorical_features=categorical, max_depth=seed % 4 + 1)
         means = orfeon.BaggingRegressor(growing, 5, random_state=seed).fit(table, numbers)
-        said = run(to_onnx(means, outputs=["prediction", "predictions"]), rows)
-        assert np.array_equal(said["prediction"], means.predict(rows))
-        assert np.array_equal(said["predictions"], means.predictions(rows).T)
+        answers = run(to_onnx(means, outputs=["prediction", "predictions"]), rows)
+        assert np.array_equal(answers["prediction"], means.predict(rows))
+        assert np.array_equal(answers["predictions"], means.predictions(rows).T)
 
 
 def test_a_root_with_a_leaf_of_the_same_number_is_no_leaf():
     # Two equal trees: a test whose first branch is a test and whose second is a leaf.
     tree = orfeon.CARTClassifier().fit([[0.0], [1.0], [2.0]], [0, 1, 2]).forest_
     assert (tree.n_children[1:3] > 0).tolist() in ([True, False], [False, True])
-    both = orfeon.Forest.concatenate([tree] * 4)
+    both = Forest.concatenate([tree] * 4)
     arrays = as_tree_arrays(both)
     mixed = arrays.true_is_leaf[arrays.roots] != arrays.false_is_leaf[arrays.roots]
     assert mixed.all()
@@ -121,7 +122,7 @@ def test_a_root_with_a_leaf_of_the_same_number_is_no_leaf():
 
 
 def test_categories_that_lead_to_other_classes_are_told_apart():
-    # onnxruntime would merge tests of one attribute whose leaves differ in their class alone.
+    # onnxruntime would merge tests of one feature whose leaves differ in their class alone.
     frame = np.array([["a"], ["b"], ["c"], ["d"]] * 5, dtype=object)
     tree = orfeon.C45Classifier(pruning=False)
     bag = orfeon.BaggingClassifier(tree, 3, random_state=0).fit(frame, [0, 1, 2, 3] * 5)
@@ -134,9 +135,9 @@ def test_categories_that_lead_to_other_classes_are_told_apart():
 
 def test_one_class_and_one_leaf():
     model = orfeon.BaggingClassifier(n_estimators=3, random_state=0).fit([[0.0], [1.0]], ["a", "a"])
-    said = run(to_onnx(model), [[5.0], [np.nan]])
-    assert said["label"].tolist() == ["a", "a"]
-    assert said["probabilities"].tolist() == [[1.0], [1.0]]
+    answers = run(to_onnx(model), [[5.0], [np.nan]])
+    assert answers["label"].tolist() == ["a", "a"]
+    assert answers["probabilities"].tolist() == [[1.0], [1.0]]
 
 
 @pytest.mark.parametrize(
@@ -147,16 +148,16 @@ def test_one_class_and_one_leaf():
 def test_labels_keep_their_kind(labels):
     y = np.asarray(labels)[[0, 1, 1, 0]]
     model = orfeon.CARTClassifier().fit([[0.0], [1.0], [2.0], [3.0]], y)
-    said = run(to_onnx(model), [[0.0], [1.0], [2.0], [3.0]])["label"]
-    assert said.tolist() == y.tolist()
-    assert said.dtype.kind == {"u": "i", "U": "O"}.get(y.dtype.kind, y.dtype.kind)
+    answers = run(to_onnx(model), [[0.0], [1.0], [2.0], [3.0]])["label"]
+    assert answers.tolist() == y.tolist()
+    assert answers.dtype.kind == {"u": "i", "U": "O"}.get(y.dtype.kind, y.dtype.kind)
 
 
 def test_a_bare_forest_gives_codes():
     forest = MANY["boosted"].forest_
-    said = run(to_onnx(forest), X)
-    assert np.array_equal(said["label"], forest.predict(X))
-    assert np.array_equal(said["probabilities"], forest.count_votes(X) / len(forest))
+    answers = run(to_onnx(forest), X)
+    assert np.array_equal(answers["label"], forest.predict(X))
+    assert np.array_equal(answers["probabilities"], forest.count_votes(X) / len(forest))
     means = MANY["regression"].forest_
     assert np.array_equal(run(to_onnx(means), NUMBERS)["prediction"], means.predict(NUMBERS))
 

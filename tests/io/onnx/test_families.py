@@ -69,15 +69,15 @@ def test_trees_that_part_missing_values_are_refused_unless_there_are_none(name):
 def test_all_others_decide_alike(name):
     model, X = fitted(name)
     rows = hard_rows(forests_of(model), X, 1500)
-    said = run(to_onnx(model, missing="never" if name in PARTING else "auto"), rows)
+    answers = run(to_onnx(model, missing="never" if name in PARTING else "auto"), rows)
     if not is_classifier(model):
-        assert list(said) == ["prediction"]
-        assert said["prediction"].tobytes() == model.predict(rows).tobytes()
+        assert list(answers) == ["prediction"]
+        assert answers["prediction"].tobytes() == model.predict(rows).tobytes()
         return
-    assert list(said) == ["label", "probabilities"]
-    assert np.array_equal(said["label"], model.predict(rows))
+    assert list(answers) == ["label", "probabilities"]
+    assert np.array_equal(answers["label"], model.predict(rows))
     if hasattr(model, "predict_proba"):
-        gap = np.abs(said["probabilities"] - model.predict_proba(rows)).max()
+        gap = np.abs(answers["probabilities"] - model.predict_proba(rows)).max()
         assert gap <= (1e-15 if name in BY_FUNCTIONS else 0.0)
 
 
@@ -97,9 +97,9 @@ def test_members_say_the_same_one_by_one(name):
             to_onnx(model, outputs=["votes"])
         return
     rows = hard_rows(forests_of(model), X, 500)
-    said = run(to_onnx(model, outputs=[output], missing=missing), rows)[output]
+    answers = run(to_onnx(model, outputs=[output], missing=missing), rows)[output]
     expected = getattr(model, output)(rows).T
     if name == "AdaBoostRRegressor":  # it hears predictions within the range of the targets
         expected = np.clip(expected, *model.target_range_)
-    assert said.shape == expected.shape
-    assert np.array_equal(said, expected)
+    assert answers.shape == expected.shape
+    assert np.array_equal(answers, expected)

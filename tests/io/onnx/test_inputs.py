@@ -69,9 +69,9 @@ def test_words_and_missing_values_go_where_the_model_sends_them(name):
     test.loc[test.index % 17 == 0, "colour"] = "violet"  # never seen: counts as missing
     if name != "pool":
         test.loc[test.index % 19 == 0, "code"] = 55.0
-    said = run(to_onnx(model), test)
-    assert np.array_equal(said["label"], model.predict(test))
-    gap = np.abs(said["probabilities"] - model.predict_proba(test)).max()
+    answers = run(to_onnx(model), test)
+    assert np.array_equal(answers["label"], model.predict(test))
+    gap = np.abs(answers["probabilities"] - model.predict_proba(test)).max()
     assert gap <= (1e-15 if name in ("gradient", "histogram") else 0.0)
 
 
@@ -84,8 +84,8 @@ def test_tests_of_many_branches_become_chains(grouping, n_codes):
     assert n_codes < 12 or grouping or model.forest_.n_children.max() == len(set(train["code"]))
     test = make_table(2000, 1, n_codes=n_codes, missing=0.0)
     test = test[test["code"].isin(train["code"])]
-    said = run(to_onnx(model, outputs=["votes"], missing="never"), test)
-    assert np.array_equal(said["votes"], model.votes(test).T)
+    answers = run(to_onnx(model, outputs=["votes"], missing="never"), test)
+    assert np.array_equal(answers["votes"], model.votes(test).T)
 
 
 @pytest.mark.parametrize("n_codes", [2, 31, 32, 33, 63, 64, 65, 500])
@@ -98,10 +98,10 @@ def test_sets_of_any_size(n_codes):
     model = tree.fit(X[:1500], odd[:1500] ^ (X[:1500, 1] > 1))
     exported = to_onnx(model)
     assert [given.name for given in session_of(exported).get_inputs()] == ["X"]
-    said = run(exported, X)
-    assert said["label"].dtype == bool
-    assert np.array_equal(said["label"], model.predict(X))
-    assert np.array_equal(said["probabilities"], model.predict_proba(X))
+    answers = run(exported, X)
+    assert answers["label"].dtype == bool
+    assert np.array_equal(answers["label"], model.predict(X))
+    assert np.array_equal(answers["probabilities"], model.predict_proba(X))
 
 
 def test_deep_trees_of_many_categories_stay_small():
@@ -123,8 +123,8 @@ def test_rows_become_inputs(name):
     train, test = make_table(200, 0), make_table(500, 1)
     model = MODELS[name].fit(train, make_target(train))
     test.loc[test.index % 7 == 0, "colour"] = "violet"
-    said = session_of(to_onnx(model)).run(["label"], as_inputs(model, test))[0]
-    assert np.array_equal(said, model.predict(test))
+    answers = session_of(to_onnx(model)).run(["label"], as_inputs(model, test))[0]
+    assert np.array_equal(answers, model.predict(test))
 
 
 def test_rows_become_inputs_where_the_empty_word_is_a_category():
@@ -166,12 +166,12 @@ def test_words_that_are_odd_come_through():
     assert np.array_equal(run(to_onnx(model), frame)["label"], y)
 
 
-def test_an_attribute_may_have_the_name_of_an_output():
+def test_an_feature_may_have_the_name_of_an_output():
     frame = pd.DataFrame({"label": ["a", "b"] * 20, "probabilities": np.arange(40.0)})
     model = orfeon.CARTClassifier().fit(frame, [0, 1] * 20)
-    said = run(to_onnx(model), frame)
-    assert list(said) == ["_label", "_probabilities"]
-    assert said["_label"].tolist() == [0, 1] * 20
+    answers = run(to_onnx(model), frame)
+    assert list(answers) == ["_label", "_probabilities"]
+    assert answers["_label"].tolist() == [0, 1] * 20
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_truth_values_are_0_and_1():
     assert run(to_onnx(model), frame)["label"].tolist() == [1, 0] * 20
 
 
-def test_an_attribute_that_training_never_saw_is_missing():
+def test_an_feature_that_training_never_saw_is_missing():
     X = np.array([[None, 1.0], [None, 2.0]] * 10, dtype=object)
     model = orfeon.CARTClassifier(categorical_features=[0]).fit(X, [0, 1] * 10)
     rows = np.array([[5.0, 1.0], [np.nan, 2.0]])

@@ -68,8 +68,8 @@ def test_rules_that_need_more_than_sums_are_refused(rule):
     with pytest.raises(NoOnnxFormError, match=rf"combine='{rule}' of Bagging.*majority"):
         to_onnx(model)
     # The way out that the message names.
-    said = run(to_onnx(model.set_params(combine="majority")), X)
-    assert np.array_equal(said["label"], model.predict(X))
+    answers = run(to_onnx(model.set_params(combine="majority")), X)
+    assert np.array_equal(answers["label"], model.predict(X))
 
 
 def test_steps_before_a_model_are_refused_and_its_last_step_is_not():
@@ -77,8 +77,8 @@ def test_steps_before_a_model_are_refused_and_its_last_step_is_not():
     match = r"step 'standardscaler', StandardScaler, has no ONNX form: .*pipeline\[-1\]"
     with pytest.raises(NoOnnxFormError, match=match):
         to_onnx(pipeline)
-    said = run(to_onnx(pipeline[-1]), pipeline[:-1].transform(X))
-    assert np.array_equal(said["label"], pipeline.predict(X))
+    answers = run(to_onnx(pipeline[-1]), pipeline[:-1].transform(X))
+    assert np.array_equal(answers["label"], pipeline.predict(X))
     alone = make_pipeline("passthrough", orfeon.CARTClassifier()).fit(X, Y)
     assert np.array_equal(run(to_onnx(alone), X)["label"], alone.predict(X))
 
@@ -145,7 +145,7 @@ def test_the_file_says_what_it_is():
     about = {entry.key: entry.value for entry in made.metadata_props}
     assert about["estimator"] == "BaggingClassifier"
     assert json.loads(about["classes"]) == [0, 1, 2]
-    assert json.loads(about["attributes"])[:2] == ["x0", "x1"]
+    assert json.loads(about["features"])[:2] == ["x0", "x1"]
     assert (made.producer_name, made.producer_version) == ("orfeon", orfeon.__version__)
     assert {one.domain: one.version for one in made.opset_import} == {"": 21, "ai.onnx.ml": 5}
 

@@ -58,18 +58,18 @@ def test_decisions_are_alike(name):
         return
     model.fit(X, NAMES[Y])
     rows = rows_near(model, X)
-    said = run(to_onnx(model), rows)
-    assert np.array_equal(said["label"], model.predict(rows))
-    gap = np.abs(said["probabilities"] - model.predict_proba(rows)).max()
+    answers = run(to_onnx(model), rows)
+    assert np.array_equal(answers["label"], model.predict(rows))
+    gap = np.abs(answers["probabilities"] - model.predict_proba(rows)).max()
     assert gap <= (2e-15 if name == "boosted" else 0.0)
 
 
 def test_two_classes_of_adaboost():
     model = AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, Y > 0)
     rows = rows_near(model, X)
-    said = run(to_onnx(model), rows)
-    assert np.array_equal(said["label"], model.predict(rows))
-    assert np.abs(said["probabilities"] - model.predict_proba(rows)).max() < 2e-15
+    answers = run(to_onnx(model), rows)
+    assert np.array_equal(answers["label"], model.predict(rows))
+    assert np.abs(answers["probabilities"] - model.predict_proba(rows)).max() < 2e-15
 
 
 def test_numbers_are_compared_in_single_precision():
@@ -91,9 +91,9 @@ def test_missing_values_go_where_the_trees_send_them():
     ):  # fmt: skip
         model.fit(table, Y)
         rows = hard_rows([scikit_learn_forest(model)], X, 2000, missing=0.2)
-        said = run(to_onnx(model), rows)
-        assert np.array_equal(said["label"], model.predict(rows))
-        assert np.array_equal(said["probabilities"], model.predict_proba(rows))
+        answers = run(to_onnx(model), rows)
+        assert np.array_equal(answers["label"], model.predict(rows))
+        assert np.array_equal(answers["probabilities"], model.predict_proba(rows))
 
 
 def test_a_pruned_forest_is_exported_in_three_lines(tmp_path):
@@ -102,11 +102,11 @@ def test_a_pruned_forest_is_exported_in_three_lines(tmp_path):
     exported = to_onnx(small, tmp_path / "small.onnx", outputs=["label", "votes"])
     assert (tmp_path / "small.onnx").read_bytes() == exported.SerializeToString()
     test, _ = make_waveform(2000, random_state=1)
-    said = run(exported, test)
-    assert said["votes"].shape == (2000, 20)
-    assert np.array_equal(said["label"], small.predict(test))
+    answers = run(exported, test)
+    assert answers["votes"].shape == (2000, 20)
+    assert np.array_equal(answers["label"], small.predict(test))
     codes = [tree.predict(test) for tree in small.estimators_]
-    assert np.array_equal(said["votes"], np.stack(codes, axis=1).astype(int))
+    assert np.array_equal(answers["votes"], np.stack(codes, axis=1).astype(int))
 
 
 @pytest.mark.parametrize(
@@ -124,9 +124,9 @@ def test_weights_of_the_rule_count_in_the_pruned_vote(base):
     assert pruned.order_.has_own_weights
     assert len(np.unique(weights)) > 1
     test, _ = make_waveform(2000, random_state=1)
-    said = run(to_onnx(pruned), test)
-    assert np.array_equal(said["label"], pruned.predict(test))
-    assert np.array_equal(said["probabilities"], pruned.predict_proba(test))
+    answers = run(to_onnx(pruned), test)
+    assert np.array_equal(answers["label"], pruned.predict(test))
+    assert np.array_equal(answers["probabilities"], pruned.predict_proba(test))
 
 
 def test_several_outputs_are_refused():

@@ -29,20 +29,14 @@ from orfeon.inspection.bias_variance.decomposition import (
     Definition,
     bias_variance_decomposition,
 )
-from orfeon.inspection.bias_variance.parts import (
-    PARTS,
-    Floats,
-    Integers,
-    Parts,
-    Votes,
-    read_votes,
-)
+from orfeon.inspection.bias_variance.parts import PARTS, Parts, Votes, read_votes
 from orfeon.inspection.bias_variance.squared_error import (
     Numbers,
     read_numbers,
     squared_error_parts,
 )
-from orfeon.seeding import Purpose, RandomState, branch, seed_sequence
+from orfeon.utils.seeding import Purpose, RandomState, branch, seed_sequence
+from orfeon.utils.types import Floats, Integers
 
 Over = Literal["both", "trainings"]
 
@@ -224,9 +218,9 @@ def bias_variance_difference(
             f"first has shape {shapes[0]} and second {shapes[1]}; they are to come from the same "
             "training samples and points."
         )
-    one, other = (bias_variance_decomposition(said, y, **given) for said in (first, second))
+    one, other = (bias_variance_decomposition(answers, y, **given) for answers in (first, second))
     bootstrap = _Bootstrap(over, confidence, n_resamples, random_state)
-    tables = [_read(said, y, given) for said in (first, second)]
+    tables = [_read(answers, y, given) for answers in (first, second)]
     of_one, of_other = bootstrap.replicates(tables, definition, unbiased)
     estimates = {part: getattr(other, part) - getattr(one, part) for part in PARTS}
     return bootstrap.judge(definition, estimates, of_other - of_one)
@@ -264,7 +258,7 @@ class _Bootstrap:
         if n_trainings < 2:
             raise ValueError("predictions has 1 training; an interval needs two or more.")
         found: list[list[Floats]] = [[] for _ in tables]
-        size = max(1, _BLOCK // tables[0].truth.size)
+        size = max(1, _BLOCK // tables[0].y_true.size)
         for times, point_weights in self._draws(n_trainings, weights, size):
             for table, kept in zip(tables, found, strict=True):
                 for parts, on in zip(
@@ -311,19 +305,19 @@ def _parts(
     """Parts at each point, where each training is so many times in the sample."""
     if isinstance(table, Numbers):
         # About the mean of all, lest squares of large numbers hide their differences.
-        middle = table.said.mean(axis=0)
-        said = table.said - middle
+        middle = table.answers.mean(axis=0)
+        answers = table.answers - middle
         shares = times / table.n_trainings
-        for mean, square in zip(shares @ said, shares @ said**2, strict=True):
+        for mean, square in zip(shares @ answers, shares @ answers**2, strict=True):
             yield squared_error_parts(
-                table.truth, table.noise, middle + mean, np.maximum(square - mean**2, 0.0),
+                table.y_true, table.noise, middle + mean, np.maximum(square - mean**2, 0.0),
                 table.n_trainings, unbiased,
             )  # fmt: skip
         return
-    n_points, n_classes = table.truth.shape
+    n_points, n_classes = table.y_true.shape
     # Whole numbers, which floats hold exactly: classes with as many votes are tied to the last bit.
     counts = np.empty((len(times), n_points, n_classes))
     for code in range(n_classes):
         counts[:, :, code] = times.astype(np.float64) @ (table.codes == code)
     for of_sample in counts / table.n_trainings:
-        yield VOTE_PARTS[definition](table.truth, of_sample, table.n_trainings, unbiased)
+        yield VOTE_PARTS[definition](table.y_true, of_sample, table.n_trainings, unbiased)

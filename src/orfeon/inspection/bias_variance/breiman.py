@@ -22,17 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from orfeon.inspection.bias_variance.parts import (
-    BiasVariance,
-    Floats,
-    Parts,
-    no_correction,
-    read_votes,
-)
-
-Mask = npt.NDArray[np.bool_]
+from orfeon.inspection.bias_variance.parts import BiasVariance, Parts, no_correction, read_votes
+from orfeon.utils.types import Floats, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,18 +48,20 @@ class BreimanBiasVariance(BiasVariance):
     is_biased: Mask
 
 
-def biased_set(truth: Floats, shares: Floats) -> Mask:
+def biased_set(y_true: Floats, shares: Floats) -> Mask:
     """Where the class predicted most often is less probable than another one."""
     central = np.argmax(shares, axis=1)
-    return np.asarray(truth[np.arange(len(truth)), central] < truth.max(axis=1))
+    return np.asarray(y_true[np.arange(len(y_true)), central] < y_true.max(axis=1))
 
 
-def breiman_parts(truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False) -> Parts:
+def breiman_parts(
+    y_true: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
+) -> Parts:
     """The parts at each point, from probabilities and shares of the classes."""
     no_correction("breiman", unbiased)
-    right = (truth * shares).sum(axis=1)
-    most = truth.max(axis=1)
-    biased = biased_set(truth, shares)
+    right = (y_true * shares).sum(axis=1)
+    most = y_true.max(axis=1)
+    biased = biased_set(y_true, shares)
     excess = most - right
     return Parts(
         1.0 - right, np.where(biased, excess, 0.0), np.where(biased, 0.0, excess), 1 - most
@@ -112,8 +106,8 @@ def breiman_decomposition(
     """
     votes = read_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
-    parts = breiman_parts(votes.truth, shares, votes.n_trainings)
+    parts = breiman_parts(votes.y_true, shares, votes.n_trainings)
     return BreimanBiasVariance(
         "breiman", *parts, votes.central(shares), votes.weights, votes.n_trainings,
-        biased_set(votes.truth, shares),
+        biased_set(votes.y_true, shares),
     )  # fmt: skip

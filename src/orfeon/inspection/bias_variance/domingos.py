@@ -32,13 +32,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orfeon.inspection.bias_variance.breiman import biased_set
-from orfeon.inspection.bias_variance.parts import (
-    BiasVariance,
-    Floats,
-    Parts,
-    no_correction,
-    read_votes,
-)
+from orfeon.inspection.bias_variance.parts import BiasVariance, Parts, no_correction, read_votes
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +108,16 @@ class _Factors(NamedTuple):
     of_variance: Floats
 
 
-def _factors(truth: Floats, shares: Floats) -> _Factors:
-    rows = np.arange(len(truth))
+def _factors(y_true: Floats, shares: Floats) -> _Factors:
+    rows = np.arange(len(y_true))
     central = np.argmax(shares, axis=1)
-    biased = biased_set(truth, shares)
-    best = np.where(biased, np.argmax(truth, axis=1), central)
-    noise = 1.0 - truth[rows, best]
+    biased = biased_set(y_true, shares)
+    best = np.where(biased, np.argmax(y_true, axis=1), central)
+    noise = 1.0 - y_true[rows, best]
     variance = 1.0 - shares[rows, central]
     of_best = shares[rows, best]
     # Predictions other than y* that are right: P(y /= y*, y = t), of which t /= y* has all.
-    by_luck = (truth * shares).sum(axis=1) - truth[rows, best] * of_best
+    by_luck = (y_true * shares).sum(axis=1) - y_true[rows, best] * of_best
     # Without noise there is no t /= y*. Then two classes say that all of it would be right.
     with np.errstate(divide="ignore", invalid="ignore"):
         luck = np.where(noise > 0, by_luck / noise, 1.0 - of_best)
@@ -131,13 +126,13 @@ def _factors(truth: Floats, shares: Floats) -> _Factors:
 
 
 def domingos_parts(
-    truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
+    y_true: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
 ) -> Parts:
     """Bias, net variance and net noise at each point, from probabilities and shares."""
     no_correction("domingos", unbiased)
-    found = _factors(truth, shares)
+    found = _factors(y_true, shares)
     return Parts(
-        1.0 - (truth * shares).sum(axis=1), found.bias, found.of_variance * found.variance,
+        1.0 - (y_true * shares).sum(axis=1), found.bias, found.of_variance * found.variance,
         found.of_noise * found.noise,
     )  # fmt: skip
 
@@ -187,8 +182,8 @@ def domingos_decomposition(
     """
     votes = read_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
-    parts = domingos_parts(votes.truth, shares, votes.n_trainings)
-    found = _factors(votes.truth, shares)
+    parts = domingos_parts(votes.y_true, shares, votes.n_trainings)
+    found = _factors(votes.y_true, shares)
     return DomingosBiasVariance(
         "domingos", *parts, votes.central(shares), votes.weights, votes.n_trainings,
         found.variance, found.noise, found.of_noise, found.of_variance,

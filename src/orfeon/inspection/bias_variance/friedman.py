@@ -27,7 +27,8 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from orfeon.inspection._reading import read_weights
-from orfeon.inspection.bias_variance.parts import Floats, read_votes, weighted_mean
+from orfeon.inspection.bias_variance.parts import read_votes, weighted_mean
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,18 +151,18 @@ def friedman_decomposition(
     error 0.2500 = reducible 0.1000 + noise 0.1500 (friedman, 2 trainings); of the estimate:
     squared bias 0.0563, variance 0.0162
     """
-    said = _second_class(estimates)
+    answers = _second_class(estimates)
     labels = _two_classes(y, classes)
-    decided = labels[(said > 0.5).astype(np.int64)]
+    decided = labels[(answers > 0.5).astype(np.int64)]
     votes = read_votes(decided, y, posterior, labels, sample_weight)
-    said = said[:, read_weights(sample_weight, said.shape[1]) > 0]
-    second, shares = votes.truth[:, 1], votes.shares
-    mean, variance = said.mean(axis=0), said.var(axis=0)
+    answers = answers[:, read_weights(sample_weight, answers.shape[1]) > 0]
+    second, shares = votes.y_true[:, 1], votes.shares
+    mean, variance = answers.mean(axis=0), answers.var(axis=0)
     best = (second > 0.5).astype(np.int64)
     boundary = np.sign(0.5 - second) * (mean - 0.5)
     return FriedmanBiasVariance(
-        point_error=1.0 - (votes.truth * shares).sum(axis=1),
-        point_noise=1.0 - votes.truth.max(axis=1),
+        point_error=1.0 - (votes.y_true * shares).sum(axis=1),
+        point_noise=1.0 - votes.y_true.max(axis=1),
         stakes=np.abs(2.0 * second - 1.0),
         boundary_error=1.0 - shares[np.arange(len(best)), best],
         normal_boundary_error=_normal_chance(boundary, variance, mean, best),
@@ -184,18 +185,19 @@ def _normal_chance(
 
 def _second_class(estimates: Any) -> Floats:
     """Estimates of the probability of the second class."""
-    said = np.asarray(estimates, dtype=np.float64)
-    if said.ndim == 3 and said.shape[2] == 2:
-        said = said[:, :, 1]
-    if said.ndim != 2 or not said.size:
+    answers = np.asarray(estimates, dtype=np.float64)
+    if answers.ndim == 3 and answers.shape[2] == 2:
+        answers = answers[:, :, 1]
+    if answers.ndim != 2 or not answers.size:
         raise ValueError(
-            f"estimates has shape {said.shape}; (n_trainings, n_points) or (n_trainings, n_points, "
+            f"estimates has shape {answers.shape}; (n_trainings, n_points) or (n_trainings, "
+            "n_points, "
             "2) is expected, for the decomposition is that of two classes."
         )
-    if not ((said >= 0) & (said <= 1)).all():
-        strange = said[~((said >= 0) & (said <= 1))][0]
+    if not ((answers >= 0) & (answers <= 1)).all():
+        strange = answers[~((answers >= 0) & (answers <= 1))][0]
         raise ValueError(f"estimates has {strange}; they are probabilities, from 0 to 1.")
-    return said
+    return answers
 
 
 def _two_classes(y: Any, classes: Any) -> npt.NDArray[Any]:

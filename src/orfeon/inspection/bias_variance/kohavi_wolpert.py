@@ -20,23 +20,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from orfeon.inspection.bias_variance.parts import (
-    BiasVariance,
-    Floats,
-    Parts,
-    corrected,
-    read_votes,
-)
+from orfeon.inspection.bias_variance.parts import BiasVariance, Parts, corrected, read_votes
+from orfeon.utils.types import Floats
 
 
 def kohavi_wolpert_parts(
-    truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
+    y_true: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
 ) -> Parts:
     """The parts at each point, from probabilities and shares of the classes."""
-    error = 1.0 - (truth * shares).sum(axis=1)
-    bias = 0.5 * ((truth - shares) ** 2).sum(axis=1)
+    error = 1.0 - (y_true * shares).sum(axis=1)
+    bias = 0.5 * ((y_true - shares) ** 2).sum(axis=1)
     variance = 0.5 * (1.0 - (shares**2).sum(axis=1))
-    noise = 0.5 * (1.0 - (truth**2).sum(axis=1))
+    noise = 0.5 * (1.0 - (y_true**2).sum(axis=1))
     if unbiased:
         bias, variance = corrected(bias, variance, n_trainings)
     return Parts(error, bias, variance, noise)
@@ -88,7 +83,7 @@ def kohavi_wolpert_decomposition(
     """
     votes = read_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
-    parts = kohavi_wolpert_parts(votes.truth, shares, votes.n_trainings, unbiased)
+    parts = kohavi_wolpert_parts(votes.y_true, shares, votes.n_trainings, unbiased)
     return BiasVariance(
         "kohavi_wolpert", *parts, votes.central(shares), votes.weights, votes.n_trainings
     )

@@ -23,23 +23,18 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.inspection.bias_variance.parts import (
-    BiasVariance,
-    Floats,
-    Parts,
-    no_correction,
-    read_votes,
-)
+from orfeon.inspection.bias_variance.parts import BiasVariance, Parts, no_correction, read_votes
+from orfeon.utils.types import Floats
 
 
 def kong_dietterich_parts(
-    truth: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
+    y_true: Floats, shares: Floats, n_trainings: int, unbiased: bool = False
 ) -> Parts:
     """The parts at each point, from probabilities and shares of the classes."""
     no_correction("kong_dietterich", unbiased)
-    error = 1.0 - (truth * shares).sum(axis=1)
-    noise = 1.0 - truth.max(axis=1)
-    of_central = 1.0 - truth[np.arange(len(truth)), np.argmax(shares, axis=1)]
+    error = 1.0 - (y_true * shares).sum(axis=1)
+    noise = 1.0 - y_true.max(axis=1)
+    of_central = 1.0 - y_true[np.arange(len(y_true)), np.argmax(shares, axis=1)]
     return Parts(error, of_central - noise, error - of_central, noise)
 
 
@@ -82,7 +77,7 @@ def kong_dietterich_decomposition(
     """
     votes = read_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
-    parts = kong_dietterich_parts(votes.truth, shares, votes.n_trainings)
+    parts = kong_dietterich_parts(votes.y_true, shares, votes.n_trainings)
     return BiasVariance(
         "kong_dietterich", *parts, votes.central(shares), votes.weights, votes.n_trainings
     )

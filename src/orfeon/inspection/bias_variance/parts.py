@@ -16,9 +16,7 @@ import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from orfeon.inspection._reading import read_weights
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
+from orfeon.utils.types import Floats, Integers
 
 #: How far from 1 the probabilities of the classes may sum.
 _SLACK = 1e-6
@@ -41,7 +39,7 @@ class Votes(NamedTuple):
     #: Class predicted after each training, of shape (n_trainings, n_points).
     codes: Integers
     #: Probability of each class, of shape (n_points, n_classes).
-    truth: Floats
+    y_true: Floats
     #: The labels that the codes stand for.
     classes: npt.NDArray[Any]
     #: Weights of the points.
@@ -55,7 +53,7 @@ class Votes(NamedTuple):
     @property
     def shares(self) -> Floats:
         """Share of each class among the predictions, of shape (n_points, n_classes)."""
-        n_points, n_classes = self.truth.shape
+        n_points, n_classes = self.y_true.shape
         cells = self.codes + n_classes * np.arange(n_points)
         counts = np.bincount(cells.ravel(), minlength=n_points * n_classes)
         return np.asarray(counts.reshape(n_points, n_classes) / self.n_trainings)
@@ -158,28 +156,28 @@ def read_votes(
     sample_weight: Any = None,
 ) -> Votes:
     """Read what a learner predicts after each of several trainings, and the truth."""
-    said = np.asarray(predictions)
-    check_predictions(said)
+    answers = np.asarray(predictions)
+    check_predictions(answers)
     if (y is None) == (posterior is None):
         given = "neither" if y is None else "both"
         raise ValueError(
             f"y and posterior: {given} of them given; give the labels y, or posterior where the "
             "probabilities of the classes are known."
         )
-    truth: npt.NDArray[Any]
+    y_true: npt.NDArray[Any]
     if posterior is None:
         labels = column_or_1d(y)
         assert_all_finite(labels, input_name="y")
-        check_points("y", len(labels), said.shape[1])
-        found = _classes(classes, np.unique(np.append(np.unique(said), np.unique(labels))), None)
-        truth = np.eye(len(found))[_codes("y", labels, found)]
+        check_points("y", len(labels), answers.shape[1])
+        found = _classes(classes, np.unique(np.append(np.unique(answers), np.unique(labels))), None)
+        y_true = np.eye(len(found))[_codes("y", labels, found)]
     else:
-        truth = _read_posterior(posterior, said.shape[1])
-        found = _classes(classes, np.unique(said), truth.shape[1])
-    weights = read_weights(sample_weight, said.shape[1])
+        y_true = _read_posterior(posterior, answers.shape[1])
+        found = _classes(classes, np.unique(answers), y_true.shape[1])
+    weights = read_weights(sample_weight, answers.shape[1])
     counts = weights > 0
-    codes = _codes("predictions", said, found)
-    return Votes(codes[:, counts], truth[counts], found, weights[counts])
+    codes = _codes("predictions", answers, found)
+    return Votes(codes[:, counts], y_true[counts], found, weights[counts])
 
 
 def check_predictions(predictions: npt.NDArray[Any]) -> None:
@@ -224,22 +222,23 @@ def no_correction(definition: str, unbiased: bool) -> None:
 
 
 def _read_posterior(posterior: Any, n_points: int) -> Floats:
-    truth = np.asarray(posterior, dtype=np.float64)
-    if truth.ndim != 2 or truth.shape[1] < 2:
+    y_true = np.asarray(posterior, dtype=np.float64)
+    if y_true.ndim != 2 or y_true.shape[1] < 2:
         raise ValueError(
-            f"posterior has shape {truth.shape}; a row for each point and a column for each of two "
+            f"posterior has shape {y_true.shape}; a row for each point and a column for "
+            "each of two "
             "or more classes are expected."
         )
-    check_points("posterior", len(truth), n_points)
-    sums = truth.sum(axis=1)
-    strange = ~((truth >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _SLACK))
+    check_points("posterior", len(y_true), n_points)
+    sums = y_true.sum(axis=1)
+    strange = ~((y_true >= 0).all(axis=1) & (np.abs(sums - 1.0) <= _SLACK))
     if strange.any():
         first = int(np.flatnonzero(strange)[0])
         raise ValueError(
-            f"posterior has {truth[first].tolist()} in row {first}; probabilities are 0 or more "
+            f"posterior has {y_true[first].tolist()} in row {first}; probabilities are 0 or more "
             "and sum to 1."
         )
-    return np.asarray(truth / sums[:, None])
+    return np.asarray(y_true / sums[:, None])
 
 
 def _classes(given: Any, found: npt.NDArray[Any], n_columns: int | None) -> npt.NDArray[Any]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection.bias_variance.bootstrap import (
@@ -23,9 +22,7 @@ from orfeon.inspection.bias_variance.training_samples import Sampling
 from orfeon.rendering.figure import axes_for, put_legend, put_title, width_of
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.rendering.texts import plain
-from orfeon.seeding import RandomState, seed_sequence
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.seeding import RandomState, seed_sequence
 
 _BLUE, _ORANGE = class_colours(2)
 #: Width and height in inches of a new figure; the height is for the frame, and for each learner.
@@ -164,11 +161,12 @@ class BiasVarianceDisplay:
         seed = _shared_seed(random_state)
         return cls({
             name: bias_variance_intervals(
-                said, y, definition=definition, posterior=posterior, noise=noise, classes=classes,
+                answers, y, definition=definition, posterior=posterior, noise=noise,
+                classes=classes,
                 sample_weight=sample_weight, unbiased=unbiased, over=over, confidence=confidence,
                 n_resamples=n_resamples, random_state=seed,
             )
-            for name, said in predictions.items()
+            for name, answers in predictions.items()
         }).plot(ax)  # fmt: skip
 
     @classmethod

@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.base import clone
 
 from orfeon.growth.blocks import run_in_blocks
-from orfeon.progress import ProgressBar
-from orfeon.seeding import Purpose, RandomState, branch, seed_sequence
+from orfeon.utils.progress import ProgressBar
+from orfeon.utils.seeding import Purpose, RandomState, branch, seed_sequence
 
 if TYPE_CHECKING:
     from orfeon.inspection.bias_variance.training_samples import TrainingSamples
@@ -58,7 +58,7 @@ def repeat_trainings(
     estimator: Any,
     samples: TrainingSamples,
     n_repetitions: int,
-    ask: Callable[[Any], Answer],
+    query: Callable[[Any], Answer],
     seeds: Seeds,
     *,
     n_jobs: int | None = None,
@@ -72,7 +72,7 @@ def repeat_trainings(
         X, y = samples.draw(of_sample)
         copy = clone(estimator)
         seed_unseeded(copy, of_estimator)
-        return ask(copy.fit(X, y))
+        return query(copy.fit(X, y))
 
     label = f"Trainings of {type(estimator).__name__}"
     with ProgressBar(n_repetitions, verbose=verbose, label=label) as bar:

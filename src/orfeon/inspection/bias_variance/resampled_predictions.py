@@ -3,7 +3,7 @@
 They are what bias and variance are estimated from. Where the problem is a generator every sample is
 fresh, and the truth is known if the generator knows it. Of a data set there is only one: by the
 protocol of Kohavi and Wolpert a test set is put aside, and the samples are halves of the rest,
-drawn without replacement. Such samples share examples, so that the variance is that of smaller
+drawn without replacement. Such samples share samples, so that the variance is that of smaller
 samples of a smaller world.
 
 References
@@ -37,9 +37,9 @@ from orfeon.inspection.bias_variance.training_samples import (
     places_of_classes,
     read_training_samples,
 )
-from orfeon.seeding import RandomState
+from orfeon.utils.seeding import RandomState
+from orfeon.utils.types import Floats
 
-Floats = npt.NDArray[np.float64]
 Method = Literal["predict", "predict_proba"]
 
 
@@ -121,7 +121,7 @@ class ResampledPredictions:
             The parts, which add up to the error.
         """
         return bias_variance_decomposition(
-            self.labels, **self._truth(definition), unbiased=unbiased
+            self.labels, **self._y_true(definition), unbiased=unbiased
         )
 
     def intervals(
@@ -149,7 +149,7 @@ class ResampledPredictions:
             Estimates, standard errors and intervals.
         """
         return bias_variance_intervals(
-            self.labels, **self._truth(definition), unbiased=unbiased, over=over,
+            self.labels, **self._y_true(definition), unbiased=unbiased, over=over,
             confidence=confidence, n_resamples=n_resamples, random_state=random_state,
         )  # fmt: skip
 
@@ -186,7 +186,7 @@ class ResampledPredictions:
                 "and random_state, and let that be an integer."
             )
         return bias_variance_difference(
-            other.labels, self.labels, **self._truth(definition), unbiased=unbiased, over=over,
+            other.labels, self.labels, **self._y_true(definition), unbiased=unbiased, over=over,
             confidence=confidence, n_resamples=n_resamples, random_state=random_state,
         )  # fmt: skip
 
@@ -202,10 +202,10 @@ class ResampledPredictions:
             raise ValueError(
                 "predictions are no probabilities; make them with method='predict_proba'."
             )
-        truth = {"y": self.y} if self.posterior is None else {"posterior": self.posterior}
-        return friedman_decomposition(self.predictions, classes=self.classes, **truth)
+        y_true = {"y": self.y} if self.posterior is None else {"posterior": self.posterior}
+        return friedman_decomposition(self.predictions, classes=self.classes, **y_true)
 
-    def _truth(self, definition: Definition | None) -> dict[str, Any]:
+    def _y_true(self, definition: Definition | None) -> dict[str, Any]:
         """The definition and the truth, as functions take them."""
         if self.classes is None:
             target = self.y if self.regression_function is None else self.regression_function
@@ -238,15 +238,15 @@ def resample_predictions(
     estimator : classifier or regressor
         Copied, never changed. Whatever ``random_state`` in it is None has a seed of its own in
         each training; one that is set stays, so that nothing but the sample changes.
-    data : problem, callable, or array or data frame of shape (n_rows, n_attributes)
+    data : problem, callable, or array or data frame of shape (n_rows, n_features)
         A problem of :mod:`orfeon.datasets`, or anything else with its methods; its ``posterior``,
         or its ``predict`` and ``noise`` in regression, tell the truth. A function that is called
-        with a number of examples and ``random_state``, of which the truth is not known. Or the
-        examples of a data set.
+        with a number of samples and ``random_state``, of which the truth is not known. Or the
+        samples of a data set.
     y : array of shape (n_rows,), optional
         Labels or targets of a data set.
     sampling : {"fresh", "subsample", "bootstrap"}, optional
-        Fresh samples, which a problem gives; or, of a data set but for its test set, examples
+        Fresh samples, which a problem gives; or, of a data set but for its test set, samples
         drawn without replacement (the default, by Kohavi and Wolpert) or with it.
     n_train : int or float, optional
         Size of the training samples: of a problem 300 by default; of a data set, but for its test
@@ -296,11 +296,11 @@ def resample_predictions(
     samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
     X_test, y_test = samples.test_set()
     classes = known_classes(data, y, y_test) if is_classifier(estimator) else None
-    said = repeat_trainings(
+    answers = repeat_trainings(
         estimator, samples, n_repetitions, _Question(X_test, method, classes), seeds,
         n_jobs=n_jobs, verbose=verbose,
     )  # fmt: skip
-    predictions = np.array(said)
+    predictions = np.array(answers)
     if classes is not None and method == "predict":
         classes = np.unique(np.append(classes, np.unique(predictions)))
     key = (seeds.entropy, seeds.key, samples.sampling, samples.n_train, samples.n_test)
@@ -319,11 +319,11 @@ class _Question:
     def __call__(self, fitted: Any) -> npt.NDArray[Any]:
         if self.method == "predict" or self.classes is None:
             return np.asarray(fitted.predict(self.X))
-        said = np.asarray(fitted.predict_proba(self.X))
+        answers = np.asarray(fitted.predict_proba(self.X))
         # A sample need not have all the classes.
         known = places_of_classes(fitted.classes_, self.classes)
-        whole = np.zeros((len(said), len(self.classes)))
-        whole[:, known] = said
+        whole = np.zeros((len(answers), len(self.classes)))
+        whole[:, known] = answers
         return whole
 
 

@@ -20,21 +20,21 @@ from sklearn.utils import assert_all_finite, column_or_1d
 from orfeon.inspection._reading import read_weights
 from orfeon.inspection.bias_variance.parts import (
     BiasVariance,
-    Floats,
     Parts,
     check_points,
     check_predictions,
     corrected,
 )
+from orfeon.utils.types import Floats
 
 
 class Numbers(NamedTuple):
     """Predictions of a learner trained many times, and the truth, as numbers."""
 
     #: Predictions after each training, of shape (n_trainings, n_points).
-    said: Floats
+    answers: Floats
     #: Targets, or the regression function.
-    truth: Floats
+    y_true: Floats
     #: Variance of the noise at each point.
     noise: Floats
     #: Weights of the points.
@@ -43,35 +43,35 @@ class Numbers(NamedTuple):
     @property
     def n_trainings(self) -> int:
         """How often the learner was trained."""
-        return int(self.said.shape[0])
+        return int(self.answers.shape[0])
 
 
 def read_numbers(predictions: Any, y: Any, noise: Any, sample_weight: Any) -> Numbers:
     """Read what a learner predicts after each of several trainings, and the truth."""
-    said = np.asarray(predictions, dtype=np.float64)
-    check_predictions(said)
+    answers = np.asarray(predictions, dtype=np.float64)
+    check_predictions(answers)
     if y is None:
         raise ValueError("y is missing: give the targets, or the regression function.")
-    truth = np.asarray(column_or_1d(y), dtype=np.float64)
-    assert_all_finite(truth, input_name="y")
-    check_points("y", len(truth), said.shape[1])
+    y_true = np.asarray(column_or_1d(y), dtype=np.float64)
+    assert_all_finite(y_true, input_name="y")
+    check_points("y", len(y_true), answers.shape[1])
     variance = np.asarray(noise, dtype=np.float64)
     if (
-        variance.shape not in ((), truth.shape)
+        variance.shape not in ((), y_true.shape)
         or not (np.isfinite(variance) & (variance >= 0)).all()
     ):
         raise ValueError(
             f"noise={noise!r} is not allowed: it is a variance, 0 or more, for all points or for "
-            f"each of the {len(truth)}."
+            f"each of the {len(y_true)}."
         )
-    weights = read_weights(sample_weight, len(truth))
+    weights = read_weights(sample_weight, len(y_true))
     counts = weights > 0
-    everywhere = np.broadcast_to(variance, truth.shape)
-    return Numbers(said[:, counts], truth[counts], everywhere[counts], weights[counts])
+    everywhere = np.broadcast_to(variance, y_true.shape)
+    return Numbers(answers[:, counts], y_true[counts], everywhere[counts], weights[counts])
 
 
 def squared_error_parts(
-    truth: Floats,
+    y_true: Floats,
     noise: Floats,
     mean: Floats,
     variance: Floats,
@@ -79,7 +79,7 @@ def squared_error_parts(
     unbiased: bool = False,
 ) -> Parts:
     """The parts at each point, from the moments of the predictions."""
-    bias = (mean - truth) ** 2
+    bias = (mean - y_true) ** 2
     error = bias + variance + noise
     if unbiased:
         bias, variance = corrected(bias, variance, n_trainings)
@@ -125,9 +125,9 @@ def squared_error_decomposition(
     error 1.0000 = bias 0.5000 + variance 0.5000 + noise 0.0000 (squared_error, 2 trainings)
     """
     read = read_numbers(predictions, y, noise, sample_weight)
-    mean: npt.NDArray[Any] = read.said.mean(axis=0)
+    mean: npt.NDArray[Any] = read.answers.mean(axis=0)
     parts = squared_error_parts(
-        read.truth, read.noise, mean, read.said.var(axis=0), read.n_trainings, unbiased
+        read.y_true, read.noise, mean, read.answers.var(axis=0), read.n_trainings, unbiased
     )
-    error = ((read.said - read.truth) ** 2).mean(axis=0) + read.noise
+    error = ((read.answers - read.y_true) ** 2).mean(axis=0) + read.noise
     return BiasVariance("squared_error", error, *parts[1:], mean, read.weights, read.n_trainings)

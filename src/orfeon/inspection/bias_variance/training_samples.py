@@ -14,15 +14,16 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import _safe_indexing, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_consistent_length
 
 from orfeon.inspection.bias_variance.repeated_trainings import Seeds, whole_number
+from orfeon.utils.scikit_learn import _safe_indexing
 
 Sampling = Literal["fresh", "subsample", "bootstrap"]
 Rows = tuple[Any, npt.NDArray[Any]]
 
-#: Examples of a training sample and of the test set of a problem, unless told otherwise.
+#: Samples of a training sample and of the test set of a problem, unless told otherwise.
 _N_TRAIN, _N_TEST = 300, 1000
 
 
@@ -35,7 +36,7 @@ class TrainingSamples(ABC):
 
     @abstractmethod
     def test_set(self) -> Rows:
-        """The examples that predictions are made for; the same each time."""
+        """The samples that predictions are made for; the same each time."""
 
     @abstractmethod
     def draw(self, seed: int) -> Rows:
@@ -53,7 +54,7 @@ class FreshSamples(TrainingSamples):
         self._test_seed = seeds.of_test_set()
 
     def test_set(self) -> Rows:
-        """The examples that predictions are made for: one more sample of the problem."""
+        """The samples that predictions are made for: one more sample of the problem."""
         return self._sample(self.n_test, self._test_seed)
 
     def draw(self, seed: int) -> Rows:
@@ -85,7 +86,7 @@ class DataSetSamples(TrainingSamples):
         self._test, self._pool = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])
 
     def test_set(self) -> Rows:
-        """The examples that are set aside."""
+        """The samples that are set aside."""
         return self._take(self._test)
 
     def draw(self, seed: int) -> Rows:
@@ -116,7 +117,7 @@ def read_training_samples(
     if isinstance(data, str | type) or data is None:
         raise TypeError(
             f"data={data!r} is not allowed: it is a problem such as TwoNorm(), a function that "
-            "gives samples, or the examples of a data set, with y."
+            "gives samples, or the samples of a data set, with y."
         )
     if is_problem or callable(data):
         if y is not None:
@@ -179,7 +180,7 @@ def places_of_classes(some: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.
 
 
 def _share_of(name: str, value: Any, whole: int, most: int | None) -> int:
-    """A number of examples: whole, or as a share of those there are."""
+    """A number of samples: whole, or as a share of those there are."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         number = int(value)
     elif 0.0 < value <= 1.0 and not isinstance(value, bool):
@@ -190,6 +191,6 @@ def _share_of(name: str, value: Any, whole: int, most: int | None) -> int:
         limit = "" if most is None else f" and no more than {most}"
         raise ValueError(
             f"{name}={value!r} is not allowed: it is a whole number, 1 or more{limit}, or a share "
-            f"of the {whole} examples that there are."
+            f"of the {whole} samples that there are."
         )
     return number

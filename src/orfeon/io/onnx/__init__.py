@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from orfeon._lazy import lazy_names
+from orfeon.utils.lazy import lazy_names
 
 _HOMES = {"NoOnnxFormError": "errors", "as_inputs": "exporting", "to_onnx": "exporting"}
 

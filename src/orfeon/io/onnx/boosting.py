@@ -12,10 +12,9 @@ from orfeon.boosting.adaboost_r import AdaBoostRRegressor
 from orfeon.boosting.class_losses import ExponentialLoss, MultinomialLoss
 from orfeon.boosting.filtering import _EDGE
 from orfeon.boosting.output_codes import AdaBoostOCClassifier
-from orfeon.boosting.tallies import _TIED
+from orfeon.boosting.vote_sums import _TIED
 from orfeon.boosting.weighted_median import _in_steps
 from orfeon.forest import Forest
-from orfeon.io.onnx.asking import Asking, one_hot
 from orfeon.io.onnx.decision import (
     Decision,
     column_sums,
@@ -29,41 +28,40 @@ from orfeon.io.onnx.decision import (
 from orfeon.io.onnx.ensembles import count_codes, decide_by_rule, forest_of
 from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.graph import INT64
-
-Floats = npt.NDArray[np.float64]
-
+from orfeon.io.onnx.prediction import PredictionGraph, one_hot
+from orfeon.utils.types import Floats
 
 # -- weighted votes --------------------------------------------------------------------------------
 
 
-def decide_weighted(asking: Asking, model: Any) -> Decision:
+def decide_weighted(prediction: PredictionGraph, model: Any) -> Decision:
     """The decision of a booster of classifiers."""
     if isinstance(model, _BinaryProblems):
-        return _decide_problems(asking, model)
+        return _decide_problems(prediction, model)
     forest = forest_of(model)
     if not model._is_own:
-        return decide_by_rule(asking, model, forest)
-    graph, votes = asking.graph, model.member_weights_
+        return decide_by_rule(prediction, model, forest)
+    graph, votes = prediction.graph, model.member_weights_
     if isinstance(model, AdaBoostOCClassifier):
         has_colour = forest.label[:, None] == (np.repeat(votes, forest.n_nodes, axis=0) > 0)
         value = np.where(has_colour, np.abs(np.repeat(votes, forest.n_nodes, axis=0)), 0.0)
-    elif model._hears == "supports":
+    elif model._member_output == "supports":
         value = np.repeat(votes, forest.n_nodes)[:, None] * forest._shares()
     else:
         value = one_hot(forest, votes)
-    sums = asking.ordered_row_sums(forest, value)
+    sums = prediction.ordered_row_sums(forest, value)
     sums = levelled(graph, sums, _TIED * float(np.max(model._total_vote)))
     if isinstance(model, AdaBoostOCClassifier):
         shares = graph.add("Div", sums, column_sums(graph, sums, value.shape[1]))
     else:
         shares = divided(graph, sums, float(model._total_vote))
     decided = first_of_greatest(graph, sums)
-    return Decision(model.classes_, decided, shares, member_votes(asking, forest), len(forest))
+    return Decision(model.classes_, decided, shares, member_votes(prediction, forest), len(forest))
 
 
-def _decide_problems(asking: Asking, model: Any) -> Decision:
+def _decide_problems(prediction: PredictionGraph, model: Any) -> Decision:
     """The decision of boosters that answer several binary problems side by side."""
-    graph, members = asking.graph, model.members_
+    graph, members = prediction.graph, model.members_
     if not isinstance(members.rounds[0], Forest):
         kind = type(members.rounds[0].estimators[0]).__name__
         raise NoOnnxFormError(
@@ -72,7 +70,7 @@ def _decide_problems(asking: Asking, model: Any) -> Decision:
             "train it with a tree of orfeon, such as StumpClassifier",
         )
     decoding = model._decoding()
-    outputs = _problem_outputs(asking, model, len(decoding))
+    outputs = _problem_outputs(prediction, model, len(decoding))
     if model._squashes:
         outputs = graph.add("Tanh", outputs)
         sums = graph.add("MatMul", outputs, graph.constant(decoding.astype(np.float64)))
@@ -81,13 +79,13 @@ def _decide_problems(asking: Asking, model: Any) -> Decision:
     total = np.cumsum(model.member_weights_, axis=0)[-1]
     sums = levelled(graph, sums, _TIED * float(np.max(total)))
     return Decision(
-        model.classes_, first_of_greatest(graph, sums), _shifted(asking, model, sums, total)
+        model.classes_, first_of_greatest(graph, sums), _shifted(prediction, model, sums, total)
     )
 
 
-def _problem_outputs(asking: Asking, model: Any, n_problems: int) -> str:
+def _problem_outputs(prediction: PredictionGraph, model: Any, n_problems: int) -> str:
     """Weighted sums of what the members say of each problem, round after round."""
-    graph, members = asking.graph, model.members_
+    graph, members = prediction.graph, model.members_
     columns = []
     for problem in range(n_problems):
         trees, values = [], []
@@ -97,13 +95,13 @@ def _problem_outputs(asking: Asking, model: Any, n_problems: int) -> str:
                 tree = forest.subset([k])
                 trees.append(tree)
                 values.append((2 * tree.label - 1) * votes[problem])
-        columns.append(asking.ordered_sum(Forest.concatenate(trees), np.concatenate(values)))
+        columns.append(prediction.ordered_sum(Forest.concatenate(trees), np.concatenate(values)))
     return columns[0] if len(columns) == 1 else graph.add("Concat", *columns, axis=1)
 
 
-def _shifted(asking: Asking, model: Any, sums: str, total: Any) -> str:
+def _shifted(prediction: PredictionGraph, model: Any, sums: str, total: Any) -> str:
     """Sums moved to where the least possible one is 0, and made to sum to 1."""
-    graph, decoding = asking.graph, model._decoding()
+    graph, decoding = prediction.graph, model._decoding()
     votes = np.ones(len(decoding)) if model._squashes else np.atleast_1d(total)
     most = float((np.abs(decoding).T @ votes).max())
     above = graph.add("Add", sums, graph.constant(np.array(most)))
@@ -113,17 +111,17 @@ def _shifted(asking: Asking, model: Any, sums: str, total: Any) -> str:
     return graph.add("Where", is_said, shares, graph.constant(np.array(1 / decoding.shape[1])))
 
 
-def decide_filtered(asking: Asking, model: Any) -> Decision:
+def decide_filtered(prediction: PredictionGraph, model: Any) -> Decision:
     """The decision of three committees of three, and so on."""
-    graph, forest = asking.graph, forest_of(model)
-    make_votes = member_votes(asking, forest)
+    graph, forest = prediction.graph, forest_of(model)
+    make_votes = member_votes(prediction, forest)
     votes = make_votes()
-    tops = [_majority(asking, votes, np.asarray(who)) for who in model.committees_]
-    decided = _of_three(asking, *tops)
+    tops = [_majority(prediction, votes, np.asarray(who)) for who in model.committees_]
+    decided = _of_three(prediction, *tops)
     raised = graph.add("Concat", *tops, axis=1)
-    counts = count_codes(asking, raised, model.n_classes_)
+    counts = count_codes(prediction, raised, model.n_classes_)
     # Where all three differ, the first has a speck more, for it decides.
-    first = count_codes(asking, tops[0], model.n_classes_)
+    first = count_codes(prediction, tops[0], model.n_classes_)
     alone = graph.add("Equal", greatest(graph, counts), graph.constant(np.array(1.0)))
     edge = graph.add("Mul", counts, graph.constant(np.array(_EDGE)))
     shares = divided(graph, counts, 3)
@@ -135,35 +133,35 @@ def decide_filtered(asking: Asking, model: Any) -> Decision:
     return Decision(model.classes_, squeezed(graph, decided), shares, make_votes, len(forest))
 
 
-def _majority(asking: Asking, votes: str, who: npt.NDArray[Any]) -> str:
+def _majority(prediction: PredictionGraph, votes: str, who: npt.NDArray[Any]) -> str:
     """The class that members agree on, in threes of threes; of shape (n_rows, 1)."""
     if who.ndim == 0:
-        index = asking.graph.constant(np.array([int(who)]))
-        return asking.graph.add("Gather", votes, index, axis=1)
-    return _of_three(asking, *(_majority(asking, votes, one) for one in who))
+        index = prediction.graph.constant(np.array([int(who)]))
+        return prediction.graph.add("Gather", votes, index, axis=1)
+    return _of_three(prediction, *(_majority(prediction, votes, one) for one in who))
 
 
-def _of_three(asking: Asking, first: str, second: str, third: str) -> str:
-    agree = asking.graph.add("Equal", second, third)
-    return asking.graph.add("Where", agree, second, first)
+def _of_three(prediction: PredictionGraph, first: str, second: str, third: str) -> str:
+    agree = prediction.graph.add("Equal", second, third)
+    return prediction.graph.add("Where", agree, second, first)
 
 
 # -- numbers ---------------------------------------------------------------------------------------
 
 
-def decide_median(asking: Asking, model: Any) -> Decision:
+def decide_median(prediction: PredictionGraph, model: Any) -> Decision:
     """The weighted median of the members' predictions."""
-    graph, forest = asking.graph, forest_of(model)
+    graph, forest = prediction.graph, forest_of(model)
     if not model._is_own:
-        return decide_by_rule(asking, model, forest)
+        return decide_by_rule(prediction, model, forest)
     value = forest.value[:, 0].astype(np.float64)
     if isinstance(model, AdaBoostRRegressor):
         value = np.clip(value, *model.target_range_)
-    said = asking.numbers(forest, value)
+    answers = prediction.numbers(forest, value)
     steps = _in_steps(np.asarray(model.member_weights_, dtype=np.float64))
     n_members = len(forest)
     ordered, place = graph.add_many(
-        "TopK", said, graph.constant(np.array([n_members])), n_outputs=2, axis=1, largest=0,
+        "TopK", answers, graph.constant(np.array([n_members])), n_outputs=2, axis=1, largest=0,
         sorted=1,
     )  # fmt: skip
     counted = graph.add("Gather", graph.constant(steps), place, axis=0)
@@ -172,14 +170,14 @@ def decide_median(asking: Asking, model: Any) -> Decision:
     enough = graph.add("Cast", graph.add("GreaterOrEqual", running, half), to=INT64)
     first = graph.add("ArgMax", enough, axis=1, keepdims=1, select_last_index=0)
     median = squeezed(graph, graph.add("GatherElements", ordered, first, axis=1))
-    return Decision(None, median, None, lambda: said, n_members)
+    return Decision(None, median, None, lambda: answers, n_members)
 
 
-def decide_gradient(asking: Asking, model: Any) -> Decision:
+def decide_gradient(prediction: PredictionGraph, model: Any) -> Decision:
     """The scores of gradient boosting, and what they stand for."""
-    graph, additive = asking.graph, model._model
+    graph, additive = prediction.graph, model._model
     columns = [
-        asking.ordered_sum(forest, forest.value[:, 0], start=float(start))
+        prediction.ordered_sum(forest, forest.value[:, 0], start=float(start))
         for start, forest in zip(additive.start, additive._by_score(), strict=True)
     ]
     if not hasattr(model, "classes_"):
@@ -202,17 +200,17 @@ def decide_gradient(asking: Asking, model: Any) -> Decision:
 
 
 def decide_by_weights(
-    asking: Asking, forest: Forest, weights: Floats, classes: npt.NDArray[Any]
+    prediction: PredictionGraph, forest: Forest, weights: Floats, classes: npt.NDArray[Any]
 ) -> Decision:
     """The decision of a vote whose weights a rule of ordering gave."""
-    graph = asking.graph
-    sums = asking.ordered_row_sums(forest, one_hot(forest, weights))
+    graph = prediction.graph
+    sums = prediction.ordered_row_sums(forest, one_hot(forest, weights))
     shares = divided(graph, sums, float(weights.sum()))
     decided = first_of_greatest(graph, shares)
-    return Decision(classes, decided, shares, member_votes(asking, forest), len(forest))
+    return Decision(classes, decided, shares, member_votes(prediction, forest), len(forest))
 
 
-def decide_by_costs(asking: Asking, model: Any, inner: Decision) -> Decision:
+def decide_by_costs(prediction: PredictionGraph, model: Any, inner: Decision) -> Decision:
     """The class of least expected cost."""
     costs = model.cost_matrix_
     if len(costs) > 2:
@@ -222,7 +220,7 @@ def decide_by_costs(asking: Asking, model: Any, inner: Decision) -> Decision:
             "decide a tie",
             "export its estimator_, and multiply the probabilities by cost_matrix_",
         )
-    graph = asking.graph
+    graph = prediction.graph
     differences = costs - costs.max(axis=1, keepdims=True)
     assert inner.shares is not None
     expected = graph.add("MatMul", inner.shares, graph.constant(differences))

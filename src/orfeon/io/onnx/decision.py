@@ -10,10 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
-from orfeon.io.onnx.asking import Asking
 from orfeon.io.onnx.graph import INT64, Graph
-
-Floats = npt.NDArray[np.float64]
+from orfeon.io.onnx.prediction import PredictionGraph
+from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True)
@@ -61,14 +60,14 @@ def squeezed(graph: Graph, values: str) -> str:
     return graph.add("Squeeze", values, graph.constant(np.array([1])))
 
 
-def member_votes(asking: Asking, forest: Forest) -> Callable[[], str]:
+def member_votes(prediction: PredictionGraph, forest: Forest) -> Callable[[], str]:
     """What makes the votes of trees, where they are wanted."""
-    return lambda: asking.graph.add("Cast", asking.numbers(forest, forest.label), to=INT64)
+    return lambda: prediction.graph.add("Cast", prediction.numbers(forest, forest.label), to=INT64)
 
 
-def member_numbers(asking: Asking, forest: Forest) -> Callable[[], str]:
+def member_numbers(prediction: PredictionGraph, forest: Forest) -> Callable[[], str]:
     """What makes the predictions of trees, where they are wanted."""
-    return lambda: asking.numbers(forest, forest.value[:, 0])
+    return lambda: prediction.numbers(forest, forest.value[:, 0])
 
 
 def leaf_shares(forest: Forest) -> Floats:

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 
-from orfeon.ensembles.combination import COUNTS
+from orfeon.ensembles.decision import COUNTS
 from orfeon.forest import Forest
-from orfeon.io.onnx.asking import Asking, one_hot
 from orfeon.io.onnx.decision import (
     Decision,
     column_sums,
@@ -24,12 +23,12 @@ from orfeon.io.onnx.decision import (
 )
 from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.graph import DOUBLE, INT64
-from orfeon.members import CommitteeMembers
+from orfeon.io.onnx.prediction import PredictionGraph, one_hot
+from orfeon.members.members import CommitteeMembers
 from orfeon.rules.decider import Decider
 from orfeon.rules.supports import Average
 from orfeon.rules.votes import _TIED, WeightedVote
-
-Floats = npt.NDArray[np.float64]
+from orfeon.utils.types import Floats
 
 #: Sums of shares this close to 1 are 1 but for rounding.
 _NEARLY_ONE = 1e-9
@@ -48,64 +47,68 @@ def forest_of(model: Any) -> Forest:
     )
 
 
-def decide_tree(asking: Asking, forest: Forest, classes: npt.NDArray[Any] | None) -> Decision:
+def decide_tree(
+    prediction: PredictionGraph, forest: Forest, classes: npt.NDArray[Any] | None
+) -> Decision:
     """The decision of a single tree."""
     if classes is None:
-        return decide_mean(asking, forest)
-    votes = member_votes(asking, forest)
-    shares = asking.ordered_row_sums(forest, leaf_shares(forest))
-    return Decision(classes, squeezed(asking.graph, votes()), shares, votes, 1)
+        return decide_mean(prediction, forest)
+    votes = member_votes(prediction, forest)
+    shares = prediction.ordered_row_sums(forest, leaf_shares(forest))
+    return Decision(classes, squeezed(prediction.graph, votes()), shares, votes, 1)
 
 
-def decide_count(asking: Asking, forest: Forest, classes: npt.NDArray[Any]) -> Decision:
+def decide_count(
+    prediction: PredictionGraph, forest: Forest, classes: npt.NDArray[Any]
+) -> Decision:
     """The decision of an unweighted vote."""
-    shares = divided(asking.graph, asking.counts(forest), len(forest))
-    decided = first_of_greatest(asking.graph, shares)
-    return Decision(classes, decided, shares, member_votes(asking, forest), len(forest))
+    shares = divided(prediction.graph, prediction.counts(forest), len(forest))
+    decided = first_of_greatest(prediction.graph, shares)
+    return Decision(classes, decided, shares, member_votes(prediction, forest), len(forest))
 
 
 def decide_shares(
-    asking: Asking, forest: Forest, classes: npt.NDArray[Any], value: Floats
+    prediction: PredictionGraph, forest: Forest, classes: npt.NDArray[Any], value: Floats
 ) -> Decision:
     """The decision by the mean of class shares."""
-    graph = asking.graph
-    shares = divided(graph, asking.ordered_row_sums(forest, value), len(forest))
-    votes = member_votes(asking, forest)
+    graph = prediction.graph
+    shares = divided(graph, prediction.ordered_row_sums(forest, value), len(forest))
+    votes = member_votes(prediction, forest)
     return Decision(classes, first_of_greatest(graph, shares), shares, votes, len(forest))
 
 
-def decide_mean(asking: Asking, forest: Forest) -> Decision:
+def decide_mean(prediction: PredictionGraph, forest: Forest) -> Decision:
     """The mean of the trees' predictions."""
-    graph = asking.graph
-    total = asking.ordered_sum(forest, forest.value[:, 0])
+    graph = prediction.graph
+    total = prediction.ordered_sum(forest, forest.value[:, 0])
     mean = squeezed(graph, divided(graph, total, len(forest)))
-    return Decision(None, mean, None, member_numbers(asking, forest), len(forest))
+    return Decision(None, mean, None, member_numbers(prediction, forest), len(forest))
 
 
-def decide_committees(asking: Asking, model: Any) -> Decision:
+def decide_committees(prediction: PredictionGraph, model: Any) -> Decision:
     """The decision of committees, whose trees vote among themselves first."""
-    graph, committees = asking.graph, model.members_.committees
+    graph, committees = prediction.graph, model.members_.committees
     n_committees, n_classes = len(committees), model.members_.n_classes
     sizes = np.array([len(committee) for committee in committees])
     group = np.repeat(np.arange(n_committees), sizes)
-    counts = asking.grouped_counts(Forest.concatenate(list(committees)), group, n_committees)
+    counts = prediction.grouped_counts(Forest.concatenate(list(committees)), group, n_committees)
     shape = graph.constant(np.array([0, n_committees, n_classes]))
     counts = graph.add("Reshape", counts, shape)
     votes = graph.add("ArgMax", counts, axis=2, keepdims=0, select_last_index=0)
     if model._simple_rule in COUNTS:
-        shares = divided(graph, count_codes(asking, votes, n_classes), n_committees)
+        shares = divided(graph, count_codes(prediction, votes, n_classes), n_committees)
     elif model._simple_rule == "soft":
         each = graph.add("Div", counts, graph.constant(sizes[:, None].astype(np.float64)))
-        shares = divided(graph, asking._last(each, 1, n_committees), n_committees)
+        shares = divided(graph, prediction._last(each, 1, n_committees), n_committees)
     else:
         raise _rule_refused(model)
     decided = first_of_greatest(graph, shares)
     return Decision(model.classes_, decided, shares, lambda: votes, n_committees)
 
 
-def count_codes(asking: Asking, votes: str, n_classes: int) -> str:
+def count_codes(prediction: PredictionGraph, votes: str, n_classes: int) -> str:
     """How often each class is voted for."""
-    graph = asking.graph
+    graph = prediction.graph
     raised = graph.add("Unsqueeze", votes, graph.constant(np.array([2])))
     is_for = graph.add("Equal", raised, graph.constant(np.arange(n_classes, dtype=np.int64)))
     ones = graph.add("Cast", is_for, to=DOUBLE)
@@ -124,56 +127,56 @@ def _rule_refused(model: Any) -> NoOnnxFormError:
 # -- by the rules of orfeon.combining --------------------------------------------------------------
 
 
-def decide_voting(asking: Asking, model: Any) -> Decision:
+def decide_voting(prediction: PredictionGraph, model: Any) -> Decision:
     """The decision of an ensemble of classifiers by its rule."""
     if isinstance(model.members_, CommitteeMembers):
-        return decide_committees(asking, model)
+        return decide_committees(prediction, model)
     forest = forest_of(model)
     if model._simple_rule in COUNTS:
-        return decide_count(asking, forest, model.classes_)
+        return decide_count(prediction, forest, model.classes_)
     if model._simple_rule == "soft":
-        return decide_shares(asking, forest, model.classes_, leaf_shares(forest))
-    return decide_by_rule(asking, model, forest)
+        return decide_shares(prediction, forest, model.classes_, leaf_shares(forest))
+    return decide_by_rule(prediction, model, forest)
 
 
-def decide_averaging(asking: Asking, model: Any) -> Decision:
+def decide_averaging(prediction: PredictionGraph, model: Any) -> Decision:
     """The decision of an ensemble of regressors by its rule."""
     forest = forest_of(model)
     if model._simple_rule == "mean":
-        return decide_mean(asking, forest)
-    return decide_by_rule(asking, model, forest)
+        return decide_mean(prediction, forest)
+    return decide_by_rule(prediction, model, forest)
 
 
-def decide_by_rule(asking: Asking, model: Any, forest: Forest) -> Decision:
+def decide_by_rule(prediction: PredictionGraph, model: Any, forest: Forest) -> Decision:
     """The decision by a rule that is not the plain one."""
     decider: Decider = model.decider_
-    graph, weights = asking.graph, getattr(decider, "weights", None)
+    graph, weights = prediction.graph, getattr(decider, "weights", None)
     each = np.ones(len(forest)) if weights is None else np.asarray(weights, dtype=np.float64)
     total = float(np.cumsum(each)[-1])
     if type(decider) is Average and forest.n_classes == 0:
         value = np.repeat(each, forest.n_nodes) * forest.value[:, 0]
-        mean = squeezed(graph, divided(graph, asking.ordered_sum(forest, value), total))
-        return Decision(None, mean, None, member_numbers(asking, forest), len(forest))
+        mean = squeezed(graph, divided(graph, prediction.ordered_sum(forest, value), total))
+        return Decision(None, mean, None, member_numbers(prediction, forest), len(forest))
     if type(decider) is Average:
         value = np.repeat(each, forest.n_nodes)[:, None] * forest._shares()
-        means = divided(graph, asking.ordered_row_sums(forest, value), total)
-        shares = _concluded(asking, means, forest.n_classes)
+        means = divided(graph, prediction.ordered_row_sums(forest, value), total)
+        shares = _concluded(prediction, means, forest.n_classes)
     elif type(decider) is WeightedVote:
-        shares = _weighted_shares(asking, forest, each)
+        shares = _weighted_shares(prediction, forest, each)
     else:
         raise _rule_refused(model)
-    votes = member_votes(asking, forest)
+    votes = member_votes(prediction, forest)
     decided = first_of_greatest(graph, shares)
     return Decision(model.classes_, decided, shares, votes, len(forest))
 
 
-def _weighted_shares(asking: Asking, forest: Forest, weights: Floats) -> str:
+def _weighted_shares(prediction: PredictionGraph, forest: Forest, weights: Floats) -> str:
     """Shares of weighted votes; those of negative weight count for all the other classes."""
-    graph, n_classes = asking.graph, forest.n_classes
+    graph, n_classes = prediction.graph, forest.n_classes
     against = 0.0
     for weight in weights[weights < 0].tolist():
         against -= weight
-    sums = asking.ordered_row_sums(forest, one_hot(forest, weights))
+    sums = prediction.ordered_row_sums(forest, one_hot(forest, weights))
     raised = graph.add("Add", sums, graph.constant(np.array(against)))
     votes = graph.add("Max", raised, graph.constant(np.array(0.0)))
     shares = graph.add("Div", votes, column_sums(graph, votes, n_classes))
@@ -182,12 +185,12 @@ def _weighted_shares(asking: Asking, forest: Forest, weights: Floats) -> str:
     equal = graph.add("Cast", graph.add("Equal", level, shares), to=INT64)
     untouched = graph.add("ReduceMin", equal, graph.constant(np.array([1])), keepdims=1)
     same = graph.add("Equal", untouched, graph.constant(np.array(1)))
-    return _concluded(asking, graph.add("Where", same, level, again), n_classes)
+    return _concluded(prediction, graph.add("Where", same, level, again), n_classes)
 
 
-def _concluded(asking: Asking, values: str, n_classes: int) -> str:
+def _concluded(prediction: PredictionGraph, values: str, n_classes: int) -> str:
     """What is said for each class as shares that sum to 1."""
-    graph = asking.graph
+    graph = prediction.graph
     sums = column_sums(graph, values, n_classes)
     one = graph.constant(np.array(1.0))
     gap = graph.add("Abs", graph.add("Sub", sums, one))

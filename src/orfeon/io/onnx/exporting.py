@@ -14,14 +14,14 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.data.schema import Schema
 from orfeon.forest import Forest
-from orfeon.io.onnx.asking import Asking
 from orfeon.io.onnx.decision import Decision
 from orfeon.io.onnx.errors import NoOnnxFormError, load_onnx
 from orfeon.io.onnx.graph import Graph
+from orfeon.io.onnx.prediction import PredictionGraph
 from orfeon.io.onnx.rows import MATRIX, add_rows, decoded_inputs, input_names
-from orfeon.schema import Schema
-from orfeon.wording import nearest_names
+from orfeon.utils.text import nearest_names
 
 Missing = Literal["auto", "never"]
 
@@ -77,9 +77,9 @@ def to_onnx(
 
     Notes
     -----
-    Where all attributes are numbers there is one input, ``X``, of doubles and of shape (n_rows,
-    n_attributes); give doubles, and NaN for a missing value. Where some attributes have words as
-    categories, each attribute is an input of its own, of shape (n_rows, 1) and with its own name:
+    Where all features are numbers there is one input, ``X``, of doubles and of shape (n_rows,
+    n_features); give doubles, and NaN for a missing value. Where some features have words as
+    categories, each feature is an input of its own, of shape (n_rows, 1) and with its own name:
     strings where it has words, else doubles. Words that training did not see, the empty one among
     them, count as missing. Truth values are 0 and 1.
 
@@ -120,13 +120,13 @@ def to_onnx(
     inner = unwrapped(model)
     schema, of_scikit_learn = _schema_of(inner)
     rows = add_rows(graph, schema, in_single_precision=of_scikit_learn)
-    asking = Asking(graph, rows, missing == "auto")
-    decision = decide(asking, model)
+    prediction = PredictionGraph(graph, rows, missing == "auto")
+    decision = decide(prediction, model)
     _check_outputs(outputs, decision, model)
     _give(graph, decision, outputs, taken=input_names(schema))
     made = graph.model(type(model).__name__, _about(model, schema, decision))
     if path is not None:
-        from orfeon.writing import atomic_write
+        from orfeon.utils.atomic_file import atomic_write
 
         with atomic_write(path) as file:
             file.write(made.SerializeToString())
@@ -140,13 +140,13 @@ def as_inputs(model: Any, X: Any) -> dict[str, npt.NDArray[Any]]:
     ----------
     model : estimator or Forest
         The model that was exported.
-    X : array or data frame of shape (n_rows, n_attributes)
+    X : array or data frame of shape (n_rows, n_features)
         Rows, as its ``predict`` takes them.
 
     Returns
     -------
     dict of str to ndarray
-        One matrix of doubles, or each attribute as a column of doubles or of strings.
+        One matrix of doubles, or each feature as a column of doubles or of strings.
 
     Examples
     --------
@@ -204,14 +204,14 @@ def _only_step(pipeline: Pipeline) -> Any:
 
 
 def _schema_of(inner: Any) -> tuple[Schema, bool]:
-    """The attributes of an estimator, and whether it is one of scikit-learn."""
+    """The features of an estimator, and whether it is one of scikit-learn."""
     if isinstance(inner, Forest):
         if (inner.n_categories > 0).any():
             raise NoOnnxFormError(
                 "a Forest with categories", "it does not know their names",
                 "export the estimator that it belongs to",
             )  # fmt: skip
-        return Schema.ordered(inner.n_attributes), False
+        return Schema.ordered(inner.n_features), False
     if isinstance(inner, type) or not hasattr(inner, "fit"):
         given = f"the class {inner.__name__}" if isinstance(inner, type) else repr(inner)[:80]
         raise TypeError(f"model is {given}; to_onnx takes a fitted estimator, or a Forest.")
@@ -225,7 +225,7 @@ def _schema_of(inner: Any) -> tuple[Schema, bool]:
     raise refusal(inner)
 
 
-def decide(asking: Asking, model: Any) -> Decision:
+def decide(prediction: PredictionGraph, model: Any) -> Decision:
     """The decision of a model, added to a graph."""
     from orfeon.imbalance import CostSensitiveClassifier, CostThresholdClassifier
     from orfeon.io.onnx.boosting import decide_by_costs
@@ -234,38 +234,40 @@ def decide(asking: Asking, model: Any) -> Decision:
     from orfeon.ordering.pruned_base import PrunedEnsemble
 
     if isinstance(model, Pipeline):
-        return decide(asking, _only_step(model))
+        return decide(prediction, _only_step(model))
     if isinstance(model, FrozenEstimator):
-        return decide(asking, model.estimator)
+        return decide(prediction, model.estimator)
     if isinstance(model, PrunedEnsemble):
-        return _decide_pruned(asking, model)
+        return _decide_pruned(prediction, model)
     if isinstance(model, CostThresholdClassifier):
-        return decide_by_costs(asking, model, decide(asking, model.estimator_))
+        return decide_by_costs(prediction, model, decide(prediction, model.estimator_))
     if isinstance(model, CostSensitiveClassifier | CombinedMultipleModels):
-        return decide(asking, model.estimator_)
+        return decide(prediction, model.estimator_)
     if isinstance(model, Forest):
         codes = np.arange(model.n_classes)
-        return decide_count(asking, model, codes) if len(codes) else decide_mean(asking, model)
-    return _decide_own(asking, model)
+        return (
+            decide_count(prediction, model, codes) if len(codes) else decide_mean(prediction, model)
+        )
+    return _decide_own(prediction, model)
 
 
-def _decide_pruned(asking: Asking, model: Any) -> Decision:
+def _decide_pruned(prediction: PredictionGraph, model: Any) -> Decision:
     if not model.order_.has_own_weights:
-        return decide(asking, model.ensemble_)
+        return decide(prediction, model.ensemble_)
     from orfeon.io.onnx.boosting import decide_by_weights
     from orfeon.io.onnx.ensembles import forest_of
 
     weights = model.order_.member_weights[: len(model.kept_)]
     if hasattr(model.ensemble_, "members_"):
-        return decide_by_weights(asking, forest_of(model.ensemble_), weights, model.classes_)
-    return _decide_scikit_learn(asking, model.ensemble_, weights)
+        return decide_by_weights(prediction, forest_of(model.ensemble_), weights, model.classes_)
+    return _decide_scikit_learn(prediction, model.ensemble_, weights)
 
 
-def _decide_own(asking: Asking, model: Any) -> Decision:
+def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
     """The decision of a tree or an ensemble of orfeon, or else of scikit-learn."""
-    from orfeon.boosting.deciding import WeightedMedianMixin, WeightedVoteMixin
     from orfeon.boosting.filtering import FilterBoostClassifier
     from orfeon.boosting.gradient_base import GradientBoosting
+    from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.io.onnx import boosting, ensembles
     from orfeon.trees.base import BaseTree
@@ -273,7 +275,7 @@ def _decide_own(asking: Asking, model: Any) -> Decision:
     if type(model).__module__.startswith("orfeon.perceptrons"):
         raise refusal(model)  # boosted or not
     if isinstance(model, BaseTree):
-        return ensembles.decide_tree(asking, model.forest_, getattr(model, "classes_", None))
+        return ensembles.decide_tree(prediction, model.forest_, getattr(model, "classes_", None))
     kinds = [
         (FilterBoostClassifier, boosting.decide_filtered),
         (GradientBoosting, boosting.decide_gradient),
@@ -284,16 +286,16 @@ def _decide_own(asking: Asking, model: Any) -> Decision:
     ]
     for kind, how in kinds:
         if isinstance(model, kind):
-            return how(asking, model)
-    return _decide_scikit_learn(asking, model)
+            return how(prediction, model)
+    return _decide_scikit_learn(prediction, model)
 
 
-def _decide_scikit_learn(asking: Asking, model: Any, weights: Any = None) -> Decision:
+def _decide_scikit_learn(prediction: PredictionGraph, model: Any, weights: Any = None) -> Decision:
     from orfeon.io.onnx.scikit_learn import KINDS, decide_scikit_learn
 
     if not isinstance(model, KINDS):
         raise refusal(model)
-    return decide_scikit_learn(asking, model, weights)
+    return decide_scikit_learn(prediction, model, weights)
 
 
 def refusal(model: Any) -> NoOnnxFormError:
@@ -342,7 +344,7 @@ def _check_outputs(outputs: Sequence[str] | None, decision: Decision, model: Any
 def _give(
     graph: Graph, decision: Decision, outputs: Sequence[str] | None, taken: Sequence[str]
 ) -> None:
-    """Declare the outputs; one whose name an attribute has gets underscores before it."""
+    """Declare the outputs; one whose name a feature has gets underscores before it."""
     has_classes = decision.classes is not None
     for name in _PLAIN[has_classes] if outputs is None else outputs:
         free = name
@@ -391,8 +393,8 @@ def _class_tensor(classes: Any) -> npt.NDArray[Any]:
 def _about(model: Any, schema: Schema, decision: Decision) -> dict[str, str]:
     """What else a reader of the file may want to know."""
     about = {"estimator": type(model).__name__}
-    names = [schema.name(j) for j in range(schema.n_attributes)]
-    about["attributes"] = json.dumps(names, ensure_ascii=False)
+    names = [schema.name(j) for j in range(schema.n_features)]
+    about["features"] = json.dumps(names, ensure_ascii=False)
     if decision.classes is not None:
         classes = np.asarray(decision.classes).tolist()
         about["classes"] = json.dumps(classes, ensure_ascii=False, default=str)

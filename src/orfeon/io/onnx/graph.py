@@ -27,7 +27,7 @@ ROWS = "rows"
 class Graph:
     """A graph that grows node by node; each value has a name.
 
-    Names that are made here begin with a slash, which is kept from names of attributes.
+    Names that are made here begin with a slash, which is kept from names of features.
     """
 
     def __init__(self) -> None:
@@ -65,18 +65,18 @@ class Graph:
             self._constants[key] = name, self.tensor(array, name)
         return self._constants[key][0]
 
-    def add(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+    def add(self, operator: str, *inputs: str, domain: str = "", **features: Any) -> str:
         """Add a node of one output."""
-        return self.add_many(operator, *inputs, n_outputs=1, domain=domain, **attributes)[0]
+        return self.add_many(operator, *inputs, n_outputs=1, domain=domain, **features)[0]
 
     def add_many(
-        self, operator: str, *inputs: str, n_outputs: int, domain: str = "", **attributes: Any
+        self, operator: str, *inputs: str, n_outputs: int, domain: str = "", **features: Any
     ) -> list[str]:
         """Add a node of several outputs."""
         names = [self._name(operator) for _ in range(n_outputs)]
         made = {
             key: self.tensor(value, key) if isinstance(value, np.ndarray) else value
-            for key, value in attributes.items()
+            for key, value in features.items()
         }
         self._nodes.append(
             self._helper.make_node(

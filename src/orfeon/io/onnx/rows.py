@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.schema import Categories, Schema
 from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.graph import DOUBLE, FLOAT, ML, ROWS, Graph
-from orfeon.schema import Categories, Schema
 
 #: The name of the input where there is only one.
 MATRIX = "X"
 
 
 def input_names(schema: Schema) -> list[str]:
-    """Names of the inputs of a model: one matrix, or each attribute where some have words."""
+    """Names of the inputs of a model: one matrix, or each feature where some have words."""
     if not any(_has_words(categories) for categories in schema.categories):
         return [MATRIX]
-    names = [schema.name(j) for j in range(schema.n_attributes)]
+    names = [schema.name(j) for j in range(schema.n_features)]
     odd = [name for name in names if not name or name.startswith("/")]
     if odd:
         raise NoOnnxFormError(
-            f"the attribute {odd[0]!r}",
-            "inputs have the names of attributes, which must not be empty or begin with a slash",
+            f"the feature {odd[0]!r}",
+            "inputs have the names of features, which must not be empty or begin with a slash",
             "rename the column and train again",
         )
     return names
@@ -59,11 +59,11 @@ def add_rows(graph: Graph, schema: Schema, *, in_single_precision: bool = False)
     """Declare the inputs, and encode them."""
     names = input_names(schema)
     if names == [MATRIX] and not any(_has_words(c) for c in schema.categories):
-        rows = graph.take(MATRIX, np.float64, [ROWS, schema.n_attributes])
+        rows = graph.take(MATRIX, np.float64, [ROWS, schema.n_features])
         if not schema.all_ordered:
             columns = [
                 graph.add("Gather", rows, graph.constant(np.array([j])), axis=1)
-                for j in range(schema.n_attributes)
+                for j in range(schema.n_features)
             ]
             rows = _joined(graph, _encoded(graph, columns, schema))
     else:
@@ -94,7 +94,7 @@ def _code(graph: Graph, column: str, categories: Categories, name: str) -> str:
     are_words = {isinstance(c, str) for c in categories}
     if len(are_words) == 2:
         raise NoOnnxFormError(
-            f"the attribute {name!r}",
+            f"the feature {name!r}",
             "its categories are both words and numbers, and a tensor holds one kind",
             "make all of them words and train again",
         )
@@ -102,7 +102,7 @@ def _code(graph: Graph, column: str, categories: Categories, name: str) -> str:
         return graph.add("Mul", column, graph.constant(np.array(np.nan)))
     if len({isinstance(c, bool) for c in categories}) == 2:
         raise NoOnnxFormError(
-            f"the attribute {name!r}",
+            f"the feature {name!r}",
             "its categories are both truth values and numbers, which are the same to a tensor",
             "make all of them words and train again",
         )
@@ -120,7 +120,7 @@ def _numbers(categories: tuple[Any, ...], name: str) -> npt.NDArray[np.float64]:
     keys = [float(category) for category in categories]
     if any(key != category for key, category in zip(keys, categories, strict=True)):
         raise NoOnnxFormError(
-            f"the attribute {name!r}",
+            f"the feature {name!r}",
             "some of its categories are integers that are no doubles, and the input holds doubles",
             "make all of them words and train again",
         )

@@ -23,7 +23,6 @@ from sklearn.ensemble import (
 from sklearn.tree import BaseDecisionTree
 
 from orfeon.forest import NODE, Forest
-from orfeon.io.onnx.asking import Asking
 from orfeon.io.onnx.boosting import decide_by_weights
 from orfeon.io.onnx.decision import (
     Decision,
@@ -36,6 +35,7 @@ from orfeon.io.onnx.decision import (
 from orfeon.io.onnx.ensembles import decide_mean, decide_shares
 from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.graph import INT64
+from orfeon.io.onnx.prediction import PredictionGraph
 
 FORESTS = (
     RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor,
@@ -49,7 +49,7 @@ def tree_as_forest(
     fitted: Any,
     n_classes: int,
     codes: npt.NDArray[np.int64] | None,
-    n_attributes: int,
+    n_features: int,
     columns: npt.NDArray[np.int64] | None = None,
 ) -> Forest:
     """A tree of scikit-learn as a forest of one."""
@@ -61,8 +61,8 @@ def tree_as_forest(
     nodes = np.zeros(tree.node_count, NODE)
     nodes["threshold"], nodes["first_child"] = np.inf, np.arange(tree.node_count)
     at = place[inner]
-    attribute = tree.feature[inner]
-    nodes["attribute"][at] = attribute if columns is None else columns[attribute]
+    feature = tree.feature[inner]
+    nodes["feature"][at] = feature if columns is None else columns[feature]
     nodes["threshold"][at] = tree.threshold[inner]
     nodes["first_child"][at] = place[tree.children_left[inner]]
     n_children = np.zeros(tree.node_count, np.uint16)
@@ -77,7 +77,7 @@ def tree_as_forest(
         label[place] = codes[given.argmax(axis=1)]
     return Forest(
         np.array([0, tree.node_count]), nodes, n_children, missing, label, value, n_classes,
-        np.zeros(n_attributes, np.int64),
+        np.zeros(n_features, np.int64),
     )  # fmt: skip
 
 
@@ -118,22 +118,22 @@ def scikit_learn_forest(model: Any) -> Forest:
 
 
 def decide_scikit_learn(
-    asking: Asking, model: Any, weights: npt.NDArray[np.float64] | None = None
+    prediction: PredictionGraph, model: Any, weights: npt.NDArray[np.float64] | None = None
 ) -> Decision:
     """The decision of a tree, or an ensemble of trees, of scikit-learn."""
     forest = scikit_learn_forest(model)
     if weights is not None:
-        return decide_by_weights(asking, forest, weights, model.classes_)
+        return decide_by_weights(prediction, forest, weights, model.classes_)
     if not is_classifier(model):
-        return decide_mean(asking, forest)
+        return decide_mean(prediction, forest)
     if isinstance(model, AdaBoostClassifier):
-        return _decide_adaboost(asking, model, forest)
-    return decide_shares(asking, forest, model.classes_, forest.value)
+        return _decide_adaboost(prediction, model, forest)
+    return decide_shares(prediction, forest, model.classes_, forest.value)
 
 
-def _decide_adaboost(asking: Asking, model: Any, forest: Forest) -> Decision:
+def _decide_adaboost(prediction: PredictionGraph, model: Any, forest: Forest) -> Decision:
     """The decision of SAMME: members speak for their class, and a little against the others."""
-    graph, n_classes = asking.graph, len(model.classes_)
+    graph, n_classes = prediction.graph, len(model.classes_)
     weights = np.asarray(model.estimator_weights_[: len(forest)], dtype=np.float64)
     if n_classes == 1:
         raise NoOnnxFormError(
@@ -142,9 +142,9 @@ def _decide_adaboost(asking: Asking, model: Any, forest: Forest) -> Decision:
     each = np.repeat(weights, forest.n_nodes)[:, None]
     is_own = forest.label[:, None] == np.arange(n_classes)
     value = np.where(is_own, each, -1 / (n_classes - 1) * each)
-    sums = asking.ordered_row_sums(forest, value)
+    sums = prediction.ordered_row_sums(forest, value)
     scores = divided(graph, sums, float(model.estimator_weights_.sum()))
-    votes = member_votes(asking, forest)
+    votes = member_votes(prediction, forest)
     if n_classes == 2:
         scores = graph.add("Mul", scores, graph.constant(np.array([-1.0, 1.0])))
         score = column_sums(graph, scores, 2)

@@ -12,13 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from orfeon.forest import Forest
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
+from orfeon.utils.types import Floats, Integers, Mask
 
 #: ONNX's word for a test of being at most a threshold.
 AT_MOST = 0
@@ -29,7 +25,7 @@ class TreeArrays:
     """Inner nodes and leaves of some trees, in the words of ONNX."""
 
     roots: Integers
-    attribute: Integers
+    feature: Integers
     split: Floats
     true: Integers
     false: Integers
@@ -40,11 +36,11 @@ class TreeArrays:
     leaf_tree: Integers
     n_unused: int = 0
 
-    def attributes(self) -> dict[str, Any]:
+    def features(self) -> dict[str, Any]:
         """What describes the nodes to the operator."""
         return {
             "tree_roots": self.roots.tolist(),
-            "nodes_featureids": self.attribute.tolist(),
+            "nodes_featureids": self.feature.tolist(),
             "nodes_modes": np.full(len(self.split), AT_MOST, np.uint8),
             "nodes_splits": self.split,
             "nodes_truenodeids": self.true.tolist(),
@@ -71,7 +67,7 @@ def as_tree_arrays(forest: Forest) -> TreeArrays:
     first = forest.tree_start[tree] + forest.first_child
     at = np.flatnonzero(width == 2)
     to = start[at]
-    made.attribute[to], made.split[to] = forest.attribute[at], forest.threshold[at]
+    made.feature[to], made.split[to] = forest.feature[at], forest.threshold[at]
     made.missing_is_true[to] = forest.missing[at] == 0
     made.true[to], made.false[to] = target[first[at]], target[first[at] + 1]
     made.true_is_leaf[to], made.false_is_leaf[to] = is_leaf[first[at]], is_leaf[first[at] + 1]
@@ -81,7 +77,7 @@ def as_tree_arrays(forest: Forest) -> TreeArrays:
     for node in np.flatnonzero(width > 2).tolist():
         place = slice(int(start[node]), int(start[node] + n_made[node]))
         children = slice(int(first[node]), int(first[node] + width[node]))
-        made.attribute[place] = forest.attribute[node]
+        made.feature[place] = forest.feature[node]
         _fill_branches(made, place.start, target[children], is_leaf[children])
     _keep_roots_apart(made)
     return made
@@ -90,7 +86,7 @@ def as_tree_arrays(forest: Forest) -> TreeArrays:
 def _empty(n_nodes: int, roots: Integers, leaf: Integers, leaf_tree: Integers) -> TreeArrays:
     return TreeArrays(
         roots=roots,
-        attribute=np.zeros(n_nodes, np.int64),
+        feature=np.zeros(n_nodes, np.int64),
         split=np.zeros(n_nodes),
         true=np.zeros(n_nodes, np.int64),
         false=np.zeros(n_nodes, np.int64),

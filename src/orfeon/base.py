@@ -1,0 +1,463 @@
+"""What trees and ensembles share: reading a table of samples, and rows to predict."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils import assert_all_finite, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
+from orfeon.growth import copy_groups
+from orfeon.utils.scikit_learn import (
+    _check_feature_names,
+    _check_sample_weight,
+    _num_samples,
+    _safe_indexing,
+)
+from orfeon.utils.seeding import seed_sequence
+from orfeon.utils.types import Floats
+
+#: Sums of squares of targets up to this stay finite.
+_LARGEST_TARGET = 1e150
+
+
+#: Whole-number weights of this sum and more are not taken for counts.
+_MOST_COUNTED = float(1 << 31)
+#: Weights of this sum and more do not count copies: from here on every float is a whole number.
+_RELATIVE = float(1 << 53)
+#: Weights that are all below this get another unit: in theirs, sums and quotients underflow.
+_SMALLEST_UNIT = 2.0**-64
+#: No weight counts for less than this share of the largest: products with it stay normal floats.
+_SMALLEST_SHARE = 2.0**-100
+#: The most copies that are made for an estimator that takes no weights.
+_MOST_COPIES = 100_000_000
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """A training set, read and encoded."""
+
+    X: Floats
+    y: npt.NDArray[Any]
+    weights: Floats
+    class_factors: Floats | None
+    n_samples: float
+    rows: npt.NDArray[np.int64]
+    n_given: int
+    n_classes: int
+    schema: Schema
+    seeds: np.random.SeedSequence
+
+    @cached_property
+    def table(self) -> Table:
+        """The table, prepared for growing trees."""
+        return Table(self.X, self.schema)
+
+    @cached_property
+    def groups(self) -> npt.NDArray[np.int64]:
+        """A number for each row that copies of one sample share."""
+        return copy_groups(self.table, self.y)
+
+    @property
+    def relative_weights(self) -> Floats:
+        """Weights in which the average sample, or one of its copies, weighs 1."""
+        if (self.weights == self.weights[0]).all():
+            return np.ones(len(self.weights))
+        return np.asarray(self.weights / (self.weights.sum() / self.n_samples))
+
+    @property
+    def weighted_by_class(self) -> Floats:
+        """The weights, those of the classes among them."""
+        if self.class_factors is None:
+            return self.weights
+        return np.asarray(self.weights * self.class_factors[self.y])
+
+
+class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+    """An estimator that takes tables of data as they are: numbers, categories, missing values.
+
+    Subclasses have the parameters ``categorical_features`` and ``random_state``, or say otherwise
+    where the categorical features come from.
+    """
+
+    schema_: Schema
+    n_features_in_: int
+    categorical_features: Any
+    random_state: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    # -- training sets -------------------------------------------------------------------------
+
+    def _categorical_features(self) -> Any:
+        """Which features are said to be categorical."""
+        return self.categorical_features
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        """Check and encode a training set; rows of weight 0 are dropped as if never given.
+
+        Without ``reset`` it must have the features that are known already.
+        """
+        X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=reset)
+        if reset:
+            self.schema_, encoded = Schema.learn_and_encode(X, self._categorical_features())
+            self.n_features_in_ = self.schema_.n_features
+        else:
+            encoded = self._encode(X)
+        check_length(y, len(encoded))
+        codes, n_classes, factors = self._code_target(y, weights)
+        return TrainingSet(
+            encoded, codes, weights, factors, n_samples(weights), rows, n_given, n_classes,
+            self.schema_, seed_sequence(self.random_state),
+        )  # fmt: skip
+
+    def _read_samples(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
+    ) -> tuple[Any, npt.NDArray[Any], Floats, npt.NDArray[np.int64], int]:
+        """The rows of positive weight, their targets and weights, which they are, how many given.
+
+        X is still what was given.
+        """
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y "
+                "is None."
+            )
+        y = self._read_target(y)
+        _check_feature_names(self, X, reset=reset)
+        n_given = len(y)
+        rows = np.arange(n_given)
+        weights = np.ones(n_given)
+        if sample_weight is not None:
+            check_length(y, _num_samples(X))
+            weights = self._read_weights(sample_weight, y)
+            if not weights.all():
+                rows = np.flatnonzero(weights)
+                X, y, weights = _safe_indexing(X, rows), y[rows], weights[rows]
+        return X, y, weights, rows, n_given
+
+    def _read_weights(self, sample_weight: Any, y: npt.NDArray[Any]) -> Floats:
+        return read_weights(sample_weight, len(y))
+
+    def _read_target(self, y: Any) -> npt.NDArray[Any]:
+        target = column_or_1d(y, warn=True)
+        assert_all_finite(target, input_name="y", estimator_name=type(self).__name__)
+        return np.asarray(target)
+
+    @abstractmethod
+    def _code_target(
+        self, y: npt.NDArray[Any], weights: Floats
+    ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        """The target as the engine wants it, the number of classes (or 0), their factors."""
+
+    # -- rows to predict -----------------------------------------------------------------------
+
+    def _encode(self, X: Any) -> Floats:
+        """Turn rows to predict into numbers; a clean matrix is only looked at, not copied."""
+        check_is_fitted(self, "schema_")
+        if (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.ndim == 2
+            and X.flags.c_contiguous
+            and X.shape[1] == self.n_features_in_
+            and len(X)
+            and self.schema_.all_ordered
+            and not hasattr(self, "feature_names_in_")
+            and _is_surely_finite(X)
+        ):
+            return X
+        _check_feature_names(self, X, reset=False)
+        if hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return self.schema_.encode(X)
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Check sample weights, and bring them into the range of :func:`normal_weights`."""
+    weights: Floats = _check_sample_weight(
+        sample_weight, np.empty((n_rows, 1)), dtype=np.float64, ensure_non_negative=True
+    )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight has values up to {weights.max():g}, whose sum no float holds; "
+            "divide the weights by a power of ten."
+        )
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for every sample; at least one weight must be positive."
+        )
+    return normal_weights(weights)
+
+
+def normal_weights(weights: Floats) -> Floats:
+    """Weights whose products and sums neither overflow nor underflow."""
+    largest, present = float(weights.max(initial=0.0)), weights > 0
+    is_large = float(weights.sum()) >= _RELATIVE
+    if largest == 0 or (are_counts(weights) and not is_large):
+        return weights
+    if (weights[present] == largest).all():
+        return present.astype(np.float64)
+    if is_large or largest < _SMALLEST_UNIT:
+        exponent = 1 - int(np.frexp(largest)[1])
+        with np.errstate(under="ignore"):
+            weights = np.ldexp(weights, exponent)
+        largest = float(np.ldexp(largest, exponent))
+    return np.where(present, np.maximum(weights, _SMALLEST_SHARE * largest), 0.0)
+
+
+def n_samples(weights: Floats) -> float:
+    """How many samples some weights stand for: whole numbers count copies, others count as one."""
+    return float(weights.sum()) if are_counts(weights) else float(len(weights))
+
+
+def relative_weights(weights: Floats) -> Floats:
+    """Weights whose unit does not matter: whole numbers count copies, others are 1 on average."""
+    if are_counts(weights):
+        return weights
+    if (weights == weights[0]).all():
+        return np.ones(len(weights))
+    return np.asarray(weights / weights.mean())
+
+
+def are_counts(weights: Floats) -> bool:
+    """Whether all weights are whole numbers, and so count copies."""
+    return np.array_equal(weights, np.rint(weights))
+
+
+def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Rows, each as often as its weight counts it."""
+    n_copies = weights.sum()
+    if n_copies > _MOST_COPIES:
+        raise ValueError(
+            f"sample_weight counts {n_copies:,.0f} copies, and an estimator that takes no weights "
+            f"is given at most {_MOST_COPIES:,}; give smaller weights, or another estimator."
+        )
+    return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+
+
+def fractions_error(
+    who: str, instead: str = "or another estimator", name: str = "sample_weight"
+) -> ValueError:
+    """Make the error of weights that are no counts, for an estimator that takes copies only."""
+    return ValueError(
+        f"{name} has fractions, and {who} takes no weights; give whole numbers, {instead}."
+    )
+
+
+def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
+    """Refuse a target of another length than the table."""
+    if len(y) != n_rows:
+        raise ValueError(
+            f"y has {len(y)} values and X has {n_rows} rows; one value for each row is expected."
+        )
+
+
+def _is_surely_finite(X: Floats) -> bool:
+    """Whether the sum is finite, so that all terms are; it may also be too large for a float."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
+def _has_probabilities(classifier: Any) -> bool:
+    return hasattr(classifier, "predict_proba")
+
+
+class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
+    """The classes of a classifier."""
+
+    classes_: npt.NDArray[Any]
+    n_classes_: int
+
+    def _read_target(self, y: Any) -> npt.NDArray[Any]:
+        target: npt.NDArray[Any] = super()._read_target(y)
+        if target.dtype == object and len({isinstance(c, str) for c in target.tolist()}) == 2:
+            raise ValueError(
+                "y mixes strings with other values; classes are all strings or all numbers, and "
+                "none is missing."
+            )
+        check_classification_targets(target)
+        return target
+
+    def _code_target(
+        self, y: npt.NDArray[Any], weights: Floats
+    ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        self.classes_, codes = self._find_classes(y)
+        self.n_classes_ = len(self.classes_)
+        if self.n_classes_ > np.iinfo(np.uint16).max:
+            raise ValueError(
+                f"y has {self.n_classes_} classes; at most {np.iinfo(np.uint16).max} are allowed. "
+                "Is this a regression problem?"
+            )
+        class_weight = getattr(self, "class_weight", None)
+        factors = None
+        if class_weight is not None:
+            factors = class_factors(class_weight, self.classes_, codes, weights)
+        return codes, self.n_classes_, factors
+
+    def _find_classes(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The classes, and the code of each sample's class."""
+        classes, codes = np.unique(y, return_inverse=True)
+        return classes, codes
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of what ``predict_proba`` gives.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Logarithms; minus infinity where a share is zero.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+
+class KnownClassesMixin:
+    """The classes of a classifier that sees its samples chunk by chunk."""
+
+    classes_: npt.NDArray[Any]
+    _known_classes: npt.NDArray[Any] | None
+
+    def _expect_classes(self, classes: Any, begins: bool) -> None:
+        """Take note of the classes to come."""
+        if classes is None:
+            if begins:
+                also = ", and to fit_chunks" if hasattr(self, "fit_chunks") else ""
+                raise ValueError(
+                    f"classes must be passed on the first call to partial_fit{also}: all classes "
+                    "that will ever come."
+                )
+            self._known_classes = self.classes_
+            return
+        given = _read_classes(classes)
+        if not begins and not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"classes={given.tolist()} are not those of the first call, "
+                f"{self.classes_.tolist()}."
+            )
+        self._known_classes = given
+
+    def _find_classes(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        known = getattr(self, "_known_classes", None)
+        if known is None:
+            classes, codes = super()._find_classes(y)  # type: ignore[misc]
+            return classes, codes
+        return known, class_codes(y, known)
+
+
+def _read_classes(classes: Any) -> npt.NDArray[Any]:
+    """Classes that are named before they come, sorted; refuses what are none."""
+    # As objects, because an array of numbers and strings would be one of strings.
+    values = np.asarray(classes, dtype=object)
+    named = values.ravel().tolist()
+    if values.ndim == 0 or not named:
+        raise ValueError(f"classes={classes!r} is not allowed: an array of one class or more is.")
+    are_strings = [isinstance(value, str) for value in named]
+    numbers: Any = (Real, np.bool_)
+    are_numbers = [isinstance(value, numbers) and abs(value) < np.inf for value in named]
+    if not all(are_strings) and not all(are_numbers):
+        shown = [value.item() if isinstance(value, np.generic) else value for value in named]
+        raise ValueError(
+            f"classes={shown} is not allowed: classes are all strings or all finite numbers, and "
+            "none is missing."
+        )
+    return np.unique(np.asarray(classes))
+
+
+def class_codes(
+    y: npt.NDArray[Any],
+    classes: npt.NDArray[Any],
+    whose: str = "y has the class",
+    why: str = "is not among classes=",
+) -> npt.NDArray[np.int64]:
+    """The class of each sample, as an index into known classes."""
+    codes, strange = np.zeros(len(y), np.int64), np.ones(len(y), bool)
+    # Strings and numbers have no common order, so they are not looked for among each other.
+    if len(y) and isinstance(y[0], str) == isinstance(classes[0], str):
+        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+        strange = classes[codes] != y
+    if strange.any():
+        raise ValueError(f"{whose} {y[strange].tolist()[0]!r}, which {why}{classes.tolist()}.")
+    return codes
+
+
+def class_factors(
+    class_weight: Any,
+    classes: npt.NDArray[Any],
+    codes: npt.NDArray[np.integer[Any]],
+    weights: Floats,
+) -> Floats:
+    """What the weights of each class are multiplied by."""
+    share = np.bincount(codes, weights=weights, minlength=len(classes))
+    present = share > 0
+    factors = np.zeros(len(classes))
+    if isinstance(class_weight, str):
+        # "balanced" over the weighted sample, so that a weight of 2 is still two copies.
+        factors[present] = weights.sum() / (present.sum() * share[present])
+    else:
+        # Of all classes: those it names need not be in every chunk, nor in every sample.
+        named = np.asarray(compute_sample_weight(class_weight, classes), dtype=np.float64)
+        factors[present] = named[present]
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(share @ factors)
+    if (factors < 0).any() or not 0 < total < np.inf:
+        raise ValueError(
+            f"class_weight={class_weight} is not allowed: weights of classes are finite, not "
+            "negative, and not all zero."
+        )
+    factors = normal_weights(factors)
+    total = float(share @ factors)
+    # Copies add up exactly if all weights together are some 2**50 steps; others need no steps of
+    # their own size.
+    counted = are_counts(weights) and weights.sum() < _MOST_COUNTED
+    step = np.exp2(np.ceil(np.log2(total if counted else factors.max())) - 50)
+    return np.asarray(np.where(factors > 0, np.maximum(np.rint(factors / step), 1), 0) * step)
+
+
+class TabularRegressorMixin(RegressorMixin):  # type: ignore[misc]
+    """The target of a regressor."""
+
+    def _read_target(self, y: Any) -> npt.NDArray[Any]:
+        target: npt.NDArray[Any] = super()._read_target(y)
+        try:
+            numbers = target.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"y must hold numbers only: {error}.") from error
+        assert_all_finite(numbers, input_name="y", estimator_name=type(self).__name__)
+        if len(numbers) and np.abs(numbers).max() > _LARGEST_TARGET:
+            raise ValueError(
+                f"y has values beyond {_LARGEST_TARGET:g}, whose variance no float holds; divide y "
+                "by a power of ten."
+            )
+        return numbers
+
+    def _code_target(
+        self, y: npt.NDArray[Any], weights: Floats
+    ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        return y, 0, None

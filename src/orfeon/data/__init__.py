@@ -1,0 +1,19 @@
+"""Data of any kind as numbers: what the columns are, and tables sorted for growing trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from orfeon.utils.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from orfeon.data.presorted import Table
+    from orfeon.data.schema import Schema
+
+__all__ = ["Schema", "Table"]
+
+__getattr__ = lazy_names(__name__, {"Schema": "schema", "Table": "presorted"})
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

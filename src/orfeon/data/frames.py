@@ -1,0 +1,233 @@
+"""Opening any table: NumPy arrays, lists, pandas, polars, Arrow and the interchange interface.
+
+No data frame library is imported here unless the table at hand needs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.data.columns import (
+    CodedColumn,
+    Column,
+    NumberColumn,
+    dtype_error,
+    read_array,
+    read_objects,
+)
+
+Names = tuple[str, ...] | None
+Reader = Callable[[Any, str], Column]
+
+
+def read_table(X: Any) -> tuple[list[Column], Names]:
+    """Read all columns of a table."""
+    columns, found, n_rows, read = _open(X)
+    check_shape((n_rows, len(columns)))
+    names = _names(found)
+    return [read(column, label(j, names)) for j, column in enumerate(columns)], names
+
+
+def label(feature: int, names: Names) -> str:
+    """Name a feature for an error message."""
+    return f"Feature {(default_name(feature) if names is None else names[feature])!r}"
+
+
+def default_name(feature: int) -> str:
+    """Name a feature that has no name."""
+    return f"x{feature}"
+
+
+def check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse what is not a table, and a table without rows or without features."""
+    if len(shape) != 2:
+        raise ValueError(
+            f"X must be a table of shape (n_rows, n_features); its shape is {shape}. Reshape "
+            "your data with X.reshape(-1, 1) if it is a single feature, or X.reshape(1, -1) if "
+            "it is a single row."
+        )
+    for count, what in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise ValueError(f"X has 0 {what}(s) (shape={shape}) while a minimum of 1 is required.")
+
+
+def _open(X: Any) -> tuple[list[Any], list[Any] | None, int, Reader]:
+    """Give a table's columns as its library has them, their names, the rows and the reader."""
+    if isinstance(X, np.ndarray):
+        return _open_array(X)
+    if _is_a(X, "pandas", "DataFrame"):
+        return [column for _, column in X.items()], list(X.columns), len(X), _read_pandas
+    if _is_a(X, "polars", "DataFrame"):
+        return X.get_columns(), X.columns, X.height, _read_polars
+    if _is_a(X, "polars", "LazyFrame"):
+        raise TypeError("X is a polars LazyFrame: pass X.collect(), a DataFrame.")
+    if _is_a(X, "pyarrow", "Table") or _is_a(X, "pyarrow", "RecordBatch"):
+        return X.columns, X.column_names, X.num_rows, _read_arrow
+    sparse = sys.modules.get("scipy.sparse")
+    if sparse is not None and sparse.issparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required. Use X.toarray() to convert "
+            "it to a dense NumPy array."
+        )
+    if not _is_single_column(X):
+        if hasattr(X, "__arrow_c_stream__"):
+            return _open(_through_arrow(X, "pyarrow", "table"))
+        if hasattr(X, "__dataframe__"):
+            return _open(_through_arrow(X, "pyarrow.interchange", "from_dataframe"))
+    return _open_array(_from_rows(X))
+
+
+def _is_single_column(X: Any) -> bool:
+    """Whether ``X`` is a series, which has the interfaces of a table but is none."""
+    shape = getattr(X, "shape", None)
+    if isinstance(shape, tuple):
+        return len(shape) != 2
+    return _is_a(X, "pyarrow", "Array") or _is_a(X, "pyarrow", "ChunkedArray")
+
+
+def _is_a(X: Any, module: str, name: str) -> bool:
+    return isinstance(X, getattr(sys.modules.get(module), name, ()))
+
+
+def _through_arrow(X: Any, module: str, function: str) -> Any:
+    what = f"X is a {type(X).__name__}, read through its Arrow or data frame interchange interface"
+    try:
+        read = getattr(importlib.import_module(module), function)
+    except ImportError as error:
+        raise TypeError(
+            f"{what}: install pyarrow, or pass a NumPy array or a pandas or polars DataFrame."
+        ) from error
+    try:
+        return read(X)
+    except Exception as error:  # pyarrow's errors of many kinds, and those of the object itself
+        raise TypeError(f"{what}, which failed: {error}") from error
+
+
+def _from_rows(X: Any) -> npt.NDArray[Any]:
+    """Turn a sequence of rows, or anything NumPy reads, into an array."""
+    try:
+        array = np.asarray(X)
+    except ValueError as error:
+        raise ValueError(f"X must be a table whose rows have equal lengths: {error}") from error
+    # NumPy turns the numbers beside a string into strings: keep them as they are.
+    return np.array(X, dtype=object) if array.dtype.kind in "US" and array.ndim == 2 else array
+
+
+def _open_array(X: npt.NDArray[Any]) -> tuple[list[Any], None, int, Reader]:
+    if X.dtype.kind == "V":
+        raise TypeError(
+            f"X is a structured array of dtype {X.dtype}: pass a plain two-dimensional array, or "
+            "pandas.DataFrame(X)."
+        )
+    check_shape(X.shape)
+    if isinstance(X, np.ma.MaskedArray):
+        plain: tuple[Any, Any] = (np.float64, np.nan) if X.dtype.kind in "biuf" else (object, None)
+        X = np.where(np.ma.getmaskarray(X), plain[1], X.data.astype(plain[0]))
+    return list(np.asarray(X).T), None, X.shape[0], read_array
+
+
+def _names(names: list[Any] | None) -> Names:
+    """Column names when they are strings; other labels, such as numbers, are not names."""
+    if names is None or not any(isinstance(name, str) for name in names):
+        return None
+    kinds = sorted({type(name).__name__ for name in names if not isinstance(name, str)})
+    if kinds:
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but X has "
+            f"column names of types {['str', *kinds]}. Use X.columns = X.columns.astype(str)."
+        )
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"X has duplicate column names: {twice}. Every name must be different.")
+    return tuple(map(str, names))
+
+
+def _read_pandas(column: Any, label: str) -> Column:
+    pandas = sys.modules["pandas"]
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        values = column.to_numpy()
+        if dtype.kind == "b":
+            return CodedColumn(label, values.astype(np.int8), [False, True])
+        return read_array(values, label)
+    if isinstance(dtype, pandas.CategoricalDtype):
+        return CodedColumn(label, column.cat.codes.to_numpy(), column.cat.categories.tolist())
+    if isinstance(dtype, pandas.StringDtype):
+        codes, values = pandas.factorize(column)
+        return CodedColumn(label, codes, values.tolist())
+    if isinstance(dtype, pandas.ArrowDtype):
+        return _read_arrow(column.array.__arrow_array__(), label)
+    if isinstance(dtype, pandas.SparseDtype):
+        return read_array(np.asarray(column), label)
+    kind = getattr(dtype, "kind", "O")
+    if kind not in "biuf" or not hasattr(dtype, "numpy_dtype"):
+        raise dtype_error(label, dtype, dates=kind in "mM" or isinstance(dtype, pandas.PeriodDtype))
+    # What is left are the nullable types.
+    missing = column.isna().to_numpy(dtype=bool)
+    values = column.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
+    if kind == "b":
+        return CodedColumn(label, np.where(missing, -1, values), [False, True])
+    return NumberColumn(label, values, missing if missing.any() else None)
+
+
+def _read_polars(column: Any, label: str) -> Column:
+    polars = sys.modules["polars"]
+    dtype = column.dtype
+    if dtype == polars.Boolean:
+        codes = column.cast(polars.Int8).fill_null(-1).to_numpy()
+        return CodedColumn(label, codes, [False, True])
+    if dtype in (polars.String, polars.Categorical, polars.Enum):
+        column = column.cast(polars.String)
+        values = column.drop_nulls().unique()
+        codes = column.cast(polars.Enum(values)).to_physical().cast(polars.Int64)
+        return CodedColumn(label, codes.fill_null(-1).to_numpy(), values.to_list())
+    if dtype.is_integer() and "128" not in str(dtype):
+        missing = column.is_null().to_numpy() if column.null_count() else None
+        return NumberColumn(label, column.fill_null(0).to_numpy(), missing)
+    if dtype.is_numeric() or dtype == polars.Null:
+        return NumberColumn(label, column.cast(polars.Float64).to_numpy())
+    if dtype == polars.Object:
+        return read_objects(column.to_list(), label)
+    raise dtype_error(label, dtype, dates=dtype.is_temporal())
+
+
+def _read_arrow(column: Any, label: str) -> Column:
+    pyarrow = importlib.import_module("pyarrow")
+    types = pyarrow.types
+    if isinstance(column, pyarrow.Array):
+        column = pyarrow.chunked_array([column])
+    dtype = column.type
+    if types.is_dictionary(dtype):
+        return _read_dictionaries(column.chunks, label)
+    if str(dtype) in ("string", "large_string", "string_view"):
+        return _read_dictionaries([column.dictionary_encode().combine_chunks()], label)
+    if types.is_null(dtype):
+        return NumberColumn(label, np.full(len(column), np.nan))
+    if types.is_boolean(dtype):
+        return CodedColumn(label, column.cast("int8").fill_null(-1).to_numpy(), [False, True])
+    if types.is_integer(dtype):
+        missing = column.is_null().to_numpy() if column.null_count else None
+        return NumberColumn(label, column.fill_null(0).to_numpy(), missing)
+    if types.is_decimal(dtype):
+        column = column.cast("float64")
+    if types.is_floating(column.type):
+        return NumberColumn(label, column.to_numpy())
+    raise dtype_error(label, dtype, dates=types.is_temporal(dtype))
+
+
+def _read_dictionaries(chunks: list[Any], label: str) -> CodedColumn:
+    """Read Arrow's coded columns, of which each chunk may have its own dictionary."""
+    position: dict[Any, int] = {}
+    codes = []
+    for chunk in chunks:
+        values = chunk.dictionary.to_pylist()
+        known = [-1 if v is None else position.setdefault(v, len(position)) for v in values]
+        index = chunk.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
+        codes.append(np.take(np.array([*known, -1]), index))  # the index -1 takes the last
+    return CodedColumn(label, np.concatenate(codes), list(position))

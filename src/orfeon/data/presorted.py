@@ -1,0 +1,155 @@
+"""A training table, prepared once and shared by all members and all threads.
+
+Growing a tree needs each feature in sorted order. A :class:`Table` sorts every feature once,
+whatever the number of trees grown from it; each tree then only filters and partitions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.data.schema import CategoricalFeatures, Schema
+from orfeon.data.sorting import (
+    CATEGORICAL,
+    COUNTED,
+    N_DIGITS,
+    SORTED,
+    code_column,
+    order_column,
+    rank_column,
+)
+
+#: Features with at most this many distinct values are sorted by counting, node by node.
+FEW_VALUES = 64
+#: Up to this many rows a rank and a row fit together in 32 bits.
+MAX_NARROW_ROWS = 65_535
+#: Up to this many rows columns are sorted by comparing values, with more digit by digit.
+MAX_COMPARED_ROWS = 2048
+
+
+class Table:
+    """Features of the training samples, rank-coded and sorted.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Encoded values (see :meth:`orfeon.data.Schema.encode`): codes for categorical features,
+        NaN where missing.
+    schema : Schema, optional
+        What the features are; all ordered by default.
+
+    Attributes
+    ----------
+    ranks : ndarray of shape (n_features, n_rows)
+        Rank of each value among the feature's distinct values, or its category code. A missing
+        value has the rank ``n_values``.
+    records : ndarray of shape (n_sorted, n_rows)
+        ``rank << shift | row`` in ascending order, for the features of kind ``SORTED``.
+    segment : ndarray of shape (n_features,)
+        Row of ``records`` that holds a feature, or -1.
+    values : ndarray
+        Distinct values of all ordered features, one feature after the other, ascending.
+    value_start : ndarray of shape (n_features + 1,)
+        Where each feature's values begin.
+    n_values : ndarray of shape (n_features,)
+        Number of distinct known values, or of categories.
+    kind : ndarray of shape (n_features,)
+        ``SORTED``, ``COUNTED`` or ``CATEGORICAL``.
+    shift, mask : integer scalars of the records' type
+        How to take a record apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.data import Table
+    >>> table = Table(np.array([[0.5, 2.0], [np.nan, 1.0], [0.1, 2.0]]))
+    >>> table.ranks
+    array([[1, 2, 0],
+           [1, 0, 1]], dtype=uint16)
+    >>> table.values
+    array([0.1, 0.5, 1. , 2. ])
+    """
+
+    def __init__(self, X: npt.NDArray[np.float64], schema: Schema | None = None) -> None:
+        n_rows, n_features = X.shape
+        self.schema = Schema.ordered(n_features) if schema is None else schema
+        self.n_rows = n_rows
+        self.n_features = n_features
+        narrow = n_rows <= MAX_NARROW_ROWS
+        record_type: type[np.unsignedinteger[Any]] = np.uint32 if narrow else np.uint64
+        self.shift = record_type(16 if narrow else 32)
+        self.mask = record_type(0xFFFF if narrow else 0xFFFFFFFF)
+        self.ranks = np.empty((n_features, n_rows), dtype=np.uint16 if narrow else np.uint32)
+        self.segment = np.full(n_features, -1, dtype=np.int64)
+        self.kind = np.full(n_features, CATEGORICAL, dtype=np.uint8)
+        self.n_values = self.schema.n_categories
+        self._sort(X, record_type)
+
+    @classmethod
+    def from_data(cls, X: Any, categorical_features: CategoricalFeatures = "auto") -> Table:
+        """Learn the schema of any table of data and prepare it.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The training data.
+        categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+            Which features are categorical; see :meth:`orfeon.data.Schema.learn`.
+
+        Returns
+        -------
+        Table
+            The prepared table.
+        """
+        schema, encoded = Schema.learn_and_encode(X, categorical_features)
+        return cls(encoded, schema)
+
+    def _sort(self, X: npt.NDArray[np.float64], record_type: type[Any]) -> None:
+        n_rows = self.n_rows
+        ordered = np.flatnonzero(~self.schema.is_categorical)
+        for j in np.flatnonzero(self.schema.is_categorical):
+            code_column(np.ascontiguousarray(X[:, j]), self.n_values[j], self.ranks[j])
+        # As much as there can be; what is not written takes no memory.
+        records = np.empty((len(ordered), n_rows), dtype=record_type)
+        values = np.empty(len(ordered) * n_rows)
+        value_counts = np.zeros(self.n_features, dtype=np.int64)
+        n_sorted = n_values = 0
+        # Columns are sorted in blocks: few NumPy calls when there are few rows, little memory
+        # when there are many.
+        block = max(1, (1 << 20) // max(n_rows, 1))
+        for start in range(0, len(ordered), block):
+            features = ordered[start : start + block]
+            columns = np.ascontiguousarray(X[:, features].T)
+            for j, column, order in zip(features, columns, _orders(columns), strict=True):
+                own = records[n_sorted]
+                count = rank_column(
+                    column, order, self.ranks[j], own, values[n_values:], self.shift
+                )
+                self.n_values[j] = value_counts[j] = count
+                n_values += count
+                self.kind[j] = SORTED if count > FEW_VALUES else COUNTED
+                if count <= FEW_VALUES:
+                    continue
+                if count < n_rows <= MAX_COMPARED_ROWS:
+                    own.sort()  # equal values came in an order that depends on the machine
+                self.segment[j] = n_sorted
+                n_sorted += 1
+        self.records = records[:n_sorted]
+        self.values = values[:n_values]
+        self.value_start = np.concatenate([[0], np.cumsum(value_counts)]).astype(np.int64)
+
+
+def _orders(columns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The permutations that sort some columns; beyond ``MAX_COMPARED_ROWS`` equal values by row."""
+    n_rows = columns.shape[1]
+    if n_rows <= MAX_COMPARED_ROWS:
+        return np.argsort(columns, axis=1)
+    orders = np.empty(columns.shape, np.int64)
+    keys, rows = np.empty((2, n_rows), np.uint64), np.empty((2, n_rows), np.uint32)
+    count = np.empty(N_DIGITS, np.uint32)
+    for column, order in zip(columns, orders, strict=True):
+        order_column(column, keys, rows, count, order)
+    return orders

@@ -1,0 +1,409 @@
+"""What the features of a table are: ordered or categorical, their names and their categories.
+
+A :class:`Schema` is learnt once from the training data and kept by the fitted model. It turns any
+table of the same shape into one matrix of numbers: ordered features as they are, categorical
+ones as category codes, missing values and categories never seen as NaN.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.data.columns import Column, infinity_error
+from orfeon.data.frames import Names, check_shape, default_name, label, read_table
+
+FloatMatrix = npt.NDArray[np.float64]
+CategoricalFeatures = Literal["auto"] | Iterable[str] | Iterable[int] | Iterable[bool] | None
+Categories = tuple[str | bool | int | float, ...] | None
+
+#: Category codes and branch numbers are stored in 16 bits; the last code is kept for "missing".
+MAX_CATEGORIES = 65_000
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The features of a table.
+
+    Parameters
+    ----------
+    categories : tuple
+        For each feature ``None`` when it is ordered, otherwise the tuple of the categories seen
+        in training: booleans, numbers and strings, in this order and sorted. A category's code is
+        its position.
+    names : tuple of str, optional
+        The features' names, when the data had any.
+
+    Notes
+    -----
+    A value belongs to a category when it is equal to it: 1 and 1.0 are the same category, 1 and
+    "1" are not. 1 and ``True`` are the same, unless training saw both numbers and booleans in
+    the feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.data import Schema
+    >>> X = np.array([["red", 1.5], ["blue", 2.0], [None, 0.5]], dtype=object)
+    >>> schema = Schema.learn(X)
+    >>> schema.categories
+    (('blue', 'red'), None)
+    >>> schema.encode(np.array([["green", 3.0], ["red", None]], dtype=object))
+    array([[nan,  3.],
+           [ 1., nan]])
+    """
+
+    categories: tuple[Categories, ...]
+    names: Names = None
+
+    def __post_init__(self) -> None:
+        if self.names is not None and len(self.names) != len(self.categories):
+            raise ValueError(
+                f"names has {len(self.names)} names; categories has {len(self.categories)} "
+                "features. Their lengths must be equal."
+            )
+
+    @classmethod
+    def learn(cls, X: Any, categorical_features: CategoricalFeatures = "auto") -> Schema:
+        """Decide what each feature of ``X`` is.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The training data.
+        categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+            "auto" takes strings and columns of a categorical type as categorical, and booleans
+            unless all of ``X`` is one array of booleans; ``None`` takes every feature as
+            ordered.
+
+        Returns
+        -------
+        Schema
+            What was decided.
+        """
+        if _is_numeric(X):
+            mask = _categorical_mask(categorical_features, X.shape[1], None)
+            if mask is None or not mask.any():
+                return cls.ordered(X.shape[1])
+            categorical_features = mask.tolist()
+        return cls._of_columns(*read_table(X), categorical_features)
+
+    @classmethod
+    def learn_and_encode(
+        cls, X: Any, categorical_features: CategoricalFeatures = "auto"
+    ) -> tuple[Schema, FloatMatrix]:
+        """Decide what each feature of ``X`` is and turn ``X`` into numbers, reading it once.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The training data. It may be a stream that can be read only once.
+        categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
+            As in :meth:`learn`.
+
+        Returns
+        -------
+        schema : Schema
+            What was decided.
+        encoded : ndarray of shape (n_rows, n_features)
+            The numbers, as in :meth:`encode`.
+
+        Examples
+        --------
+        >>> schema, encoded = Schema.learn_and_encode([[1.5, "no"], [2.5, "yes"], [0.5, None]])
+        >>> encoded
+        array([[1.5, 0. ],
+               [2.5, 1. ],
+               [0.5, nan]])
+        """
+        if _is_numeric(X):
+            schema = cls.learn(X, categorical_features)
+            return schema, schema.encode(X)
+        columns, names = read_table(X)
+        schema = cls._of_columns(columns, names, categorical_features)
+        return schema, schema._encode_columns(columns)
+
+    @classmethod
+    def _of_columns(
+        cls, columns: list[Column], names: Names, categorical_features: CategoricalFeatures
+    ) -> Schema:
+        mask = _categorical_mask(categorical_features, len(columns), names)
+        if mask is None:
+            mask = np.array([column.is_categorical for column in columns])
+        categories: list[Categories] = []
+        for column, categorical in zip(columns, mask, strict=True):
+            if column.is_categorical and not categorical:
+                column.numbers()  # a string in an ordered feature is an error now, not later
+            categories.append(_distinct(column) if categorical else None)
+        return cls(tuple(categories), names)
+
+    @classmethod
+    def ordered(cls, n_features: int, names: Sequence[str] | None = None) -> Schema:
+        """Make the schema of a plain numeric matrix.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features.
+        names : sequence of str, optional
+            Their names.
+
+        Returns
+        -------
+        Schema
+            A schema without categories.
+        """
+        return cls((None,) * n_features, None if names is None else tuple(names))
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.categories)
+
+    @property
+    def is_categorical(self) -> npt.NDArray[np.bool_]:
+        """For each feature whether it is categorical."""
+        return np.array([c is not None for c in self.categories], dtype=bool)
+
+    @property
+    def n_categories(self) -> npt.NDArray[np.int64]:
+        """For each feature its number of categories, 0 when it is ordered."""
+        return np.array([0 if c is None else len(c) for c in self.categories], dtype=np.int64)
+
+    @cached_property
+    def all_ordered(self) -> bool:
+        """Whether no attribute is categorical."""
+        return all(c is None for c in self.categories)
+
+    def name(self, feature: int) -> str:
+        """Give the name to show for a feature: its own, or x0, x1..."""
+        return default_name(feature) if self.names is None else self.names[feature]
+
+    def decode(self, encoded: FloatMatrix) -> npt.NDArray[Any]:
+        """The table that was turned into numbers.
+
+        Parameters
+        ----------
+        encoded : ndarray of shape (n_rows, n_features)
+            Encoded rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+            Numbers when all features are ordered, otherwise objects, None for a missing category.
+
+        Examples
+        --------
+        >>> from orfeon.data import Schema
+        >>> schema, encoded = Schema.learn_and_encode([["a", 1.5], [None, 2.5]])
+        >>> schema.decode(encoded).tolist()
+        [['a', 1.5], [None, 2.5]]
+        """
+        if self.all_ordered:
+            return encoded
+        table = encoded.astype(object)
+        for j, categories in enumerate(self.categories):
+            if categories is not None:
+                names = np.array([*categories, None], dtype=object)
+                table[:, j] = names[np.nan_to_num(encoded[:, j], nan=-1.0).astype(np.int64)]
+        return table
+
+    def encode(self, X: Any) -> FloatMatrix:
+        """Turn a table of this schema into numbers.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The data.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features)
+            Values of ordered features, codes of categorical ones, NaN where missing or unseen.
+            It is ``X`` itself, not a copy, when nothing had to be changed.
+        """
+        if _is_numeric(X) and self.all_ordered:
+            self._check_features(X.shape[1], None)
+            return self._finite(X)
+        columns, names = read_table(X)
+        self._check_features(len(columns), names)
+        return self._encode_columns(columns)
+
+    def _encode_columns(self, columns: list[Column]) -> FloatMatrix:
+        encoded: FloatMatrix | None = None
+        for j, (column, categories) in enumerate(zip(columns, self.categories, strict=True)):
+            numbers = column.numbers() if categories is None else _codes(column, categories)
+            if encoded is None:
+                encoded = np.empty((len(numbers), self.n_features))
+            encoded[:, j] = numbers
+        assert encoded is not None  # a table without features was refused
+        return self._finite(encoded)
+
+    def _check_features(self, n_features: int, names: Names) -> None:
+        """Refuse a table whose features are not those of training, in scikit-learn's words."""
+        if names is not None and self.names is not None and names != self.names:
+            message = "The feature names should match those that were passed during fit.\n"
+            unseen = sorted(set(names) - set(self.names))
+            absent = sorted(set(self.names) - set(names))
+            if unseen:
+                message += _listed("Feature names unseen at fit time:", unseen)
+            if absent:
+                message += _listed("Feature names seen at fit time, yet now missing:", absent)
+            if not unseen and not absent:
+                message += "Feature names must be in the same order as they were in fit.\n"
+            raise ValueError(message)
+        if n_features != self.n_features:
+            raise ValueError(
+                f"X has {n_features} features, but Schema is expecting {self.n_features} "
+                "features as input."
+            )
+
+    def _finite(self, numbers: npt.NDArray[Any]) -> FloatMatrix:
+        """Give the matrix in the layout the kernels want; infinite values are an error."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            encoded = np.ascontiguousarray(numbers, dtype=np.float64)
+            certain = math.isfinite(encoded.sum())  # one pass without a temporary array
+        if not certain and np.isinf(encoded).any():
+            row, feature = map(int, np.argwhere(np.isinf(encoded))[0])
+            raise infinity_error(f"{label(feature, self.names)}, row {row}")
+        return encoded
+
+
+def names_of(model: Any, n_features: int, X: Any = None) -> tuple[str, ...]:
+    """The names to show for the features of a fitted model.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted estimator of any make.
+    n_features : int
+        How many features it has.
+    X : array or data frame, optional
+        Rows whose columns name the features of a model that does not.
+
+    Returns
+    -------
+    tuple of str
+        Names that the model knows, else those of the columns, else x0, x1...
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from orfeon.data.schema import names_of
+    >>> tree = DecisionTreeClassifier().fit([[0, 1], [1, 0]], ["a", "b"])
+    >>> names_of(tree, 2)
+    ('x0', 'x1')
+    """
+    schema = getattr(model, "schema_", None)
+    if isinstance(schema, Schema):
+        return tuple(map(schema.name, range(n_features)))
+    for known in (getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
+        names = () if known is None else tuple(known)
+        # Labels that are no strings, such as numbers, are not names.
+        if len(names) == n_features and all(isinstance(name, str) for name in names):
+            return tuple(map(str, names))
+    return tuple(map(default_name, range(n_features)))
+
+
+def _is_numeric(X: Any) -> bool:
+    """Whether ``X`` is a plain array of numbers, which needs no reading; checks its shape."""
+    if not isinstance(X, np.ndarray) or isinstance(X, np.ma.MaskedArray):
+        return False
+    if X.dtype.kind not in "biuf":
+        return False
+    check_shape(X.shape)
+    return True
+
+
+def _listed(title: str, names: list[str], at_most: int = 5) -> str:
+    shown = [*names[:at_most], "..."] if len(names) > at_most else names
+    return "\n- ".join([title, *shown]) + "\n"
+
+
+def _categorical_mask(
+    categorical_features: CategoricalFeatures, n_features: int, names: Names
+) -> npt.NDArray[np.bool_] | None:
+    """Which features the user calls categorical; ``None`` leaves it to their types."""
+    mask = np.zeros(n_features, dtype=bool)
+    if categorical_features is None:
+        return mask
+    if isinstance(categorical_features, str) and categorical_features == "auto":
+        return None
+    if isinstance(categorical_features, str | bytes) or not isinstance(
+        categorical_features, Iterable
+    ):
+        raise ValueError(
+            f"categorical_features={categorical_features!r} is not allowed: give 'auto', None, a "
+            "list of column names, a list of indices or a boolean mask."
+        )
+    chosen = list(categorical_features)
+    if chosen and all(isinstance(c, bool | np.bool_) for c in chosen):
+        if len(chosen) != n_features:
+            raise ValueError(
+                f"categorical_features is a mask of length {len(chosen)}; X has {n_features} "
+                "features. One boolean for each is expected."
+            )
+        mask[:] = chosen
+        return mask
+    for c in chosen:
+        mask[_position(c, n_features, names)] = True
+    return mask
+
+
+def _position(chosen: Any, n_features: int, names: Names) -> int:
+    """Find the feature that an entry of categorical_features stands for."""
+    if isinstance(chosen, str):
+        if names is not None and chosen in names:
+            return names.index(chosen)
+        known = "X has no column names" if names is None else f"the columns are {list(names)}"
+        raise ValueError(f"categorical_features has the unknown column {chosen!r}; {known}.")
+    index = isinstance(chosen, int | np.integer) and not isinstance(chosen, bool)
+    if index and -n_features <= chosen < n_features:
+        return int(chosen)
+    raise ValueError(
+        f"categorical_features has {chosen!r}; allowed are column names, indices from "
+        f"{-n_features} to {n_features - 1}, or a mask of booleans only."
+    )
+
+
+def _distinct(column: Column) -> tuple[str | bool | int | float, ...]:
+    """Find the categories that occur in a column: booleans, numbers, strings, each sorted."""
+    codes, values = column.coded()
+    occurs = np.zeros(len(values) + 1, dtype=bool)
+    occurs[codes] = True  # the code -1 marks the last, which is no category
+    found = {
+        _key(value, True): value
+        for value, seen in zip(values, occurs[:-1], strict=True)
+        if seen and value == value
+    }
+    if len(found) > MAX_CATEGORIES:
+        raise ValueError(
+            f"{column.label} has {len(found)} categories; at most {MAX_CATEGORIES} are allowed. "
+            "Group its rare values or leave it out."
+        )
+    return tuple(
+        sorted(found.values(), key=lambda v: (isinstance(v, str), not isinstance(v, bool), v))
+    )
+
+
+def _codes(
+    column: Column, categories: tuple[str | bool | int | float, ...]
+) -> npt.NDArray[np.float64]:
+    """Category codes; NaN for a missing value and for a category that training did not see."""
+    strict = len({isinstance(c, bool) for c in categories if not isinstance(c, str)}) == 2
+    position = {_key(category, strict): i for i, category in enumerate(categories)}
+    codes, values = column.coded()
+    known = [position.get(_key(value, strict), np.nan) for value in values]
+    table: npt.NDArray[np.float64] = np.array([*known, np.nan], dtype=np.float64)
+    return np.take(table, codes)  # the code -1 takes the last
+
+
+def _key(value: Any, strict: bool) -> Any:
+    """Give what makes two values the same category; strictly, True is not 1."""
+    return (bool, value) if strict and isinstance(value, bool) else value

@@ -1,0 +1,138 @@
+"""Rank-coding of the features, done once for a whole ensemble.
+
+Every ordered feature is replaced by the ranks of its distinct values. A *record* packs the rank
+and the row into one integer (``rank << shift | row``), so that a sorted feature is a sorted array
+of integers and a scan needs one load per sample. Missing values get the rank after the last one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.utils.jit import array_step, kernel
+
+#: How a feature is searched for splits.
+SORTED, COUNTED, CATEGORICAL = 0, 1, 2
+#: The key of a missing value, larger than all others.
+MISSING_KEY = (1 << 63) - 1
+#: Bits of a digit when columns are sorted digit by digit, and how many digits there are.
+_DIGIT = 12
+N_DIGITS = 1 << _DIGIT
+
+
+@kernel
+def rank_column(column, order, ranks, records, values, shift):
+    """Ranks, sorted records and distinct values of one feature, given its sorting permutation.
+
+    Missing values (NaN) come last in ``order``. Returns the number of distinct known values.
+    """
+    n_rows = column.shape[0]
+    n_values = 0
+    previous = 0.0
+    write_records = records.shape[0] > 0
+    for i in range(n_rows):
+        row = order[i]
+        x = column[row]
+        if x == x and (n_values == 0 or x != previous):
+            values[n_values] = x
+            previous = x
+            n_values += 1
+        rank = n_values - 1 if x == x else n_values
+        ranks[row] = rank
+        if write_records:
+            records[i] = (records.dtype.type(rank) << shift) | records.dtype.type(row)
+    return n_values
+
+
+@kernel
+def code_column(column, n_categories, ranks):
+    """Ranks of a categorical feature: its codes, missing values after the last one."""
+    for row in range(column.shape[0]):
+        x = column[row]
+        ranks[row] = int(x) if x == x else n_categories
+
+
+@array_step
+def key_of(x):
+    """An integer for a number other than NaN: the keys are in the order of the numbers.
+
+    It has as many zeros at its end as the number, so that few digits sort numbers of few digits.
+    """
+    bits = np.float64(x).view(np.int64)
+    return bits if bits >= 0 else -(bits & np.int64(MISSING_KEY))
+
+
+@array_step
+def value_of(key):
+    """The number that a key stands for."""
+    bits = np.int64(key if key >= 0 else -key)
+    magnitude = np.int64(bits).view(np.float64)
+    return magnitude if key >= 0 else -magnitude
+
+
+@kernel
+def spread_keys(ranks, is_categorical, n_values, value_start, values, keys):
+    """Write the key of every row of every ordered feature."""
+    for f in range(ranks.shape[0]):
+        if is_categorical[f]:
+            continue
+        for row in range(ranks.shape[1]):
+            rank = np.int64(ranks[f, row])
+            if rank < n_values[f]:
+                keys[f, row] = key_of(values[value_start[f] + rank])
+            else:
+                keys[f, row] = MISSING_KEY
+
+
+@array_step
+def sort_by_digit(keys, rows, to_keys, to_rows, count, shift):
+    """Sort keys, with their rows, stably by the digit that begins at a bit."""
+    mask = np.uint64(N_DIGITS - 1)
+    for digit in range(count.shape[0]):
+        count[digit] = 0
+    for i in range(keys.shape[0]):
+        count[(keys[i] >> shift) & mask] += 1
+    put = np.uint32(0)
+    for digit in range(count.shape[0]):
+        size = count[digit]
+        count[digit] = put
+        put += size
+    for i in range(keys.shape[0]):
+        key = keys[i]
+        digit = (key >> shift) & mask
+        at = np.uint64(count[digit])
+        to_keys[at] = key
+        to_rows[at] = rows[i]
+        count[digit] += 1
+
+
+@kernel
+def order_column(column, keys, rows, count, order):
+    """Write the order that sorts a column: missing values last, equal values by row.
+
+    Sorts keys and rows by one digit after the other, the last one first. ``keys`` and ``rows`` are
+    scratch for two columns each, ``count`` for the digits.
+    """
+    n = column.shape[0]
+    always = np.uint64(0xFFFFFFFFFFFFFFFF)
+    ever = np.uint64(0)
+    for i in range(n):
+        x = column[i]
+        # The key of missing values is that of a NaN without digits at its end: fewer to sort by.
+        signed = key_of(x) if x == x else np.int64(0x7FF8 << 48)
+        key = np.uint64(signed) ^ np.uint64(1 << 63)  # without a sign
+        keys[0, i] = key
+        rows[0, i] = i
+        always &= key
+        ever |= key
+    varying = ever & ~always
+    shift = np.uint64(0)
+    source = 0
+    while shift < np.uint64(64) and (varying >> shift) != np.uint64(0):
+        while ((varying >> shift) & np.uint64(1)) == np.uint64(0):
+            shift += np.uint64(1)
+        sort_by_digit(keys[source], rows[source], keys[1 - source], rows[1 - source], count, shift)
+        source = 1 - source
+        shift += np.uint64(_DIGIT)
+    for i in range(n):
+        order[i] = rows[source, i]

@@ -1,0 +1,266 @@
+"""What members say, combined by a rule; one that learns is given answers that are honest.
+
+Rules that learn (weights, confusion matrices) need answers on samples that the members were not
+trained on. Ensembles that leave samples out have them: the out-of-bag answers. The others are
+trained again without each of a few folds, which the member at the same place is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone, is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.base import class_codes, class_factors, relative_weights
+from orfeon.ensembles.holdout import deal_folds, hash_samples
+from orfeon.ensembles.perturbation import member_generator
+from orfeon.ensembles.prediction import QueryMixin, slice_rows
+from orfeon.rules.decider import Decider
+from orfeon.rules.rule import CombiningRule, as_combining_rule
+from orfeon.utils.scikit_learn import _safe_indexing
+from orfeon.utils.seeding import Purpose
+from orfeon.utils.types import Floats, Integers
+
+#: A rule, or the name of one.
+Combine = str | CombiningRule
+
+#: As the method itself decides, where that is none of the rules.
+OWN = "own"
+#: Rules whose shares are those of the votes.
+COUNTS = ("majority", "plurality")
+#: Folds that an ensemble is trained without, one after the other, for a rule to learn from.
+N_FOLDS = 5
+#: Members asked at once where what they say is not needed of all together.
+_BLOCK = 32
+#: Answers that are looked at in one go.
+_ANSWERS = 1 << 23
+
+
+class CombinesMixin(QueryMixin):
+    """Members whose answers are combined by ``combine``."""
+
+    #: How a copy decides that is trained for its members alone.
+    _plain_rule: ClassVar[Combine]
+
+    combine: Combine
+    _learnt: tuple[CombiningRule, Decider] | None = None
+
+    @property
+    def _rule(self) -> CombiningRule | None:
+        """The rule; None where the method decides in its own way."""
+        return None if self._is_own else as_combining_rule(self.combine)
+
+    @property
+    def _simple_rule(self) -> str:
+        """The name of a rule without options of its own, for which there are shorter ways."""
+        if isinstance(self.combine, str):
+            return self.combine
+        name = self.combine.name
+        return name if self.combine == as_combining_rule(name) else ""
+
+    @property
+    def _is_own(self) -> bool:
+        return self._simple_rule == OWN
+
+    @property
+    def decider_(self) -> Decider:
+        """What decides: the rule with all that it has learnt."""
+        check_is_fitted(self, "members_")
+        rule = self._rule
+        if rule is None:
+            raise AttributeError(
+                f'combine="own" decides as {type(self).__name__} does, without a decider_.'
+            )
+        if not rule.learns:
+            decider = rule.learn(None, None, self._n_outputs)
+            if decider.n_members not in (None, len(self.members_)):
+                raise ValueError(
+                    f"combine={self.combine!r} has weights of {decider.n_members} members, and "
+                    f"there are {len(self.members_)}."
+                )
+            return decider
+        if self._learnt is None or self._learnt[0] != rule:
+            raise ValueError(
+                f"combine={self.combine!r} has to learn from answers on samples that the members "
+                "did not see, and the fit was without; call fit again."
+            )
+        return self._learnt[1]
+
+    @property
+    def _n_outputs(self) -> int:
+        """Number of classes, 0 in regression."""
+        return int(getattr(self, "n_classes_", 0))
+
+    # -- deciding ------------------------------------------------------------------------------
+
+    def _answers(self, members: Any, rows: Any, reads: str) -> npt.NDArray[Any]:
+        """What members say: votes or supports, and predictions in regression."""
+        if self._n_outputs == 0:
+            return np.asarray(members.supports(rows)[:, :, 0])
+        return np.asarray(members.votes(rows) if reads == "votes" else members.supports(rows))
+
+    def _decide_by_rule(self, X: Any) -> Floats:
+        """Shares of the classes by the rule, or predictions."""
+        decider = self.decider_
+        rows = self._rows(X)
+        return np.asarray(self._query(lambda part: self._decide_rows(decider, part), rows, 0))
+
+    def _decide_rows(self, decider: Decider, rows: Any) -> Floats:
+        n_rows = rows.shape[0]
+        step = max(1, _ANSWERS // (len(self.members_) * max(self._n_outputs, 1)))
+        parts = []
+        for first in range(0, n_rows, step):
+            part = slice_rows(rows, first, min(first + step, n_rows))
+            answers = self._answers(self.members_, part, decider.reads)
+            parts.append(decider.decide(answers, self._n_outputs))
+        return np.concatenate(parts)
+
+    def _staged_by_rule(self, X: Any) -> Iterator[Floats]:
+        """Shares, or predictions, of the first member, of the first two, and so on."""
+        decider, rows = self.decider_, self._rows(X)
+        answers = (self._answers(some, rows, decider.reads) for _, some in self._blocks())
+        yield from decider.decide_in_stages(answers, self._n_outputs)
+
+    def _blocks(self) -> Iterator[tuple[slice, Any]]:
+        """The members, some at a time, and their places."""
+        n_members = len(self.members_)
+        for first in range(0, n_members, _BLOCK):
+            last = min(first + _BLOCK, n_members)
+            yield slice(first, last), self.members_.subset(range(first, last))
+
+    # -- learning ------------------------------------------------------------------------------
+
+    @property
+    def _must_learn(self) -> bool:
+        rule = self._rule
+        return rule is not None and rule.learns
+
+    def _forget_decider(self) -> None:
+        self._learnt = None
+
+    def _keep_decider(self, index: Integers) -> None:
+        """Keep what was learnt of some of the members only."""
+        if isinstance(self.combine, CombiningRule):
+            self.combine = self.combine.subset(index)
+        if self._learnt is not None:
+            rule, decider = self._learnt
+            self._learnt = rule.subset(index), decider.subset(index)
+
+    def _check_rule(self) -> None:
+        """Refuse a rule for another task."""
+        rule = self._rule
+        if rule is not None:
+            rule.check(is_regression=is_regressor(self))
+
+    def _check_decider(self) -> None:
+        """Refuse a rule that is made for another number of members."""
+        if self._rule is not None:
+            _ = self.decider_
+
+    def _learning_weights(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
+        """Weights of the samples that a rule learns from: in no unit, with those of classes."""
+        weights = relative_weights(weights)
+        class_weight = getattr(self, "class_weight", None)
+        if class_weight is None:
+            return weights
+        classes = self.classes_  # type: ignore[attr-defined]
+        return np.asarray(weights * class_factors(class_weight, classes, y, weights)[y])
+
+    def _learn(self, answers: npt.NDArray[Any], y: npt.NDArray[Any], weights: Floats) -> None:
+        rule = self._rule
+        assert rule is not None
+        decider = rule.learn(answers, y, self._n_outputs, self._learning_weights(y, weights))
+        self._learnt = rule, decider
+
+    def _learn_from_left_out(
+        self, rows: Any, y: npt.NDArray[Any], weights: Floats, out: npt.NDArray[np.bool_]
+    ) -> None:
+        """Learn from what members say of samples that they did not see."""
+        rule = self._rule
+        assert rule is not None
+        if not out.any():  # folds are taken
+            return
+        answers = (
+            only_left_out(self._answers(some, rows, rule.reads), out[part], self._n_outputs)
+            for part, some in self._blocks()
+        )
+        given = self._learning_weights(y, weights)
+        self._learnt = rule, rule.learn_in_parts(answers, y, self._n_outputs, given)
+
+    def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn from the members of other ensembles, each trained without a fold."""
+        if not self._must_learn or self._learnt is not None:
+            return
+        reader: Any = copy(self)
+        X, y, weights, *_ = reader._read_samples(X, y, sample_weight)
+        if not hasattr(X, "shape") and not isinstance(X, list):
+            X = np.asarray(X)
+        target = class_codes(y, reader.classes_) if self._n_outputs else np.asarray(y, float)
+        fold = self._fold_of(X, target, weights)
+        if (fold == fold[0]).all():
+            raise ValueError(
+                f"combine={self.combine!r} learns from answers on samples that members did not "
+                "see, and all samples are copies of 1 sample: two that differ are needed."
+            )
+        rule = self._rule
+        assert rule is not None
+        outputs = self._no_answers(rule.reads, len(y))
+        for number in np.unique(fold):
+            train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
+            other = self._without_learning()
+            other.fit(_safe_indexing(X, train), y[train], weights[train])
+            answers = self._foreign(other, _safe_indexing(X, test), rule.reads)
+            n_both = min(len(answers), len(outputs))
+            outputs[:n_both, test] = answers[:n_both]
+        self._learn(outputs, target, weights)
+
+    def _fold_of(self, X: Any, target: npt.NDArray[Any], weights: Floats) -> Integers:
+        """A fold for each sample, by what it is: copies of one are in the same."""
+        ranks = np.unique(target, return_inverse=True)[1]
+        rng = member_generator(self._sequence, Purpose.COMBINING)
+        return deal_folds(
+            hash_samples(X, ranks), ranks, weights, N_FOLDS, rng, by_class=self._n_outputs > 0
+        )
+
+    def _no_answers(self, reads: str, n_rows: int) -> npt.NDArray[Any]:
+        n_members, n_classes = len(self.members_), self._n_outputs
+        if n_classes and reads == "votes":
+            return np.full((n_members, n_rows), -1, np.int32)
+        shape = (n_members, n_rows, n_classes) if n_classes else (n_members, n_rows)
+        return np.full(shape, np.nan)
+
+    def _without_learning(self) -> Any:
+        """An ensemble like this one, not fitted, whose members are drawn in the same way."""
+        other: Any = clone(self)
+        given = other.get_params(deep=False)
+        quiet = {"oob_score": False, "importance": "impurity", "warm_start": False, "verbose": 0}
+        other.set_params(**{name: value for name, value in quiet.items() if name in given})
+        other.set_params(combine=self._plain_rule)
+        other.random_state = self._sequence
+        return other
+
+    def _foreign(self, other: Any, X: Any, reads: str) -> npt.NDArray[Any]:
+        """What the members of another ensemble say, in the classes of this one."""
+        answers = other._answers(other.members_, other._rows(X), reads)
+        if not self._n_outputs or len(other.classes_) == self._n_outputs:
+            return np.asarray(answers)
+        place = class_codes(other.classes_, self.classes_)  # type: ignore[attr-defined]
+        if reads == "votes":
+            return np.asarray(place[answers])
+        whole = np.zeros((*answers.shape[:2], self._n_outputs))
+        whole[:, :, place] = answers
+        return whole
+
+
+def only_left_out(
+    answers: npt.NDArray[Any], out: npt.NDArray[np.bool_], n_classes: int
+) -> npt.NDArray[Any]:
+    """Answers on samples that members did not see; the others are absent."""
+    if n_classes and answers.ndim == 2:
+        return np.where(out, answers, -1)
+    return np.where(out if answers.ndim == 2 else out[:, :, None], answers, np.nan)

@@ -1,0 +1,487 @@
+"""C4.5's pruning: a subtree gives way to a leaf, or to its largest branch, when that errs no more.
+
+The training errors of a leaf are taken as a sample, and its error rate as the upper limit of a
+confidence interval for it. Nodes are visited children first. Raising a branch sends the node's
+other samples down that branch, and everything below is judged again.
+
+References
+----------
+Quinlan (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann. Chapter 4.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from orfeon.kernels.c45.information import EPSILON, SLACK, rounded
+from orfeon.kernels.c45.partition import LEAST_SHARE
+from orfeon.kernels.c45.records import CHILD, MEMBER
+from orfeon.kernels.routing.route import ALL_BRANCHES
+from orfeon.utils.jit import array_step, inlined, kernel, step
+
+#: A simpler tree may err by this many samples more.
+LENIENCE = 0.1
+#: What is known of a node while its tree is pruned: its estimated errors, whether it is still to be
+#: judged, its samples' place, and that place while others are tried there. ``queue`` and
+#: ``touched`` are lists of nodes.
+JUDGED = np.dtype(
+    [
+        ("errors", "<f8"),
+        ("dirty", "<i8"),
+        ("begin", "<i8"),
+        ("end", "<i8"),
+        ("true_begin", "<i8"),
+        ("true_end", "<i8"),
+        ("queue", "<i8"),
+        ("touched", "<i8"),
+    ]
+)
+
+
+class Limit(NamedTuple):
+    """The upper confidence limit."""
+
+    confidence: float
+    squared_deviate: float  # of the normal distribution at that confidence
+    saturation: float  # part of the right samples that is added when nearly all are wrong
+
+
+class RoundResult(NamedTuple):
+    """Scratch of pruning."""
+
+    nodes: Any  # of JUDGED
+    extra: Any  # class weights that the leaves of a raised branch would gain, and a row to spare
+    members: Any  # of MEMBER: the samples of all nodes, growing at the end
+    used: Any  # how many
+    branch: Any  # by row
+    children: Any  # of CHILD
+
+
+@step
+def make_judgement(n_nodes, n_rows, n_classes, widest):
+    """Scratch for pruning trees of up to ``n_nodes`` nodes."""
+    return RoundResult(
+        np.empty(n_nodes, JUDGED),
+        np.zeros((n_nodes + 1, n_classes)),
+        np.empty(2 * n_rows, MEMBER),
+        np.zeros(1, np.int64),
+        np.empty(n_rows, np.uint16),
+        np.empty(widest, CHILD),
+    )
+
+
+@kernel
+def extra_errors_of_many(weight, errors, limit):
+    """As below for one error or more: the normal approximation with continuity correction."""
+    seen = errors + 0.5
+    if seen >= weight:
+        return limit.saturation * max(weight - errors, 0.0)
+    z = limit.squared_deviate
+    root = math.sqrt(z * (seen * (1.0 - seen / weight) + z / 4.0))
+    return weight * (seen + z / 2.0 + root) / (weight + z) - errors
+
+
+@kernel
+def extra_errors(weight, errors, limit):
+    """Errors to add to those seen among ``weight`` samples to reach the upper limit."""
+    if errors >= 0.9999:
+        return extra_errors_of_many(weight, errors, limit)
+    none = weight * (1.0 - math.exp(math.log(limit.confidence) / weight))
+    if errors < SLACK:
+        return none
+    return none + errors * (extra_errors_of_many(weight, 1.0, limit) - none)
+
+
+@array_step
+def estimated_errors(value, at, extra, more, limit):
+    """Estimated errors of a leaf with class weights ``value[at] + extra[more]``."""
+    weight = 0.0
+    most = 0.0
+    for c in range(value.shape[1]):
+        w = value[at, c] + extra[more, c]
+        weight += w
+        most = max(most, w)
+    if weight < SLACK:
+        return 0.0
+    return weight - most + extra_errors(weight, weight - most, limit)
+
+
+@array_step
+def collapse(tree, judgement):
+    """Turn a subtree into a leaf where it makes as many training errors as one."""
+    nodes = judgement.nodes
+    for at in range(tree.used[0] - 1, -1, -1):
+        weight = 0.0
+        most = 0.0
+        for c in range(tree.value.shape[1]):
+            weight += tree.value[at, c]
+            most = max(most, tree.value[at, c])
+        nodes[at]["errors"] = weight - most
+        width = tree.nodes[at]["n_children"]
+        if width == 0:
+            continue
+        below = 0.0
+        first = tree.nodes[at]["first_child"]
+        for k in range(first, first + width):
+            below += nodes[k]["errors"]
+        if below >= weight - most - EPSILON:
+            tree.nodes[at]["n_children"] = 0
+        else:
+            nodes[at]["errors"] = below
+
+
+@array_step
+def branch_of(columns, tree, at, row):
+    """Find the branch a row takes at an inner node."""
+    f = tree.nodes[at]["feature"]
+    cut = tree.nodes[at]["cut"]
+    rank = np.int64(columns.ranks[f * columns.n_rows + row])
+    if rank == columns.features[f]["n_values"]:
+        return np.int64(ALL_BRANCHES)
+    if columns.features[f]["segment"] < 0:
+        return np.int64(tree.branches[cut + rank])
+    return np.int64(rank > cut)
+
+
+@step
+def with_store(judgement):
+    """Make room for twice the samples."""
+    return RoundResult(
+        judgement.nodes, judgement.extra, np.empty(2 * judgement.members.shape[0], MEMBER),
+        judgement.used, judgement.branch, judgement.children,
+    )  # fmt: skip
+
+
+@array_step
+def count_branches(columns, tree, judgement, weights, at):
+    """Branch of each sample of a node, size and fraction of each child.
+
+    Returns how many samples have no value.
+    """
+    members = judgement.members
+    children = judgement.children
+    width = tree.nodes[at]["n_children"]
+    for k in range(width):
+        children[k]["size"] = 0
+        children[k]["fraction"] = 0.0
+    n_unknown = np.int64(0)
+    known = 0.0
+    for i in range(judgement.nodes[at]["begin"], judgement.nodes[at]["end"]):
+        row = members[i]["row"]
+        k = branch_of(columns, tree, at, row)
+        judgement.branch[row] = k
+        if k == ALL_BRANCHES:
+            n_unknown += 1
+        else:
+            w = rounded(weights[row] * members[i]["share"])
+            children[k]["size"] += 1
+            children[k]["fraction"] += w
+            known += w
+    if known > 0.0:
+        for k in range(width):
+            children[k]["fraction"] /= known
+    return n_unknown
+
+
+@array_step
+def spread_in_place(tree, judgement, at):
+    """Sort the samples of a node by child, nothing unknown."""
+    members = judgement.members
+    nodes = judgement.nodes
+    begin = nodes[at]["begin"]
+    n = nodes[at]["end"] - begin
+    first = tree.nodes[at]["first_child"]
+    spare = judgement.used[0]
+    place = begin
+    for k in range(tree.nodes[at]["n_children"]):
+        nodes[first + k]["begin"] = place
+        nodes[first + k]["end"] = place
+        place += judgement.children[k]["size"]
+    for i in range(n):
+        members[spare + i] = members[begin + i]
+    for i in range(spare, spare + n):
+        child = first + np.int64(judgement.branch[members[i]["row"]])
+        members[nodes[child]["end"]] = members[i]
+        nodes[child]["end"] += 1
+
+
+@array_step
+def spread_by_copy(tree, judgement, at):
+    """Copy the samples of a node to its children, unknown ones to all, behind all others."""
+    members = judgement.members
+    nodes = judgement.nodes
+    first = tree.nodes[at]["first_child"]
+    top = judgement.used[0]
+    for k in range(tree.nodes[at]["n_children"]):
+        nodes[first + k]["begin"] = top
+        for i in range(nodes[at]["begin"], nodes[at]["end"]):
+            row = members[i]["row"]
+            branch = np.int64(judgement.branch[row])
+            share = members[i]["share"]
+            if branch == ALL_BRANCHES:
+                share = rounded(share * judgement.children[k]["fraction"])
+            elif branch != k:
+                continue
+            if share > LEAST_SHARE:
+                members[top]["row"] = row
+                members[top]["share"] = share
+                top += 1
+        nodes[first + k]["end"] = top
+    judgement.used[0] = top
+
+
+@array_step
+def spread(columns, tree, judgement, weights, at):
+    """Give the children of a node their samples; returns whether there was room for them."""
+    n_unknown = count_branches(columns, tree, judgement, weights, at)
+    more = judgement.nodes[at]["end"] - judgement.nodes[at]["begin"]
+    more += n_unknown * (tree.nodes[at]["n_children"] - 1)
+    if judgement.used[0] + more > judgement.members.shape[0]:
+        return False
+    if n_unknown == 0:
+        spread_in_place(tree, judgement, at)
+    else:
+        spread_by_copy(tree, judgement, at)
+    return True
+
+
+@array_step
+def sum_samples(judgement, at, search, weights, sums, into):
+    """Class weights of a node's samples."""
+    members = judgement.members
+    for c in range(sums.shape[1]):
+        sums[into, c] = 0.0
+    for i in range(judgement.nodes[at]["begin"], judgement.nodes[at]["end"]):
+        row = members[i]["row"]
+        w = rounded(weights[row] * members[i]["share"])
+        sums[into, search.samples[row]["label"]] += w
+
+
+@step
+def settle(columns, tree, judgement, search, weights, root):
+    """Send the samples of a node down its subtree, count them anew and have all judged again.
+
+    Returns the last node of the subtree, or -1 when there was no room for the samples.
+    """
+    nodes = judgement.nodes
+    nodes[0]["queue"] = root
+    n_queued = 1
+    done = 0
+    last = root
+    while done < n_queued:
+        at = nodes[done]["queue"]
+        done += 1
+        last = max(last, at)
+        nodes[at]["dirty"] = 1
+        sum_samples(judgement, at, search, weights, tree.value, at)
+        width = tree.nodes[at]["n_children"]
+        if width > 0:
+            if not spread(columns, tree, judgement, weights, at):
+                return np.int64(-1)
+            for k in range(width):
+                nodes[n_queued]["queue"] = tree.nodes[at]["first_child"] + k
+                n_queued += 1
+    return last
+
+
+@array_step
+def raised_errors(columns, tree, judgement, search, weights, at, largest, limit):
+    """Estimated errors of the largest branch with all the samples of its parent, none unknown.
+
+    Its own samples stay where they are; the others are added to the leaves they reach.
+    """
+    nodes = judgement.nodes
+    extra = judgement.extra
+    none = extra.shape[0] - 1
+    n_touched = 0
+    i = nodes[at]["begin"]
+    while i < nodes[at]["end"]:
+        if i == nodes[largest]["begin"]:
+            i = nodes[largest]["end"]
+            continue
+        row = judgement.members[i]["row"]
+        leaf = largest
+        while tree.nodes[leaf]["n_children"] > 0:
+            leaf = tree.nodes[leaf]["first_child"] + branch_of(columns, tree, leaf, row)
+        gained = 0.0
+        for c in range(extra.shape[1]):
+            gained += extra[leaf, c]
+        if gained == 0.0:
+            nodes[n_touched]["touched"] = leaf
+            n_touched += 1
+        extra[leaf, search.samples[row]["label"]] += weights[row]
+        i += 1
+    errors = nodes[largest]["errors"]
+    for k in range(n_touched):
+        leaf = nodes[k]["touched"]
+        errors += estimated_errors(tree.value, leaf, extra, leaf, limit)
+        errors -= estimated_errors(tree.value, leaf, extra, none, limit)
+        for c in range(extra.shape[1]):
+            extra[leaf, c] = 0.0
+    return errors
+
+
+@array_step
+def raised_errors_fractional(columns, tree, judgement, search, weights, at, largest, limit):
+    """Do the same when values may be unknown: all samples are shared out anew, behind all others.
+
+    Returns a negative number when there was no room for them.
+    """
+    nodes = judgement.nodes
+    top = judgement.used[0]
+    n = nodes[at]["end"] - nodes[at]["begin"]
+    if top + n > judgement.members.shape[0]:
+        return -1.0
+    for i in range(n):
+        judgement.members[top + i] = judgement.members[nodes[at]["begin"] + i]
+    judgement.used[0] = top + n
+    nodes[largest]["true_begin"] = nodes[largest]["begin"]
+    nodes[largest]["true_end"] = nodes[largest]["end"]
+    nodes[largest]["begin"] = top
+    nodes[largest]["end"] = top + n
+    nodes[0]["queue"] = largest
+    n_queued = 1
+    done = 0
+    errors = 0.0
+    spare = judgement.extra.shape[0] - 1
+    while done < n_queued:
+        node = nodes[done]["queue"]
+        done += 1
+        width = tree.nodes[node]["n_children"]
+        first = tree.nodes[node]["first_child"]
+        if width == 0:
+            sum_samples(judgement, node, search, weights, judgement.extra, spare)
+            for c in range(tree.value.shape[1]):
+                judgement.extra[node, c] = 0.0
+            errors += estimated_errors(judgement.extra, node, judgement.extra, spare, limit)
+            continue
+        for child in range(first, first + width):
+            nodes[child]["true_begin"] = nodes[child]["begin"]
+            nodes[child]["true_end"] = nodes[child]["end"]
+            nodes[n_queued]["queue"] = child
+            n_queued += 1
+        if not spread(columns, tree, judgement, weights, node):
+            return -1.0
+    for k in range(n_queued):
+        node = nodes[k]["queue"]
+        nodes[node]["begin"] = nodes[node]["true_begin"]
+        nodes[node]["end"] = nodes[node]["true_end"]
+    for c in range(tree.value.shape[1]):
+        judgement.extra[spare, c] = 0.0
+    judgement.used[0] = top
+    return errors
+
+
+@inlined
+def largest_child(tree, at):
+    """Find the child of greatest weight, the last of equal ones."""
+    most = 0.0
+    first = tree.nodes[at]["first_child"]
+    largest = first
+    for child in range(first, first + tree.nodes[at]["n_children"]):
+        weight = 0.0
+        for c in range(tree.value.shape[1]):
+            weight += tree.value[child, c]
+        if weight >= most - SLACK:
+            most = weight
+            largest = np.int64(child)
+    return largest
+
+
+@inlined
+def load_members(judgement, weights):
+    """Give the root the rows of positive weight."""
+    m = np.int64(0)
+    for row in range(weights.shape[0]):
+        if weights[row] > 0.0:
+            judgement.members[m]["row"] = row
+            judgement.members[m]["share"] = 1.0
+            m += 1
+    judgement.nodes[0]["begin"] = 0
+    judgement.nodes[0]["end"] = m
+    judgement.used[0] = m
+
+
+@inlined
+def take_over(tree, at, child):
+    """Put a child's test and children in the place of its parent's."""
+    node = tree.nodes[at]
+    node["feature"] = tree.nodes[child]["feature"]
+    node["cut"] = tree.nodes[child]["cut"]
+    node["n_children"] = tree.nodes[child]["n_children"]
+    node["first_child"] = tree.nodes[child]["first_child"]
+
+
+@inlined
+def errors_below(tree, judgement, at):
+    """Estimated errors of a node's children together."""
+    below = 0.0
+    first = tree.nodes[at]["first_child"]
+    for child in range(first, first + tree.nodes[at]["n_children"]):
+        below += judgement.nodes[child]["errors"]
+    return below
+
+
+@array_step
+def judge_all(columns, tree, judgement, search, weights, limit, raising, fractional):
+    """Cut and raise the branches of a tree; returns whether there was room for its samples.
+
+    What was cut or raised before the room ran out stands when all is judged again.
+    """
+    nodes = judgement.nodes
+    none = judgement.extra.shape[0] - 1
+    for at in range(tree.used[0]):
+        nodes[at]["dirty"] = np.int64(not raising)
+    if raising:
+        load_members(judgement, weights)
+        if settle(columns, tree, judgement, search, weights, np.int64(0)) < 0:
+            return False
+    at = tree.used[0] - 1
+    while at >= 0:
+        if nodes[at]["dirty"] == 0:
+            at -= 1
+            continue
+        nodes[at]["dirty"] = 0
+        as_leaf = estimated_errors(tree.value, at, judgement.extra, none, limit)
+        nodes[at]["errors"] = as_leaf
+        if tree.nodes[at]["n_children"] == 0:
+            at -= 1
+            continue
+        below = errors_below(tree, judgement, at)
+        raised = np.inf
+        largest = largest_child(tree, at)
+        if raising and fractional:
+            raised = raised_errors_fractional(
+                columns, tree, judgement, search, weights, at, largest, limit
+            )
+            if raised < 0.0:
+                return False
+        elif raising:
+            raised = raised_errors(columns, tree, judgement, search, weights, at, largest, limit)
+        allowed = LENIENCE + SLACK
+        if as_leaf <= below + allowed and as_leaf <= raised + allowed:
+            tree.nodes[at]["n_children"] = 0
+        elif raised <= below + allowed:
+            take_over(tree, at, largest)
+            at = settle(columns, tree, judgement, search, weights, at)
+            if at < 0:
+                return False
+            continue
+        else:
+            nodes[at]["errors"] = below
+        at -= 1
+    return True
+
+
+@inlined
+def prune_tree(columns, tree, judgement, search, weights, limit, raising, fractional):
+    """Prune a tree by its estimated errors; returns the judgement, which may have grown."""
+    while not judge_all(columns, tree, judgement, search, weights, limit, raising, fractional):
+        judgement = with_store(judgement)
+        for i in range(judgement.extra.shape[0]):
+            for c in range(judgement.extra.shape[1]):
+                judgement.extra[i, c] = 0.0
+    return judgement

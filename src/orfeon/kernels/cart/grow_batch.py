@@ -1,0 +1,353 @@
+"""Growing a block of trees in one call that holds no lock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orfeon.kernels.cart.criteria import GINI_FEW, GINI_TWO, counter_bits
+from orfeon.kernels.cart.grow import consider, grow_open, make_leaf, open_root, split_node
+from orfeon.kernels.cart.oblique import find_oblique
+from orfeon.kernels.cart.partition import part_node
+from orfeon.kernels.cart.random_cuts import SIDE_BY_SIDE, pack_counters
+from orfeon.kernels.cart.random_growth import grow_random_open
+from orfeon.kernels.cart.randomised import find_among_best
+from orfeon.kernels.cart.records import Arenas, Columns, Nodes, Options, Sample, Work
+from orfeon.kernels.cart.search import MOST_PAIRS, find_best_ordered
+from orfeon.kernels.record import record
+from orfeon.kernels.rng import seed_state
+from orfeon.utils.jit import array_step, inlined, kernel, step, with_step
+
+
+@step
+def make_work(columns, options, n_candidates, table, max_nodes):
+    """Scratch for growing trees of a table."""
+    n_rows = columns.n_rows
+    n_features = columns.kind.shape[0]
+    n_sorted = columns.records.shape[0] // n_rows if options.uses_segments else 0
+    # Random cuts need neither sorted records nor linear combinations, but lines of keys.
+    is_random = not options.uses_segments and options.n_combined == 0
+    n_keyed = max(n_rows, SIDE_BY_SIDE) if is_random else 0
+    widest = 0
+    for f in range(n_features):
+        if columns.segment[f] < 0:
+            widest = max(widest, columns.n_values[f])
+    n_stats = options.n_stats
+    n_waiting = max_nodes // 2 + 2
+    return Work(
+        np.empty((n_sorted + 1) * n_rows + MOST_PAIRS, columns.records.dtype),
+        np.empty(n_rows + 1, np.uint32),
+        np.empty(n_rows + 1, np.uint32),
+        np.empty(n_rows, np.uint8),
+        np.empty(n_candidates, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(widest + 2, np.int64),
+        np.zeros((widest + 1, n_stats), np.int64),
+        np.empty(widest + 1, np.int64),
+        np.empty(widest + 1),
+        np.empty(widest + 1, np.uint8),
+        np.empty(widest + 1, np.uint8),
+        np.empty(n_rows if options.n_combined > 0 else n_keyed),
+        np.empty(2 * n_keyed, np.uint64),
+        np.empty(2 * options.n_combined, np.int64),
+        np.empty(2 * options.n_combined),
+        np.empty(4, np.int64),
+        np.empty(options.n_best),
+        np.empty((options.n_best, 4), np.int64),
+        np.empty(1, np.uint64),
+        np.empty((n_waiting, 4), np.int64),
+        np.empty((n_waiting, 8), np.int64),
+        np.empty(n_waiting),
+        np.empty(n_waiting),
+        np.empty((n_waiting if n_keyed > 0 else 0, n_stats), np.int64),
+        table,
+    )
+
+
+@step
+def make_nodes(n, n_stats, regression):
+    """Room for ``n`` nodes."""
+    return Nodes(
+        np.empty(n),
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.empty(n, np.uint16),
+        np.empty(n, np.uint16),
+        np.empty(n, np.int32),
+        np.empty((n, n_stats), np.int64),
+        np.empty(n if regression else 0),
+    )
+
+
+@step
+def append_nodes(kept, n_kept, nodes, n_nodes, n_left):
+    """Copy a finished tree behind the kept ones, in larger arrays when they are full.
+
+    ``n_left`` trees are still to come; there will be room for them if they are alike.
+    """
+    if n_kept + n_nodes > kept.threshold.shape[0]:
+        room = n_kept + n_nodes + max((n_left + n_left // 8) * n_nodes, n_kept // 2)
+        larger = make_nodes(room, kept.stats.shape[1], kept.spread.shape[0] > 0)
+        copy_nodes(larger, np.int64(0), kept, n_kept)
+        kept = larger
+    copy_nodes(kept, n_kept, nodes, n_nodes)
+    return kept
+
+
+@step
+def copy_nodes(to, at, source, n):
+    """Copy ``n`` nodes (element by element: slices cost seconds of compilation)."""
+    for i in range(n):
+        to.threshold[at + i] = source.threshold[i]
+        to.feature[at + i] = source.feature[i]
+        to.first_child[at + i] = source.first_child[i]
+        to.n_children[at + i] = source.n_children[i]
+        to.missing[at + i] = source.missing[i]
+        to.label[at + i] = source.label[i]
+        for c in range(source.stats.shape[1]):
+            to.stats[at + i, c] = source.stats[i, c]
+        if source.spread.shape[0] > 0:
+            to.spread[at + i] = source.spread[i]
+
+
+@step
+def make_arenas(n_branches, n_projections, n_terms):
+    """Room for branch tables and linear combinations."""
+    return Arenas(
+        np.empty(n_branches, np.uint16),
+        np.zeros(n_projections + 1, np.int64),
+        np.empty(n_terms, np.int32),
+        np.empty(n_terms),
+        np.zeros(4, np.int64),
+    )
+
+
+@step
+def enlarge(arenas, used, work, options):
+    """Twice the room, with what was there when the last finished tree ended."""
+    more = np.int64(16) * (options.n_combined + 1)
+    larger = make_arenas(
+        2 * arenas.branches.shape[0] + 16 * work.key.shape[0],
+        2 * arenas.term_start.shape[0] + more,
+        2 * arenas.term_weight.shape[0] + more,
+    )
+    for i in range(used[0]):
+        larger.branches[i] = arenas.branches[i]
+    for i in range(used[1] + 1):
+        larger.term_start[i] = arenas.term_start[i]
+    for i in range(used[2]):
+        larger.term_feature[i] = arenas.term_feature[i]
+        larger.term_weight[i] = arenas.term_weight[i]
+    for k in range(3):
+        larger.used[k] = used[k]
+    return larger
+
+
+@step
+def keep_only(nodes, n_nodes, cut, place):
+    """Make leaves of the cut nodes and drop what is below them, in place; returns what is left.
+
+    ``place`` is scratch; it receives each node's new index, or -1.
+    """
+    for node in range(n_nodes):
+        place[node] = 0 if node == 0 else -1
+    left = 0
+    for node in range(n_nodes):
+        if place[node] < 0:
+            continue
+        place[node] = left
+        if cut[node]:
+            make_leaf(nodes, node)
+        for b in range(nodes.n_children[node]):
+            place[nodes.first_child[node] + b] = 0
+        left += 1
+    for node in range(n_nodes):
+        at = place[node]
+        if at < 0:
+            continue
+        nodes.threshold[at] = nodes.threshold[node]
+        nodes.feature[at] = nodes.feature[node]
+        nodes.first_child[at] = place[nodes.first_child[node]]
+        nodes.n_children[at] = nodes.n_children[node]
+        nodes.missing[at] = nodes.missing[node]
+        nodes.label[at] = nodes.label[node]
+        for c in range(nodes.stats.shape[1]):
+            nodes.stats[at, c] = nodes.stats[node, c]
+        if nodes.spread.shape[0] > 0:
+            nodes.spread[at] = nodes.spread[node]
+    return left
+
+
+@step
+def pack(options, labels, weights, packed):
+    """Weight and class of each row in one word, as the packed criteria want them."""
+    if options.criterion == GINI_TWO:
+        for i in range(weights.shape[0]):
+            w = np.uint64(weights[i])
+            packed[i] = w | ((w * np.uint64(labels[i])) << np.uint64(32))
+    elif options.criterion == GINI_FEW:
+        for i in range(weights.shape[0]):
+            place = counter_bits(options.n_stats) * np.int64(labels[i])
+            packed[i] = (np.uint64(weights[i]) << np.uint64(16)) | np.uint64(place)
+
+
+@record
+class Block:
+    """The samples and limits of some trees; one row per tree, or one row for all."""
+
+    labels: Any
+    weights: Any
+    moments: Any
+    targets: Any
+    limits: Any  # min_split, min_leaf, tie and criterion of each tree
+    min_decrease: Any
+    seeds: Any
+    candidates: Any
+
+
+@step
+def row_of(array, t):
+    """Row of a tree in an array that may have one row for all."""
+    return t if array.shape[0] > 1 else 0
+
+
+@step
+def make_options(settings):
+    """Options of a block; those particular to a tree are set when it begins."""
+    zero = np.int64(0)
+    return Options(
+        settings[0], settings[1], settings[2], settings[3], settings[4], zero, zero, -np.inf,
+        settings[5], settings[6], settings[7], zero,
+    )  # fmt: skip
+
+
+@step
+def begin_tree(block, options, work, t):
+    """Set what is particular to a tree."""
+    options.min_split = block.limits[t, 0]
+    options.min_leaf = block.limits[t, 1]
+    options.tie = block.limits[t, 2]
+    options.criterion = block.limits[t, 3]
+    options.min_decrease = block.min_decrease[t]
+    seed_state(work.random, block.seeds[t])
+
+
+@step
+def sample_of(block, t, weights, packed):
+    """The samples of a tree, with these weights."""
+    return Sample(
+        block.labels[row_of(block.labels, t)],
+        weights,
+        packed,
+        block.moments[row_of(block.moments, t)],
+        block.targets[row_of(block.targets, t)],
+    )
+
+
+@step
+def list_candidates(block, work, t):
+    """List the features that a tree may use, in their own order."""
+    own = row_of(block.candidates, t)
+    for k in range(block.candidates.shape[1]):
+        work.candidates[k] = block.candidates[own, k]
+
+
+@step
+def results(starts, kept, arenas):
+    """The arrays of finished trees, as Python takes them."""
+    return (
+        starts, kept.threshold, kept.feature, kept.first_child, kept.n_children, kept.missing,
+        kept.label, kept.stats, kept.spread, arenas.branches, arenas.term_start,
+        arenas.term_feature, arenas.term_weight, arenas.used,
+    )  # fmt: skip
+
+
+def _grow_block(records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows,
+                settings, labels, weights, moments, targets, limits, min_decrease, seeds,
+                candidates, table):  # fmt: skip
+    """Grow ``len(seeds)`` trees; see :class:`Block` for the samples.
+
+    Returns the trees' starts, their nodes and the arenas.
+    """
+    columns = Columns(
+        records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
+    )
+    block = Block(labels, weights, moments, targets, limits, min_decrease, seeds, candidates)
+    options = make_options(settings)
+    n_trees = seeds.shape[0]
+    regression = targets.shape[1] > 0
+    n_candidates = candidates.shape[1]
+    max_nodes = 2 * min(n_rows, options.max_leaves) + 1
+    work = make_work(columns, options, n_candidates, table, max_nodes)
+    nodes = make_nodes(max_nodes, options.n_stats, regression)
+    kept = make_nodes(min(max_nodes * min(n_trees, 4), 1024), options.n_stats, regression)
+    arenas = make_arenas(np.int64(0), np.int64(0), np.int64(0))
+    before = np.zeros(4, np.int64)
+    packed = np.empty(n_rows, np.uint64)
+    starts = np.zeros(n_trees + 1, np.int64)
+    for t in range(n_trees):
+        begin_tree(block, options, work, t)
+        sample = sample_of(block, t, weights[row_of(weights, t)], packed)
+        pack(options, sample.labels, sample.weights, packed)
+        for k in range(4):
+            before[k] = arenas.used[k]
+        state = work.random[0]
+        while True:
+            work.random[0] = state
+            list_candidates(block, work, t)
+            n_open = open_root(columns, sample, options, work, nodes, n_candidates)
+            n_nodes = grow_open(
+                columns, sample, options, work, arenas, nodes, np.int64(1), n_open, np.int64(1),
+                n_candidates,
+            )  # fmt: skip
+            if not arenas.used[3]:
+                break
+            arenas = enlarge(arenas, before, work, options)
+        kept = append_nodes(kept, starts[t], nodes, n_nodes, n_trees - 1 - t)
+        starts[t + 1] = starts[t] + n_nodes
+    return results(starts, kept, arenas)
+
+
+@array_step
+def no_table(work, arenas, n):
+    """Stands in for keeping category sets and combinations where there are none."""
+    return np.int64(0)
+
+
+@array_step
+def no_marks(columns, work, arenas, begin, end, f, cut, missing_goes, threshold):
+    """Stands in for marking rows by category or combination where there are none."""
+
+
+@step
+def no_larger(arenas, used, work, options):
+    """Stands in for making room for category sets and combinations where there are none."""
+    return arenas
+
+
+def _block_kernel(name, find, compiled=array_step, **steps):
+    """The kernel that grows with one way of finding splits, and with other steps replaced."""
+    searching = inlined(with_step(consider, f"consider_{name}", find_split=find, **steps))
+    parting = inlined(with_step(part_node, f"part_node_{name}", **steps))
+    splitting = inlined(with_step(split_node, f"split_node_{name}", part_node=parting))
+    growing = compiled(
+        with_step(grow_open, f"grow_open_{name}", consider=searching, split_node=splitting)
+    )
+    return kernel(with_step(_grow_block, f"grow_block_{name}", grow_open=growing, **steps))
+
+
+grow_best = kernel(_grow_block)
+#: The same without categorical features: a third less to compile before the first tree.
+grow_best_ordered = _block_kernel(
+    "best_ordered", find_best_ordered, save_subset=no_table, save_projection=no_table,
+    mark_sides=no_marks, enlarge=no_larger,
+)  # fmt: skip
+grow_among_best = _block_kernel("among_best", find_among_best)
+grow_random = kernel(
+    with_step(_grow_block, "grow_block_random", grow_open=grow_random_open, pack=pack_counters)
+)
+#: Linear combinations are sorted in arrays of their own, so references to arrays are counted.
+grow_oblique = _block_kernel("oblique", find_oblique, compiled=inlined)

@@ -1,0 +1,51 @@
+"""Weights and variances of the nodes of regression trees, from those of their leaves.
+
+Children come after their parents, so one backward pass adds them up.
+"""
+
+from __future__ import annotations
+
+from orfeon.utils.jit import kernel
+
+
+@kernel
+def node_weights(tree_start, first_child, n_children, leaf_weight, out):
+    """Weight of each node: the sum of its leaves'."""
+    leaf = leaf_weight.shape[0]
+    for t in range(tree_start.shape[0] - 2, -1, -1):
+        base = tree_start[t]
+        for at in range(tree_start[t + 1] - 1, base - 1, -1):
+            if n_children[at] == 0:
+                leaf -= 1
+                out[at] = leaf_weight[leaf]
+                continue
+            child = base + first_child[at]
+            total = 0.0
+            for c in range(child, child + n_children[at]):
+                total += out[c]
+            out[at] = total
+
+
+@kernel
+def node_variances(tree_start, first_child, n_children, mean, weight, leaf_variance, out):
+    """Variance of each node, from the weights and means of all and the variances of the leaves.
+
+    The spread of a node is that of its children plus that between them: all terms are positive, so
+    nothing cancels.
+    """
+    leaf = leaf_variance.shape[0]
+    for t in range(tree_start.shape[0] - 2, -1, -1):
+        base = tree_start[t]
+        for at in range(tree_start[t + 1] - 1, base - 1, -1):
+            if n_children[at] == 0:
+                leaf -= 1
+                out[at] = leaf_variance[leaf]
+                continue
+            child = base + first_child[at]
+            total = 0.0
+            spread = 0.0
+            for c in range(child, child + n_children[at]):
+                gap = mean[c, 0] - mean[at, 0]
+                spread += weight[c] * (out[c] + gap * gap)
+                total += weight[c]
+            out[at] = spread / total if total > 0 else 0.0

@@ -1,0 +1,185 @@
+"""Parting the rows of a node, and the sorted records of its features, between its children."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.data.sorting import CATEGORICAL, SORTED
+from orfeon.kernels.cart.criteria import VARIANCE
+from orfeon.kernels.cart.search import MISSING_LEFT, PROJECTION
+from orfeon.utils.jit import array_step, inlined
+
+
+@array_step
+def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshold):
+    """Decide for each row of a node whether it goes left, by combination or by category."""
+    rows = work.rows
+    goes_left = work.goes_left
+    missing_left = np.uint8(missing_goes == MISSING_LEFT)
+    if f == PROJECTION:
+        for i in range(begin, end):
+            row = np.int64(rows[i])
+            total = 0.0
+            for k in range(arenas.term_start[cut], arenas.term_start[cut + 1]):
+                j = arenas.term_feature[k]
+                rank = np.int64(columns.ranks[j * columns.n_rows + row])
+                x = np.nan
+                if rank < columns.n_values[j]:
+                    x = columns.values[columns.value_start[j] + rank]
+                total += arenas.term_weight[k] * x
+            goes_left[row] = missing_left if total != total else np.uint8(total <= threshold)
+        return
+    ranks = columns.ranks
+    base = np.uint64(f * columns.n_rows)
+    for i in range(begin, end):
+        rank = np.int64(ranks[base + np.uint64(rows[i])])
+        if rank == columns.n_values[f]:
+            goes_left[rows[i]] = missing_left
+        else:
+            goes_left[rows[i]] = np.uint8(arenas.branches[cut + rank] == 0)
+
+
+@array_step
+def mark_ranks(ranks, base, cut, beyond, rows, goes_left, begin, end):
+    """Let the rows of ranks up to a cut, and of one beyond it, go left."""
+    for i in range(begin, end):
+        row = np.uint64(rows[np.uint64(i)])
+        rank = np.int64(ranks[base + row])
+        goes_left[row] = np.uint8(rank <= cut) | np.uint8(rank == beyond)
+
+
+@array_step
+def mark_records(segments, first, last, shift, mask, cut, beyond, goes_left):
+    """As ``mark_ranks``, from the sorted records: they are read one after the other."""
+    for i in range(first, last):
+        record = segments[np.uint64(i)]
+        rank = np.int64(record >> shift)
+        goes_left[record & mask] = np.uint8(rank <= cut) | np.uint8(rank == beyond)
+
+
+@array_step
+def part_rows(rows, spare, goes_left, begin, end):
+    """Move the rows that go left to the front; returns the boundary."""
+    put = np.uint64(begin)
+    aside = np.uint64(0)
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        side = np.uint64(goes_left[np.uint64(row)])
+        rows[put] = row
+        spare[aside] = row
+        put += side
+        aside += np.uint64(1) - side
+    for i in range(np.int64(aside)):
+        rows[put + np.uint64(i)] = spare[i]
+    return np.int64(put)
+
+
+@array_step
+def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
+    """Statistics of some rows."""
+    for c in range(stats.shape[0]):
+        stats[c] = 0
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        if criterion == VARIANCE:
+            stats[0] += weights[row]
+            stats[1] += moments[row]
+        else:
+            stats[np.uint64(labels[row])] += weights[row]
+
+
+@inlined
+def part_node(columns, sample, options, work, arenas, nodes, entry, small):
+    """Part the rows of a waiting node, sum the statistics of the left ones; returns the boundary.
+
+    ``work.goes_left`` says of each row where it goes.
+    """
+    begin = work.frontier[entry, 0]
+    end = work.frontier[entry, 1]
+    node = work.frontier[entry, 2]
+    f = work.frontier[entry, 4]
+    cut = work.frontier[entry, 5]
+    goes = work.frontier[entry, 7]
+    if f == PROJECTION or columns.kind[f] == CATEGORICAL:
+        mark_sides(columns, work, arenas, begin, end, f, cut, goes, work.frontier_threshold[entry])
+    else:
+        beyond = columns.n_values[f] if goes == MISSING_LEFT else cut
+        if columns.kind[f] == SORTED and end - begin > small:
+            first = columns.segment[f] * columns.n_rows
+            mark_records(
+                work.segments, first + begin, first + end, columns.shift, columns.mask, cut,
+                beyond, work.goes_left,
+            )  # fmt: skip
+        else:
+            mark_ranks(
+                columns.ranks, np.uint64(f * columns.n_rows), cut, beyond, work.rows,
+                work.goes_left, begin, end,
+            )  # fmt: skip
+    middle = part_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
+    # The smaller side is summed; the other one is what is left of the node.
+    is_left = middle - begin <= end - middle
+    sum_rows(
+        options.criterion, sample.labels, sample.weights, sample.moments, work.rows,
+        begin if is_left else middle, middle if is_left else end, work.left,
+    )  # fmt: skip
+    if not is_left:
+        for c in range(options.n_stats):
+            work.left[c] = nodes.stats[node, c] - work.left[c]
+    return middle
+
+
+@array_step
+def part_both(segments, begin, end, buffer, mask, goes_left):
+    """Stable partition of one feature's segment: left part, then right part."""
+    put = np.uint64(begin)
+    aside = np.uint64(buffer)
+    for i in range(begin, end):
+        record = segments[np.uint64(i)]
+        side = np.uint64(goes_left[record & mask])
+        segments[put] = record
+        segments[aside] = record
+        put += side
+        aside += np.uint64(1) - side
+    for i in range(buffer, np.int64(aside)):
+        segments[put] = segments[np.uint64(i)]
+        put += np.uint64(1)
+
+
+@array_step
+def part_left(segments, begin, end, mask, goes_left):
+    """The left part alone, when the right child needs no records."""
+    put = np.uint64(begin)
+    for i in range(begin, end):
+        record = segments[np.uint64(i)]
+        segments[put] = record
+        put += np.uint64(goes_left[record & mask])
+
+
+@array_step
+def part_right(segments, begin, end, mask, goes_left):
+    """The right part alone, filled from the end."""
+    put = np.uint64(end - 1)
+    for i in range(end - 1, begin - 1, -1):
+        record = segments[np.uint64(i)]
+        segments[put] = record
+        put -= np.uint64(1) - np.uint64(goes_left[record & mask])
+
+
+@inlined
+def part_segments(columns, options, work, begin, end, open_left, open_right, n_candidates):
+    """Partition the records of every sorted feature for the children that will be searched."""
+    if not options.uses_segments or not (open_left or open_right):
+        return
+    segments = work.segments
+    buffer = segments.shape[0] - columns.n_rows
+    for a in range(n_candidates):
+        f = work.candidates[a]
+        if columns.kind[f] != SORTED:
+            continue
+        base = columns.segment[f] * columns.n_rows
+        if open_left and open_right:
+            part_both(segments, base + begin, base + end, buffer, columns.mask, work.goes_left)
+        elif open_left:
+            part_left(segments, base + begin, base + end, columns.mask, work.goes_left)
+        else:
+            part_right(segments, base + begin, base + end, columns.mask, work.goes_left)

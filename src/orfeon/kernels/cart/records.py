@@ -1,0 +1,111 @@
+"""What the growing kernels pass to each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from orfeon.kernels.record import record
+
+
+@record
+class Columns:
+    """A table as the kernels see it; flat arrays, feature after feature."""
+
+    records: Any
+    ranks: Any
+    segment: Any
+    kind: Any
+    n_values: Any
+    value_start: Any
+    values: Any  # by rank; where cuts are random, the keys by row
+    shift: Any
+    mask: Any
+    n_rows: int
+
+
+@record
+class Sample:
+    """The samples of one tree."""
+
+    labels: Any  # uint16 class codes
+    weights: Any  # int64, 0 = absent
+    packed: Any  # uint64 weight and class in one word, for the packed criteria
+    moments: Any  # int64 weight times target, for regression
+    targets: Any  # float64, for regression
+
+
+@record
+class Options:
+    """What a tree may look like."""
+
+    criterion: int
+    n_stats: int
+    uses_segments: int  # whether the search wants the features' records sorted
+    max_depth: int
+    max_leaves: int
+    min_split: int
+    min_leaf: int
+    min_decrease: float
+    max_features: int
+    n_best: int
+    n_combined: int
+    tie: int  # weights closer than this count as equal when a node is labelled
+
+
+@record
+class Nodes:
+    """The tree being grown."""
+
+    threshold: Any
+    feature: Any
+    first_child: Any
+    n_children: Any
+    missing: Any
+    label: Any
+    stats: Any  # int64 sums
+    spread: Any  # float64 sum of squared deviations, for regression
+
+
+@record
+class Work:
+    """Scratch of one thread, for trees of one table."""
+
+    segments: Any  # the node segments of every sorted feature, and a buffer of records behind
+    rows: Any  # the node segments of the rows
+    spare_rows: Any
+    goes_left: Any
+    candidates: Any  # features this tree may use, shuffled at every node
+    total: Any
+    left: Any
+    aside: Any  # statistics of missing values, or of the best left side so far
+    count: Any  # by category or rank
+    histogram: Any  # by category or rank
+    present: Any
+    key: Any
+    chosen: Any  # the categories of the best subset so far
+    trial: Any  # those of the subset under trial
+    projected: Any  # values of the linear combination, or keys of the features, under trial
+    words: Any  # what the rows of the node weigh
+    term_feature: Any  # best linear combination so far, then the one under trial
+    term_weight: Any
+    choice: Any  # feature, cut, next, missing goes left
+    top_score: Any
+    top_choice: Any
+    random: Any
+    open: Any  # node, begin, end and depth of the nodes to search
+    frontier: Any  # begin, end, node, depth and choice of the nodes searched
+    frontier_gain: Any
+    frontier_threshold: Any
+    frontier_left: Any  # statistics of their left sides, where cuts are random
+    table: Any  # n log2 n
+
+
+@record
+class Arenas:
+    """Where branch tables and linear combinations of finished searches are kept."""
+
+    branches: Any
+    term_start: Any
+    term_feature: Any
+    term_weight: Any
+    used: Any  # branches, projections, terms; then 1 when something did not fit

@@ -1,0 +1,259 @@
+"""One pass over the sorted records of a node finds the feature's best threshold.
+
+Every scan starts from ``left``: zeros, or the statistics of the missing values when these go left.
+It evaluates only where the rank changes and where both sides hold ``min_leaf``, and returns the
+best score with the position of the last record of the left side, or -1 when nothing beat ``best``.
+
+A candidate's score is a fraction; it is compared by multiplying with the denominator, and divided
+only when it wins. Scores equal but for rounding are ties, and the first one is kept.
+
+Traps of the compiler that shaped the code: unsigned plus signed integers become floats, and signed
+indices cost a check for wrap-around; hence the many casts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels.cart.criteria import (
+    ENTROPY_TABLE,
+    GINI,
+    GINI_FEW,
+    GINI_PAIR,
+    GINI_TWO,
+    VARIANCE,
+    counter_bits,
+    n_log_n,
+    split_score,
+)
+from orfeon.utils.jit import array_step
+
+#: A score must exceed the best one by more than the rounding of the comparison.
+_TIED = 1.0 + 1e-15
+#: The same for running sums, which carry the rounding of every step.
+_NEARLY_TIED = 1.0 + 1e-12
+
+
+@array_step
+def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
+    """Two classes: one accumulator holds the weight (low half) and that of class 1 (high half)."""
+    high = np.uint64(32)
+    low = np.uint64(0xFFFFFFFF)
+    accumulated = np.uint64(left[0] + left[1]) | (np.uint64(left[1]) << high)
+    weight = total[0] + total[1]
+    whole = float(weight)
+    ones = float(total[1])
+    most = weight - min_leaf
+    bar = best * _TIED
+    position = np.int64(-1)
+    current = records[begin]
+    for i in range(begin, end - 1):
+        accumulated += packed[current & mask]
+        following = records[np.uint64(i + 1)]
+        if (following >> shift) != (current >> shift):
+            weight_left = np.int64(accumulated & low)
+            excess = float(np.int64(accumulated >> high)) * whole - float(weight_left) * ones
+            shares = float(weight_left) * float(weight - weight_left)
+            if excess * excess > bar * shares and weight_left >= min_leaf and weight_left <= most:
+                best = excess * excess / shares
+                bar = best * _TIED
+                position = i
+        current = following
+    return best, position
+
+
+@array_step
+def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
+    """Few classes and small weights: the counters of all classes in one register.
+
+    With L and T the class weights on the left and in the node, and capitals their sums, the score
+    ``sum L^2 / WL + sum (T - L)^2 / WR`` has the numerator
+    ``W sum L^2 + WL (sum T^2 - 2 sum L T)`` over ``WL WR``, whole numbers of less than 63 bits.
+    """
+    bits = counter_bits(total.shape[0])
+    lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+    counters = np.uint64(0)
+    totals = np.uint64(0)
+    squares_left = np.int64(0)
+    squares = np.int64(0)
+    products = np.int64(0)
+    weight_left = np.int64(0)
+    weight = np.int64(0)
+    for c in range(total.shape[0]):
+        counters |= np.uint64(left[c]) << np.uint64(bits * c)
+        totals |= np.uint64(total[c]) << np.uint64(bits * c)
+        squares_left += left[c] * left[c]
+        squares += total[c] * total[c]
+        products += left[c] * total[c]
+        weight_left += left[c]
+        weight += total[c]
+    most = weight - min_leaf
+    bar = best * _TIED
+    position = np.int64(-1)
+    current = records[begin]
+    for i in range(begin, end - 1):
+        code = packed[current & mask]
+        place = code & np.uint64(0xFFFF)
+        w = np.int64(code >> np.uint64(16))
+        here = np.int64((counters >> place) & lowest)
+        whole = np.int64((totals >> place) & lowest)
+        counters += np.uint64(w) << place
+        squares_left += w * (2 * here + w)
+        products += w * whole
+        weight_left += w
+        following = records[np.uint64(i + 1)]
+        if (following >> shift) != (current >> shift):
+            crossed = float(squares_left * weight + weight_left * (squares - 2 * products))
+            shares = float(weight_left * (weight - weight_left))
+            if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
+                best = crossed / shares
+                bar = best * _TIED
+                position = i
+        current = following
+    return best, position
+
+
+@array_step
+def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, min_leaf, best):
+    """Any number of classes, any weights; as ``scan_gini_few``, in floating point."""
+    squares_left = 0.0
+    rest = 0.0
+    weight_left = np.int64(0)
+    weight = np.int64(0)
+    for c in range(total.shape[0]):
+        squares_left += float(left[c]) * float(left[c])
+        rest += float(total[c]) * float(total[c] - 2 * left[c])
+        weight_left += left[c]
+        weight += total[c]
+    whole = float(weight)
+    most = weight - min_leaf
+    bar = best * _NEARLY_TIED
+    position = np.int64(-1)
+    current = records[begin]
+    for i in range(begin, end - 1):
+        row = current & mask
+        c = np.uint64(labels[row])
+        w = weights[row]
+        here = left[c]
+        left[c] = here + w
+        squares_left += float(w) * float(2 * here + w)
+        rest -= 2.0 * float(w) * float(total[c])
+        weight_left += w
+        following = records[np.uint64(i + 1)]
+        if (following >> shift) != (current >> shift):
+            on_left = float(weight_left)
+            crossed = squares_left * whole + on_left * rest
+            shares = on_left * float(weight - weight_left)
+            if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
+                # Beside a very light branch the running sums are mostly rounding.
+                score = split_score(np.int64(GINI), left, total)
+                if score > bar:
+                    best = score
+                    bar = best * _NEARLY_TIED
+                    position = i
+        current = following
+    return best, position
+
+
+@array_step
+def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total, tabled,
+                 table, min_leaf, best):  # fmt: skip
+    """Entropy of any number of classes; with ``tabled`` it looks n log2 n up in ``table``.
+
+    The running sum carries rounding errors, so a split must be better by more than them.
+    """
+    running = 0.0
+    weight_left = np.int64(0)
+    weight = np.int64(0)
+    for c in range(total.shape[0]):
+        running += n_log_n(float(left[c])) + n_log_n(float(total[c] - left[c]))
+        weight_left += left[c]
+        weight += total[c]
+    tolerance = 1e-12 * n_log_n(float(weight))
+    most = weight - min_leaf
+    position = np.int64(-1)
+    current = records[begin]
+    for i in range(begin, end - 1):
+        row = current & mask
+        c = np.uint64(labels[row])
+        w = weights[row]
+        here = left[c]
+        there = total[c] - here
+        left[c] = here + w
+        if tabled:
+            running += table[np.uint64(here + w)] - table[np.uint64(here)]
+            running += table[np.uint64(there - w)] - table[np.uint64(there)]
+        else:
+            running += n_log_n(float(here + w)) - n_log_n(float(here))
+            running += n_log_n(float(there - w)) - n_log_n(float(there))
+        weight_left += w
+        following = records[np.uint64(i + 1)]
+        if (following >> shift) != (current >> shift):
+            if tabled:
+                score = (
+                    running - table[np.uint64(weight_left)] - table[np.uint64(weight - weight_left)]
+                )
+            else:
+                score = running - n_log_n(float(weight_left)) - n_log_n(float(weight - weight_left))
+            if score > best + tolerance and weight_left >= min_leaf and weight_left <= most:
+                best = score
+                position = i
+        current = following
+    return best, position
+
+
+@array_step
+def scan_variance(records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best):
+    """Regression: the largest sum of squared means."""
+    weight_left = left[0]
+    sum_left = left[1]
+    most = total[0] - min_leaf
+    bar = best * _TIED
+    position = np.int64(-1)
+    current = records[begin]
+    for i in range(begin, end - 1):
+        row = current & mask
+        weight_left += weights[row]
+        sum_left += moments[row]
+        following = records[np.uint64(i + 1)]
+        if (following >> shift) != (current >> shift):
+            on_left = float(sum_left)
+            on_right = float(total[1] - sum_left)
+            weight_right = float(total[0] - weight_left)
+            crossed = on_left * on_left * weight_right + on_right * on_right * float(weight_left)
+            shares = float(weight_left) * weight_right
+            if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
+                best = crossed / shares
+                bar = best * _TIED
+                position = i
+        current = following
+    return best, position
+
+
+@array_step
+def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, moments,
+         left, total, table, min_leaf, best):  # fmt: skip
+    """The scan of the criterion."""
+    if criterion == GINI_PAIR:  # class weights are (0, 1), the scan wants (weight, moment)
+        left[0] += left[1]
+        total[0] += total[1]
+        best, position = scan_variance(
+            records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best
+        )
+        left[0] -= left[1]
+        total[0] -= total[1]
+        return best, position
+    if criterion == GINI_TWO:
+        return scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_leaf, best)
+    if criterion == GINI_FEW:
+        return scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_leaf, best)
+    if criterion == VARIANCE:
+        return scan_variance(
+            records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best
+        )
+    if criterion >= ENTROPY_TABLE:
+        return scan_entropy(
+            records, begin, end, shift, mask, labels, weights, left, total,
+            criterion == ENTROPY_TABLE, table, min_leaf, best,
+        )  # fmt: skip
+    return scan_gini(records, begin, end, shift, mask, labels, weights, left, total, min_leaf, best)

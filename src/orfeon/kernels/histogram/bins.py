@@ -1,0 +1,102 @@
+"""Cutting the distinct values of a feature into bins, and coding the rows by them.
+
+The codes of eight features share a word: a row's histogram entries of eight features are found
+with one load.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.utils.jit import kernel
+
+#: Features whose codes share a word.
+PER_WORD = 8
+#: Rows that are looked up together.
+_SIDE_BY_SIDE = 64
+
+
+@kernel
+def cut_into_bins(column, max_bins, low, high, counts):
+    """Cut a sorted column of known values into bins of about equally many rows.
+
+    A value that fills a bin by itself has one of its own; the others are cut where a bin has its
+    share of the rows left. Writes the lowest and the highest value of each bin; returns how many
+    there are. ``counts`` is scratch, as long as the column.
+    """
+    n_rows = column.shape[0]
+    n_values = 0
+    begin = 0
+    for i in range(1, n_rows + 1):
+        if i == n_rows or column[i] != column[begin]:
+            counts[n_values] = i - begin
+            n_values += 1
+            begin = i
+    rows_left = n_rows
+    bins_left = max_bins
+    if n_values > max_bins:
+        for v in range(n_values):
+            if counts[v] * max_bins >= n_rows:
+                rows_left -= counts[v]
+                bins_left -= 1
+    b = 0
+    held = 0
+    light = 0
+    at = 0
+    for v in range(n_values):
+        if held == 0:
+            low[b] = column[at]
+        held += counts[v]
+        at += counts[v]
+        heavy = counts[v] * max_bins >= n_rows
+        if not heavy:
+            light += counts[v]
+        before_heavy = v + 1 < n_values and counts[v + 1] * max_bins >= n_rows
+        full = heavy or held * bins_left >= rows_left
+        full = full or (before_heavy and 2 * held * bins_left >= rows_left)
+        last = v + 1 == n_values
+        if last or n_values <= max_bins or (full and b + 1 < max_bins):
+            high[b] = column[at - 1]
+            b += 1
+            rows_left -= light
+            if not heavy and bins_left > 1:
+                bins_left -= 1
+            held = 0
+            light = 0
+    return b
+
+
+@kernel
+def code_ordered(column, high, n_bins, missing, codes, place):
+    """Write the bin of each row of an ordered feature: the first one whose end is not below it.
+
+    ``codes`` are bytes; row r has its code at ``8 r + place``. Many rows are looked up at a time:
+    the halving is the same for all.
+    """
+    n_rows = column.shape[0]
+    first = np.zeros(_SIDE_BY_SIDE, np.int64)
+    begin = 0
+    while begin < n_rows:
+        n = min(_SIDE_BY_SIDE, n_rows - begin)
+        for k in range(n):
+            first[k] = 0
+        size = n_bins - 1
+        while size > 0:
+            half = size - (size >> 1)
+            for k in range(n):
+                at = first[np.uint64(k)]
+                below = high[np.uint64(at + half - 1)] < column[np.uint64(begin + k)]
+                first[np.uint64(k)] = at + (half if below else 0)
+            size -= half
+        for k in range(n):
+            x = column[begin + k]
+            codes[PER_WORD * (begin + k) + place] = first[k] if x == x else missing
+        begin += n
+
+
+@kernel
+def code_categories(column, bin_of_category, missing, codes, place):
+    """Write the bin of each row of a categorical feature."""
+    for row in range(column.shape[0]):
+        x = column[row]
+        codes[PER_WORD * row + place] = bin_of_category[np.int64(x)] if x == x else missing

@@ -1,0 +1,336 @@
+"""Growing a regression tree over binned features.
+
+The same algorithm as :mod:`orfeon.kernels.cart.grow`: nodes are searched when they are created and
+wait in a frontier, features are visited in random order, a tie is kept by the first. What differs
+is where a search looks: in the histogram of the node, made from the rows of the smaller of two
+children; that of the larger one is what is left of their parent's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.kernels.cart.grow import NO_LIMIT
+from orfeon.kernels.cart.search import NO_SPLIT, midpoint, next_candidate
+from orfeon.kernels.histogram.bins import PER_WORD
+from orfeon.kernels.histogram.leaves import describe
+from orfeon.kernels.histogram.nodes import (
+    BEGIN,
+    CUT,
+    DEPTH,
+    END,
+    FEATURE,
+    FOLLOWING,
+    FROM_PARENT,
+    FROM_ROWS,
+    LEFT,
+    LEFT_MOMENT,
+    MISSING,
+    N_COLUMNS,
+    NODE,
+    NOT_MADE,
+    SLOT,
+    Limits,
+    Tree,
+    Work,
+    free_slot,
+    mark_bins,
+    moment_of,
+    open_children,
+    open_root,
+    split_node,
+    weight_of,
+)
+from orfeon.kernels.histogram.splits import (
+    CONSTANT,
+    NO_CUT,
+    TIED,
+    Bins,
+    Search,
+    add_rows,
+    best_score,
+    locate,
+    score_of,
+    subtract,
+)
+from orfeon.kernels.histogram.threads import CLOSED, DONE, atomic_add, atomic_load, claim, publish
+from orfeon.kernels.rng import seed_state
+from orfeon.utils.jit import array_step, inlined, kernel
+
+
+@array_step
+def gather_values(rows, values, ordered, begin, end, at):
+    """Values of the rows of a node, in their order."""
+    for i in range(begin, end):
+        ordered[at + np.uint64(i)] = values[at + np.uint64(rows[np.uint64(i)])]
+
+
+@inlined
+def fill_block(bins, search, work, block, begin, end, start):
+    """Make the histograms of eight features from the rows of a node."""
+    first = PER_WORD * block
+    n_rows = np.uint64(bins.n_rows)
+    base = np.uint64(block) * n_rows
+    for plane in range(1 + search.is_wide):
+        to = start + plane * search.length
+        for i in range(
+            to + np.int64(bins.offset[first]), to + np.int64(bins.offset[first + PER_WORD])
+        ):
+            search.histograms[np.uint64(i)] = 0
+        add_rows(
+            bins.codes, base, work.rows, work.ordered, np.uint64(plane) * n_rows, begin, end,
+            search.histograms, np.uint64(to), bins.offset, first,
+        )  # fmt: skip
+
+
+@array_step
+def search_block(bins, search, work, block):
+    """Histograms and scores of eight features, of the two nodes under search."""
+    if not work.block_used[block]:
+        return
+    first = PER_WORD * block
+    size = search.length * (1 + search.is_wide)
+    job = work.job
+    for side in range(2):
+        if job[side, 5] == FROM_ROWS:
+            fill_block(bins, search, work, block, job[side, 1], job[side, 2], job[side, 4] * size)
+    for side in range(2):
+        if job[side, 5] == FROM_PARENT:
+            for plane in range(1 + search.is_wide):
+                at = plane * search.length
+                subtract(
+                    search.histograms, job[side, 4] * size + at + np.int64(bins.offset[first]),
+                    job[side, 4] * size + at + np.int64(bins.offset[first + PER_WORD]),
+                    job[1 - side, 4] * size + at + np.int64(bins.offset[first]),
+                )  # fmt: skip
+    if job[0, 6]:  # few features are asked for: they are scored when they are
+        return
+    for side in range(2):
+        if job[side, 0] >= 0:
+            for f in range(first, min(first + PER_WORD, bins.n_bins.shape[0])):
+                if not work.is_candidate[f]:
+                    continue
+                work.scores[side, f] = best_score(bins, search, side, job[side, 4] * size, f)
+
+
+@array_step
+def best_possible(tree, search, work, targets, node):
+    """The score that sets the only two residuals of a node apart; +inf when there are more."""
+    begin = tree.segment[node, 0]
+    one = targets[work.rows[begin]]
+    other = one
+    word = np.int64(0)
+    second = np.int64(0)
+    n_rows = targets.shape[0]
+    for i in range(begin, tree.segment[node, 1]):
+        row = np.int64(work.rows[i])
+        target = targets[row]
+        if target == one:
+            word += work.values[row]
+            if search.is_wide:
+                second += work.values[n_rows + row]
+        elif other == one:
+            other = target
+        elif target != other:
+            return np.inf
+    total = tree.stats[node, 0]
+    whole = moment_of(search, total, tree.stats[node, 1])
+    on_left = float(weight_of(search, word))
+    return score_of(
+        on_left, moment_of(search, word, second), float(weight_of(search, total)), whole
+    )
+
+
+@array_step
+def choose(bins, limits, search, work, side, bound):
+    """The best feature of a node under search: (feature, score)."""
+    n = work.candidates.shape[0]
+    is_lazy = limits.max_features < n
+    start = work.job[side, 4] * search.length * (1 + search.is_wide)
+    best = -np.inf
+    chosen = np.int64(NO_SPLIT)
+    seen = 0
+    for j in range(n):
+        f = next_candidate(work.candidates, work.random, j, n)
+        score = best_score(bins, search, side, start, f) if is_lazy else work.scores[side, f]
+        if score == CONSTANT:
+            continue
+        if score > NO_CUT and score > best * TIED:
+            best = score
+            chosen = f
+        seen += 1
+        if best >= bound or (seen >= limits.max_features and chosen != NO_SPLIT):
+            break
+    return chosen, best
+
+
+@inlined
+def sum_left(bins, search, start, f, goes_left, entry):
+    """Statistics of the bins that go left, written to an entry of the frontier."""
+    first = start + np.int64(bins.offset[f])
+    entry[LEFT] = 0
+    entry[LEFT_MOMENT] = 0
+    for b in range(bins.n_bins[f] + 1):
+        if goes_left[b] == 1:
+            entry[LEFT] += search.histograms[first + b]
+            if search.is_wide:
+                entry[LEFT_MOMENT] += search.histograms[first + search.length + b]
+
+
+@inlined
+def threshold_of(bins, f, cut, following):
+    """Between the values on both sides of a cut; +inf when only missing values are beyond it."""
+    if bins.is_categorical[f]:
+        return 0.0
+    if following == bins.n_bins[f]:
+        return np.inf
+    first = np.int64(bins.offset[f])
+    return midpoint(bins.high[first + cut], bins.low[first + following])
+
+
+@array_step
+def consider(bins, limits, search, work, tree, targets, side, waiting):
+    """Choose the split of a node under search; it waits in the frontier when it has one."""
+    node = work.job[side, 0]
+    slot = work.job[side, 4]
+    start = slot * search.length * (1 + search.is_wide)
+    bound = best_possible(tree, search, work, targets, node)
+    f, best = choose(bins, limits, search, work, side, bound)
+    gain = best - search.moment[side] * search.moment[side] / search.weight[side]
+    if f == NO_SPLIT or gain < limits.min_decrease:
+        free_slot(work, slot)
+        return waiting
+    is_row = node if bins.is_categorical[f] else 0
+    locate(bins, search, side, start, f, best, tree.sides[is_row], work.choice)
+    mark_bins(bins, tree, node, f, work.choice, work.goes_left)
+    entry = work.frontier[waiting]
+    entry[BEGIN] = work.job[side, 1]
+    entry[END] = work.job[side, 2]
+    entry[NODE] = node
+    entry[DEPTH] = work.job[side, 3]
+    entry[SLOT] = slot if slot < work.slots.shape[0] - 1 else -1
+    entry[FEATURE] = f
+    entry[CUT] = work.choice[1]
+    entry[FOLLOWING] = work.choice[2]
+    entry[MISSING] = work.choice[3]
+    sum_left(bins, search, start, f, work.goes_left, entry)
+    work.gain[waiting] = gain
+    work.threshold[waiting] = threshold_of(bins, f, work.choice[1], work.choice[2])
+    return waiting + 1
+
+
+@inlined
+def next_to_split(limits, work, waiting):
+    """The frontier's entry to split next: the last, or the one of greatest gain."""
+    entry = waiting - 1
+    if limits.max_leaves < NO_LIMIT:
+        for k in range(waiting - 1):
+            if work.gain[k] > work.gain[entry]:
+                entry = k
+    return entry
+
+
+@inlined
+def search_nodes(bins, limits, search, work):
+    """Histograms and scores of the two nodes under search."""
+    job = work.job
+    for side in range(2):
+        if job[side, 5] == FROM_ROWS:
+            for plane in range(1 + search.is_wide):
+                gather_values(
+                    work.rows, work.values, work.ordered, job[side, 1], job[side, 2],
+                    np.uint64(plane * bins.n_rows),
+                )  # fmt: skip
+    work.job[0, 6] = limits.max_features < work.candidates.shape[0]
+    n_blocks = work.block_used.shape[0]
+    board = work.board
+    if board.shape[0] == 0:
+        for block in range(n_blocks):
+            search_block(bins, search, work, block)
+        return
+    publish(board)
+    block = claim(board, n_blocks)
+    while block >= 0:
+        search_block(bins, search, work, block)
+        atomic_add(board, DONE, np.int64(1))
+        block = claim(board, n_blocks)
+    while atomic_load(board, DONE) < n_blocks:
+        pass
+
+
+@inlined
+def grow_open(bins, limits, search, work, tree, targets, n_open):
+    """Grow on from the nodes under search; returns the number of nodes."""
+    n_nodes = np.int64(1)
+    n_leaves = np.int64(1)
+    waiting = np.int64(0)
+    while True:
+        if n_leaves >= limits.max_leaves:
+            break
+        if n_open > 0:
+            search_nodes(bins, limits, search, work)
+            for side in range(1, -1, -1):
+                if work.job[side, 0] >= 0:
+                    waiting = consider(bins, limits, search, work, tree, targets, side, waiting)
+                elif work.job[side, 5] != NOT_MADE:
+                    free_slot(work, work.job[side, 4])
+        if waiting == 0:
+            break
+        k = next_to_split(limits, work, waiting)
+        entry = work.frontier[k]
+        split_node(bins, search, work, tree, entry, work.threshold[k], n_nodes)
+        n_open = open_children(
+            limits, search, work, tree, targets, n_nodes, entry[DEPTH] + 1, entry[SLOT]
+        )
+        waiting -= 1
+        for c in range(N_COLUMNS):
+            entry[c] = work.frontier[waiting, c]
+        work.gain[k] = work.gain[waiting]
+        work.threshold[k] = work.threshold[waiting]
+        n_nodes += 2
+        n_leaves += 1
+    return n_nodes
+
+
+@array_step
+def grow(bins, limits, search, work, tree, targets, weights, seed, scales, leaf_of_row):
+    """Grow one tree; returns the number of its nodes."""
+    seed_state(work.random, seed)
+    n_open = open_root(limits, search, work, tree, targets, weights)
+    n_nodes = grow_open(bins, limits, search, work, tree, targets, n_open)
+    describe(bins, search, work, tree, n_nodes, targets, weights, scales, leaf_of_row)
+    return n_nodes
+
+
+@kernel
+def grow_tree(bins, limits, search, work, tree, targets, weights, seed, scales, leaf_of_row):
+    """Grow one tree from the fields of the records; returns the number of its nodes.
+
+    ``scales``: the residual that is zero as an integer, what a unit of residual became, and the
+    power of two that the residuals' range is below.
+    """
+    return grow(
+        Bins(*bins), Limits(*limits), Search(*search), Work(*work), Tree(*tree), targets, weights,
+        seed, scales, leaf_of_row,
+    )  # fmt: skip
+
+
+@array_step
+def help_search(bins, search, work, n_idle):
+    """Do parts of searches until the tree is finished, or nothing was to do for a while."""
+    n_blocks = work.block_used.shape[0]
+    board = work.board
+    idle = 0
+    while idle < n_idle and not atomic_load(board, CLOSED):
+        block = claim(board, n_blocks)
+        idle += 1
+        if block >= 0:
+            idle = 0
+            search_block(bins, search, work, block)
+            atomic_add(board, DONE, np.int64(1))
+
+
+@kernel
+def help_grow(bins, search, work, n_idle):
+    """Help another thread to grow a tree, with scratch of one's own in ``search``."""
+    help_search(Bins(*bins), Search(*search), Work(*work), n_idle)

@@ -1,0 +1,284 @@
+"""The nodes of a tree over binned features: their rows, their tests, their children.
+
+``job`` lists the two nodes under search, mostly the children of the node just split.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from orfeon.kernels.cart.search import ABSENT, NONE_MISSING
+from orfeon.kernels.histogram.bins import PER_WORD
+from orfeon.kernels.record import record
+from orfeon.utils.jit import array_step
+
+#: Columns of the frontier.
+BEGIN, END, NODE, DEPTH, SLOT, FEATURE, CUT, FOLLOWING, MISSING, LEFT, LEFT_MOMENT = range(11)
+N_COLUMNS = 11
+#: Histograms at the end of the store that only hold what is not kept.
+N_SPARE = 2
+#: How the histogram of a node under search is made: not, from its rows, or from its parent's.
+NOT_MADE, FROM_ROWS, FROM_PARENT = 0, 1, 2
+
+
+@record
+class Limits:
+    """What a tree may look like."""
+
+    max_depth: int
+    max_leaves: int
+    max_features: int
+    min_split: int
+    min_leaf: int
+    min_decrease: float
+
+
+@record
+class Tree:
+    """The tree being grown."""
+
+    threshold: Any
+    feature: Any
+    first_child: Any
+    n_children: Any
+    missing: Any
+    cut: Any  # int64 (n, 2): last bin on the left, first bin on the right
+    sides: Any  # uint8 (n, 256): whether a bin goes left, where the feature is categorical
+    stats: Any  # int64 (n, 2): word, or weight and moment
+    value: Any  # mean residual
+    segment: Any  # int64 (n, 2): where the rows begin and end
+
+
+@record
+class Work:
+    """Scratch of one thread."""
+
+    rows: Any  # the node segments of the rows
+    spare_rows: Any
+    values: Any  # int64; word, or weight and moment, of each row
+    ordered: Any  # the same in the order of the rows
+    goes_left: Any  # uint8 by bin
+    candidates: Any  # int64; features that the tree may use, shuffled at every node
+    is_candidate: Any  # uint8 by feature
+    block_used: Any  # uint8 by word of features: whether one of them is a candidate
+    scores: Any  # float64 (2, n_features), of the two nodes under search
+    choice: Any
+    random: Any
+    frontier: Any
+    gain: Any
+    threshold: Any
+    slots: Any  # numbers of the free histograms, then how many there are
+    job: Any  # int64 (2, 7): node or -1, begin, end, depth, slot, how its histogram is made
+    board: Any  # words shared with helpers, none where there are no helpers
+
+
+@array_step
+def weight_of(search, word):
+    """Weight in the first word of some statistics."""
+    return word if search.is_wide else word >> search.shift
+
+
+@array_step
+def moment_of(search, word, second):
+    """Moment above the centre in some statistics."""
+    if search.is_wide:
+        return float(second)
+    return float(word & search.mask) - float(word >> search.shift) * search.centre
+
+
+@array_step
+def make_leaf(tree, node, begin, end):
+    """A node that routes to itself."""
+    tree.threshold[node] = np.inf
+    tree.feature[node] = 0
+    tree.first_child[node] = node
+    tree.n_children[node] = 0
+    tree.missing[node] = 0
+    tree.segment[node, 0] = begin
+    tree.segment[node, 1] = end
+
+
+@array_step
+def may_split(tree, limits, search, targets, rows, node, depth):
+    """Whether the limits, and the residuals, leave a node open to splitting."""
+    begin = tree.segment[node, 0]
+    end = tree.segment[node, 1]
+    weight = weight_of(search, tree.stats[node, 0])
+    if end - begin < 2 or depth >= limits.max_depth:
+        return False
+    if weight < limits.min_split or weight < 2 * limits.min_leaf:
+        return False
+    first = targets[rows[begin]]
+    for i in range(begin + 1, end):
+        if targets[rows[i]] != first:
+            return True
+    return False
+
+
+@array_step
+def take_slot(work, spare):
+    """The number of a free histogram, or else of a spare one."""
+    last = work.slots.shape[0] - 1
+    n = work.slots[last]
+    if n == 0:
+        return np.int64(last + spare)
+    work.slots[last] = n - 1
+    return work.slots[n - 1]
+
+
+@array_step
+def free_slot(work, slot):
+    """Give a histogram back; the spare ones are always free."""
+    last = work.slots.shape[0] - 1
+    if 0 <= slot < last:
+        work.slots[work.slots[last]] = slot
+        work.slots[last] += 1
+
+
+@array_step
+def mark_bins(bins, tree, node, f, choice, goes_left):
+    """Write for each bin whether it goes left, 2 where that is not decided yet."""
+    n = bins.n_bins[f]
+    if bins.is_categorical[f]:
+        for b in range(n + 1):
+            goes_left[b] = tree.sides[node, b]
+        return
+    for b in range(n):
+        goes_left[b] = 1 if b <= choice[1] else 0
+    goes_left[n] = ABSENT if choice[3] == NONE_MISSING else choice[3]
+
+
+@array_step
+def part_rows(codes, base, shift, goes_left, rows, spare, begin, end):
+    """Move the rows that go left to the front, in their order; returns the boundary."""
+    put = np.uint64(begin)
+    aside = np.uint64(0)
+    byte = np.uint64(255)
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        side = np.uint64(goes_left[(codes[base + np.uint64(row)] >> shift) & byte])
+        rows[put] = row
+        spare[aside] = row
+        put += side
+        aside += np.uint64(1) - side
+    for i in range(np.int64(aside)):
+        rows[put + np.uint64(i)] = spare[np.uint64(i)]
+    return np.int64(put)
+
+
+@array_step
+def split_node(bins, search, work, tree, entry, threshold, n_nodes):
+    """Write the test of a waiting node, part its rows and make its two children."""
+    node = entry[NODE]
+    f = entry[FEATURE]
+    for k in range(2):
+        tree.stats[n_nodes, k] = entry[LEFT + k]
+        tree.stats[n_nodes + 1, k] = tree.stats[node, k] - entry[LEFT + k]
+    on_left = weight_of(search, tree.stats[n_nodes, 0])
+    on_right = weight_of(search, tree.stats[n_nodes + 1, 0])
+    heavier = 1 if on_right > on_left else 0
+    tree.threshold[node] = threshold
+    tree.feature[node] = f
+    tree.first_child[node] = n_nodes
+    tree.n_children[node] = 2
+    tree.cut[node, 0] = entry[CUT]
+    tree.cut[node, 1] = entry[FOLLOWING]
+    work.choice[1] = entry[CUT]
+    work.choice[3] = entry[MISSING]
+    mark_bins(bins, tree, node, f, work.choice, work.goes_left)
+    for b in range(bins.n_bins[f] + 1):
+        if work.goes_left[b] == ABSENT:
+            work.goes_left[b] = 1 - heavier
+        if bins.is_categorical[f]:
+            tree.sides[node, b] = work.goes_left[b]
+    tree.missing[node] = 1 - work.goes_left[bins.n_bins[f]]
+    middle = part_rows(
+        bins.codes, np.uint64(f // PER_WORD) * np.uint64(bins.n_rows),
+        np.uint64(8) * np.uint64(f % PER_WORD), work.goes_left, work.rows, work.spare_rows,
+        entry[BEGIN], entry[END],
+    )  # fmt: skip
+    make_leaf(tree, n_nodes, entry[BEGIN], middle)
+    make_leaf(tree, n_nodes + 1, middle, entry[END])
+
+
+@array_step
+def open_children(limits, search, work, tree, targets, first, depth, slot):
+    """List which of two children are to be searched, and how their histograms are made.
+
+    Returns how many. The smaller child's histogram is made from its rows, also where only the
+    larger one is open.
+    """
+    job = work.job
+    n_open = 0
+    for side in range(2):
+        child = first + side
+        is_open = may_split(tree, limits, search, targets, work.rows, child, depth)
+        job[side, 0] = child if is_open else -1
+        job[side, 1] = tree.segment[child, 0]
+        job[side, 2] = tree.segment[child, 1]
+        job[side, 3] = depth
+        job[side, 5] = NOT_MADE
+        search.weight[side] = float(weight_of(search, tree.stats[child, 0]))
+        search.moment[side] = moment_of(search, tree.stats[child, 0], tree.stats[child, 1])
+        n_open += is_open
+    small = 0 if job[0, 2] - job[0, 1] <= job[1, 2] - job[1, 1] else 1
+    large = 1 - small
+    if slot >= 0 and job[large, 0] >= 0:
+        job[large, 4] = slot
+        job[large, 5] = FROM_PARENT
+        job[small, 4] = take_slot(work, 0)
+        job[small, 5] = FROM_ROWS
+        return n_open
+    free_slot(work, slot)
+    for side in range(2):
+        if job[side, 0] >= 0:
+            job[side, 4] = take_slot(work, side)
+            job[side, 5] = FROM_ROWS
+    return n_open
+
+
+@array_step
+def open_root(limits, search, work, tree, targets, weights):
+    """List the rows of positive weight and make the root; returns whether it is open."""
+    m = 0
+    for i in range(weights.shape[0]):
+        work.rows[np.uint64(m)] = i
+        m += np.int64(weights[i] != 0)
+    word = np.int64(0)
+    second = np.int64(0)
+    n_rows = weights.shape[0]
+    for i in range(m):
+        row = np.int64(work.rows[i])
+        word += work.values[row]
+        if search.is_wide:
+            second += work.values[n_rows + row]
+    tree.stats[0, 0] = word
+    tree.stats[0, 1] = second
+    make_leaf(tree, 0, 0, m)
+    for k in range(work.slots.shape[0] - 1):
+        work.slots[k] = k
+    work.slots[work.slots.shape[0] - 1] = work.slots.shape[0] - 1
+    for f in range(work.is_candidate.shape[0]):
+        work.is_candidate[f] = 0
+    for block in range(work.block_used.shape[0]):
+        work.block_used[block] = 0
+    for k in range(work.candidates.shape[0]):
+        f = work.candidates[k]
+        work.is_candidate[f] = 1
+        work.block_used[f // PER_WORD] = 1
+    for side in range(2):
+        work.job[side, 0] = -1
+        work.job[side, 5] = NOT_MADE
+    if not may_split(tree, limits, search, targets, work.rows, 0, 0):
+        return np.int64(0)
+    work.job[0, 0] = 0
+    work.job[0, 1] = 0
+    work.job[0, 2] = m
+    work.job[0, 3] = 0
+    work.job[0, 4] = take_slot(work, 0)
+    work.job[0, 5] = FROM_ROWS
+    search.weight[0] = float(weight_of(search, word))
+    search.moment[0] = moment_of(search, word, second)
+    return np.int64(1)

@@ -1,1 +1,0 @@
-"""What members say of examples, read and checked once: votes, labels and weights."""

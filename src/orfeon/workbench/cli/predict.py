@@ -1,0 +1,190 @@
+"""The command ``orfeon predict``: predict new rows with a saved model."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from orfeon.errors import UserError
+from orfeon.utils.text import duration_text, nearest_names
+from orfeon.workbench.cli import options as types
+from orfeon.workbench.cli.live import LiveDisplay
+from orfeon.workbench.cli.output import print_json, say
+from orfeon.workbench.cli.parser import command_parser
+from orfeon.workbench.cli.prediction_files import FORMATS, format_of, open_predictions
+from orfeon.workbench.cli.saved_models import (
+    SavedModel,
+    add_foreign_option,
+    model_failures,
+    read_saved,
+)
+from orfeon.workbench.cli.tables import read_pieces
+
+_DESCRIPTION = """\
+Predicts the rows of a table with a saved model and writes one row for each, in the same order: to a
+file, or as CSV to standard output. The table needs the columns that the model was trained on, by
+name and in any order; other columns, and the target, are ignored. Categories not seen in training
+count as missing values.
+
+Rows are read, predicted and written a few thousand at a time, so a CSV or Parquet file of any size
+needs little memory. The output file appears once it is complete.
+
+The column 'prediction' holds the class or the number. With --proba, there is also a column
+'probability_CLASS' for each class.
+"""
+
+_EXAMPLES = """\
+orfeon fit waveform -o model.orfeon
+orfeon predict model.orfeon waveform:20
+orfeon predict model.orfeon new.csv --id customer --proba -o predictions.csv
+orfeon predict model.orfeon new.parquet -o predictions.parquet
+cat new.csv | orfeon predict model.orfeon - --format jsonl | head
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Define the arguments."""
+    parser = command_parser(
+        subparsers, "predict", "predict new rows with a saved model", _DESCRIPTION, _EXAMPLES
+    )
+    parser.add_argument("model", type=types.existing_file, metavar="MODEL", help="a model file")
+    parser.add_argument(
+        "data", metavar="DATA", help="a file, - for standard input, or the name of a data set"
+    )
+    parser.add_argument(
+        "-o", "--output", type=types.output_file, metavar="FILE",
+        help="file to write: .csv, .csv.gz, .jsonl or .parquet; default: standard output",
+    )  # fmt: skip
+    parser.add_argument(
+        "--proba", action="store_true", help="also write the probability of each class"
+    )
+    parser.add_argument(
+        "--id", metavar="COL", help="a column of the data to copy before the predictions"
+    )
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="default: inferred from the name of FILE; csv on standard output",
+    )
+    parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
+    add_foreign_option(parser)
+    types.add_output_options(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Predict in pieces."""
+    output: Path | None = options.output
+    form = format_of(output, options.format)
+    if output is not None:
+        types.check_output(output, force=options.force)
+    elif options.json:
+        raise UserError(
+            "--json needs a file for the predictions: name one with -o, or use --format jsonl for "
+            "one JSON object per line."
+        )
+    saved = read_saved(options.model, foreign=options.foreign)
+    _check_asked(saved, options.proba)
+    start = time.perf_counter()
+    n_rows = 0
+    with LiveDisplay("predicting", quiet=options.quiet or output is None) as display:
+        display.start(100)
+        with open_predictions(output, form) as file:
+            for piece in _predictions(saved, options.data, options.id, options.proba, display):
+                file.write(piece)
+                n_rows += len(piece)
+            if n_rows == 0:
+                raise UserError(f"{options.data} has no rows.")
+    _tell(options, saved, n_rows, time.perf_counter() - start)
+    return 0
+
+
+def _check_asked(saved: SavedModel, proba: bool) -> None:
+    if not proba:
+        return
+    if saved.task == "regression":
+        raise UserError(f"--proba: {saved.path} predicts numbers, which have no probabilities.")
+    if not hasattr(saved.model, "predict_proba"):
+        kind = type(saved.model).__name__
+        raise UserError(f"--proba: {kind} has no predict_proba; leave --proba out.")
+
+
+def _predictions(
+    saved: SavedModel, data: str, identifier: str | None, proba: bool, display: LiveDisplay
+) -> Iterator[Any]:
+    """The predictions of a table, a few thousand rows at a time."""
+    read = 0.0
+    n_rows = 0
+    for frame, share in read_pieces(data, _columns_of_words(saved, identifier)):
+        if not len(frame):
+            continue
+        display.running([f"rows {n_rows + 1:,} to {n_rows + len(frame):,}"])
+        yield predictions_of(saved, frame, identifier=identifier, proba=proba)
+        n_rows += len(frame)
+        display.advance(100 * (share - read), f"{n_rows:,} rows")
+        read = share
+
+
+def _columns_of_words(saved: SavedModel, identifier: str | None) -> frozenset[str]:
+    """Columns to read as strings, even if they look like numbers."""
+    words = set() if identifier is None else {identifier}
+    if saved.preparation is not None:
+        words |= {plan.name for plan in saved.preparation.columns_used if plan.kind == "category"}
+    return frozenset(words)
+
+
+def predictions_of(
+    saved: SavedModel, frame: Any, *, identifier: str | None = None, proba: bool = False
+) -> Any:
+    """The predictions of some rows, as a data frame."""
+    import pandas
+
+    columns: dict[str, Any] = {}
+    if identifier is not None:
+        columns[identifier] = _identifier(frame, identifier)
+    with model_failures(saved.path):
+        X = saved.features(frame)
+        try:
+            predicted = saved.model.predict(X)
+            probabilities = saved.model.predict_proba(X) if proba else None
+        except UserError:
+            raise
+        except ValueError as error:
+            raise UserError(f"{saved.path.name} rejects these rows: {error}") from error
+        columns["prediction"] = predicted
+        if probabilities is not None:
+            for j, label in enumerate(saved.model.classes_):
+                columns[f"probability_{label}"] = probabilities[:, j]
+        return pandas.DataFrame(columns)
+
+
+def _identifier(frame: Any, name: str) -> Any:
+    found = [column for column in frame.columns if str(column).strip() == name]
+    if not found:
+        near = nearest_names(name, map(str, frame.columns))
+        raise UserError(f"--id: the data has no column {name!r}{near}.")
+    if name == "prediction" or name.startswith("probability_"):
+        raise UserError(f"--id {name}: the output has a column of this name; rename yours.")
+    return frame[found[0]].to_numpy()
+
+
+def _tell(options: argparse.Namespace, saved: SavedModel, n_rows: int, seconds: float) -> None:
+    if options.json:
+        print_json(
+            {
+                "model": str(saved.path),
+                "data": options.data,
+                "output": str(options.output),
+                "target": None if saved.preparation is None else saved.preparation.target,
+                "rows": n_rows,
+                "seconds": seconds,
+            }
+        )
+    elif options.output is not None:
+        rows = f"{n_rows:,} row{'s' * (n_rows != 1)}"
+        say(
+            f"{rows} predicted in {duration_text(seconds)} and written to {options.output}.",
+            quiet=options.quiet,
+        )

@@ -1,0 +1,333 @@
+"""From the runs of a study to its figures: scores, the honest one, and the choice.
+
+A candidate is chosen twice. For each outer fold, the folds inside its training part choose one,
+and its score on the outer test part counts: the mean of these is what the whole procedure, choice
+included, can be expected to do. Then the outer folds together choose the candidate of the final
+model, whose own mean, being the best of many, is too good to be reported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.utils.types import Floats
+from orfeon.workbench.experiment.evaluation import RunKey
+from orfeon.workbench.experiment.methods import METHODS
+from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, Honest
+from orfeon.workbench.experiment.plan import Plan
+from orfeon.workbench.experiment.scoring import METRICS
+
+if TYPE_CHECKING:
+    from orfeon.statistics.t_tests import PairedTTest
+
+
+#: Folds below which their spread says nothing.
+FEWEST_FOLDS = 4
+#: The method that others must beat; it is never chosen while there is another.
+BASELINE = "baseline"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The runs of a study, of its complete outer folds."""
+
+    plan: Plan
+    units: tuple[int, ...]
+    outer: Mapping[tuple[int, str], dict[str, Any]] = field(hash=False)
+    inner: Mapping[tuple[int, str], list[dict[str, Any]]] = field(hash=False)
+    timings: Mapping[tuple[int, str], dict[str, float]] = field(hash=False)
+    n_classes: int = 0
+
+    @classmethod
+    def of(
+        cls, plan: Plan, rows: Sequence[Any], n_classes: int = 0, most: int | None = None
+    ) -> Evidence:
+        """Sort the rows of a store."""
+        outer, timings = {}, {}
+        inner: dict[tuple[int, str], dict[int, dict[str, Any]]] = {}
+        for row in rows:
+            key = RunKey.read(row.key)
+            place = (key.unit, key.method)
+            if key.inner is None:
+                outer[place], timings[place] = row.result, row.timings or {}
+            else:
+                inner.setdefault(place, {})[key.inner] = row.result
+        complete = tuple(
+            unit
+            for unit in sorted({unit for unit, _ in outer})
+            if all(
+                (unit, name) in outer and len(inner.get((unit, name), {})) == plan.n_inner
+                for name in plan.methods
+            )
+        )
+        units = complete[:most]
+        listed = {place: [found[i] for i in sorted(found)] for place, found in inner.items()}
+        return cls(
+            plan,
+            units,
+            {place: found for place, found in outer.items() if place[0] in units},
+            {place: found for place, found in listed.items() if place[0] in units},
+            {place: found for place, found in timings.items() if place[0] in units},
+            n_classes,
+        )
+
+    def outer_scores(self, name: str, metric: str) -> Floats:
+        """A measure of a candidate on each outer fold."""
+        method = method_of(name)
+        return np.array(
+            [_score(self.outer[unit, method], name, metric) for unit in self.units], dtype=float
+        )
+
+    def inner_mean(self, unit: int, name: str) -> float:
+        """Mean over the inner folds of an outer one, of the measure that counts."""
+        found = self.inner[unit, method_of(name)]
+        return float(np.mean([_score(result, name, self.plan.metric) for result in found]))
+
+    def inner_nodes(self, unit: int, name: str) -> float:
+        """Mean number of nodes over the inner folds of an outer one."""
+        return _mean_size(self.inner[unit, method_of(name)], name, "nodes")
+
+    def size(self, name: str, what: str) -> float:
+        """Mean number of members or nodes of a candidate, over the outer folds."""
+        method = method_of(name)
+        return _mean_size([self.outer[unit, method] for unit in self.units], name, what)
+
+    @cached_property
+    def parts(self) -> npt.NDArray[np.int64]:
+        """Numbers of training and test samples of each outer fold."""
+        found = []
+        for unit in self.units:
+            results = (self.outer[unit, name] for name in self.plan.methods)
+            known = next((result["n"] for result in results if "n" in result), None)
+            if known is not None:
+                found.append(known)
+        return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Mean numbers of training and test samples of the outer folds."""
+        if not len(self.parts):
+            return math.nan, math.nan
+        n_train, n_test = self.parts.mean(axis=0)
+        return float(n_train), float(n_test)
+
+    @property
+    def test_ratio(self) -> float:
+        """Test samples for each training sample, on average: what makes folds depend."""
+        if not len(self.parts):
+            return math.nan
+        return float((self.parts[:, 1] / self.parts[:, 0]).mean())
+
+    @property
+    def n_tested(self) -> int:
+        """Samples that were tested on, each counted once."""
+        n_apart = self.plan.n_folds if self.plan.design == "cv" else 1
+        return int(self.parts[:n_apart, 1].sum())
+
+
+def method_of(candidate: str) -> str:
+    """The method of a candidate."""
+    return candidate.partition("@")[0]
+
+
+def best_of(scores: Mapping[str, float], nodes: Mapping[str, float]) -> str | None:
+    """The candidate with the lowest score; of equal ones, the smallest model."""
+    able = {name: score for name, score in scores.items() if not math.isnan(score)}
+    if len(able) > 1:
+        able.pop(BASELINE, None)
+    if not able:
+        return None
+
+    def significance(name: str) -> tuple[float, float]:
+        return able[name], _or_infinite(nodes.get(name, math.nan))
+
+    return min(able, key=significance)
+
+
+def honest_choice(evidence: Evidence) -> Honest | None:
+    """What to expect of the study's own choice."""
+    names = evidence.plan.candidates()
+    chosen: dict[int, str] = {}
+    for unit in evidence.units:
+        means = {name: evidence.inner_mean(unit, name) for name in names}
+        best = best_of(means, {name: evidence.inner_nodes(unit, name) for name in names})
+        if best is not None:
+            chosen[unit] = best
+    if not chosen:
+        return None
+    scores = {
+        metric: np.array(
+            [
+                _score(evidence.outer[unit, method_of(name)], name, metric)
+                for unit, name in chosen.items()
+            ]
+        )
+        for metric in METRICS[evidence.plan.task]
+    }
+    return Honest(scores, _interval(evidence, scores[evidence.plan.metric]), tuple(chosen.values()))
+
+
+def interval(scores: Floats, test_ratio: float, n_tested: int | None = None) -> tuple[float, float]:
+    """95% interval of a mean over folds that share training samples (Nadeau and Bengio 2003)."""
+    from scipy.stats import binomtest
+
+    if (
+        not len(scores)
+        or not np.all(np.isfinite(scores))
+        or (len(scores) < FEWEST_FOLDS and not n_tested)
+    ):
+        return math.nan, math.nan
+    if len(scores) < FEWEST_FOLDS:  # too few to see how much they differ
+        low, high = math.inf, -math.inf
+    else:
+        low, high = corrected_test(scores, np.zeros(len(scores)), test_ratio).interval(0.95)
+    if n_tested:
+        mean = float(scores.mean())
+        exact = binomtest(round(mean * n_tested), n_tested).proportion_ci(method="exact")
+        return max(0.0, min(low, float(exact.low))), min(1.0, max(high, float(exact.high)))
+    return (math.nan, math.nan) if _is_constant(scores) else (low, high)
+
+
+def _interval(evidence: Evidence, scores: Floats) -> tuple[float, float]:
+    is_error = evidence.plan.metric == "error"
+    return interval(scores, evidence.test_ratio, evidence.n_tested if is_error else None)
+
+
+def corrected_test(first: Floats, second: Floats, test_ratio: float) -> PairedTTest:
+    """The corrected resampled t-test, where only the ratio of the parts is known."""
+    from orfeon.statistics import corrected_resampled_t_test
+
+    n_train = 1_000_000  # only the ratio counts
+    n_test = max(round(test_ratio * n_train), 1)
+    return corrected_resampled_t_test(first, second, n_train=n_train, n_test=n_test)
+
+
+def _is_constant(values: Floats) -> bool:
+    """Whether values differ by no more than rounding."""
+    return float(np.ptp(values)) <= 1e-12 * max(1.0, float(np.abs(values).max()))
+
+
+def rank_candidates(evidence: Evidence) -> tuple[Candidate, ...]:
+    """Every candidate with its figures."""
+    from scipy.stats import rankdata
+
+    plan = evidence.plan
+    names = plan.candidates()
+    counted = np.array([evidence.outer_scores(name, plan.metric) for name in names])
+    filled = np.where(np.isnan(counted), np.inf, counted)
+    ranks = rankdata(filled, axis=0).mean(axis=1)
+    nodes = {name: evidence.size(name, "nodes") for name in names}
+    best = best_of(dict(zip(names, counted.mean(axis=1), strict=True)), nodes)
+    against = None if best is None else counted[names.index(best)]
+    found = [
+        _candidate(evidence, name, float(ranks[i]), None if name == best else against)
+        for i, name in enumerate(names)
+    ]
+    # Among equals the chosen one comes first, then the smallest.
+    return tuple(
+        found[i]
+        for i in sorted(
+            range(len(names)),
+            key=lambda i: (filled[i].mean(), names[i] != best, _or_infinite(nodes[names[i]])),
+        )
+    )
+
+
+def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats | None) -> Candidate:
+    plan = evidence.plan
+    method = METHODS[method_of(name)]
+    keep = float(name.partition("@")[2]) if "@" in name else None
+    scores = {metric: evidence.outer_scores(name, metric) for metric in METRICS[plan.task]}
+    times = [evidence.timings[unit, method.name] for unit in evidence.units]
+    order = 0.0 if keep is None else _middle(times, "order")
+    return Candidate(
+        name, method.name, candidate_title(method.name, keep), method.idea, keep, scores,
+        members=evidence.size(name, "members"),
+        nodes=evidence.size(name, "nodes"),
+        fit_seconds=_middle(times, "fit") + order,
+        predict_seconds=_middle(times, f"predict {name}"),
+        interval=_interval(evidence, scores[plan.metric]),
+        rank=rank,
+        p_versus_best=_p_value(scores[plan.metric], best_scores, evidence.test_ratio),
+        confusion=_confusion(evidence, name),
+    )  # fmt: skip
+
+
+def candidate_title(method: str, keep: float | None) -> str:
+    """What a candidate is called in tables."""
+    title = METHODS[method].title
+    return title if keep is None else f"{title}, ordered, {100 * keep:g}%"
+
+
+def mean_curves(evidence: Evidence) -> tuple[FoldCurves, ...]:
+    """Error curves of the methods whose members were ordered, averaged over the outer folds."""
+    found = []
+    for name in evidence.plan.methods:
+        curves = [evidence.outer[unit, name].get("curves") for unit in evidence.units]
+        known = [curve for curve in curves if curve]
+        if not known or len(known) < len(curves):
+            continue
+        length = min(len(curve["random"]) for curve in known)
+        random, ordered = (
+            np.mean([curve[kind][:length] for curve in known], axis=0)
+            for kind in ("random", "ordered")
+        )
+        title = METHODS[name].title
+        found.append(FoldCurves(name, title, np.arange(1, length + 1), random, ordered))
+    return tuple(found)
+
+
+def _score(result: Mapping[str, Any], name: str, metric: str) -> float:
+    value = result.get("scores", {}).get(name, {}).get(metric)
+    return math.nan if value is None else float(value)
+
+
+def _mean_size(results: Sequence[Mapping[str, Any]], name: str, what: str) -> float:
+    found = [result.get("sizes", {}).get(name, {}).get(what) for result in results]
+    known = [size for size in found if size is not None]
+    return float(np.mean(known)) if known else math.nan
+
+
+def _middle(times: Sequence[Mapping[str, float]], part: str) -> float:
+    """The median: a first fit may compile, and others may use the machine."""
+    found = [time[part] for time in times if part in time]
+    return float(np.median(found)) if found else math.nan
+
+
+def _or_infinite(size: float) -> float:
+    return math.inf if math.isnan(size) else size
+
+
+def _p_value(scores: Floats, best: Floats | None, test_ratio: float) -> float | None:
+    """Corrected resampled t-test on the folds where both have a score.
+
+    NaN where it would say nothing: with fewer than four folds, or where differences that are
+    multiples of one sample happen to be equal and have no spread to go by.
+    """
+    if best is None:
+        return None
+    both = np.isfinite(scores) & np.isfinite(best)
+    differences = scores[both] - best[both]
+    if both.sum() < FEWEST_FOLDS:
+        return math.nan
+    if _is_constant(differences):
+        return 1.0 if abs(float(differences[0])) < 1e-12 else math.nan
+    return float(corrected_test(scores[both], best[both], test_ratio).p_value)
+
+
+def _confusion(evidence: Evidence, name: str) -> npt.NDArray[np.int64] | None:
+    found = [evidence.outer[unit, method_of(name)].get("confusion", {}) for unit in evidence.units]
+    known = [np.array(triples[name], dtype=np.int64) for triples in found if name in triples]
+    if not known:
+        return None
+    true, answers, count = np.concatenate(known).T
+    counts = np.zeros((evidence.n_classes, evidence.n_classes), dtype=np.int64)
+    np.add.at(counts, (true, answers), count)
+    return counts

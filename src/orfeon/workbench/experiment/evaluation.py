@@ -1,0 +1,286 @@
+"""One run of a study: a method fitted on some rows and measured on others, whole and pruned."""
+
+from __future__ import annotations
+
+import time
+import warnings
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.utils.text import short
+from orfeon.utils.user_warning import AdvisedWarning
+from orfeon.workbench.experiment.folding import Folding
+from orfeon.workbench.experiment.methods import METHODS, Method, Task
+from orfeon.workbench.experiment.scoring import (
+    class_scores,
+    full_shares,
+    target_scores,
+)
+
+#: A message of a warning or an error is cut there.
+_LONGEST = 300
+#: Samples by which predictions are timed.
+_TIMED_ROWS = 200
+
+
+class RunKey(NamedTuple):
+    """What no two runs of a study share."""
+
+    unit: int
+    inner: int | None
+    method: str
+
+    @property
+    def text(self) -> str:
+        """The key as the store has it."""
+        part = "outer" if self.inner is None else f"inner {self.inner}"
+        return f"fold {self.unit:05d} {part} {self.method}"
+
+    @property
+    def key(self) -> str:
+        """The same, for messages about tasks."""
+        return self.text
+
+    @staticmethod
+    def read(text: str) -> RunKey:
+        """A key from its text."""
+        words = text.split()
+        inner = None if words[2] == "outer" else int(words[3])
+        return RunKey(int(words[1]), inner, words[-1])
+
+
+class Finished(NamedTuple):
+    """What a run found."""
+
+    key: RunKey
+    seed: int
+    result: dict[str, Any]
+    seconds: float
+    timings: dict[str, float]
+    warnings: tuple[str, ...] = ()
+
+
+@contextmanager
+def findings() -> Iterator[list[str]]:
+    """Hear what fits warn of, without advice on parameters that a study does not take."""
+    answers: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield answers
+    answered = (warning.message for warning in caught)
+    found = (one.finding if isinstance(one, AdvisedWarning) else one for one in answered)
+    answers += sorted({short(one, _LONGEST) for one in found})
+
+
+def candidate_name(method: str, keep: float | None) -> str:
+    """Name of a candidate."""
+    return method if keep is None else f"{method}@{keep:g}"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Evaluates runs; it is sent to where they are run."""
+
+    X: Any
+    y: npt.NDArray[Any]
+    task: Task
+    n_classes: int
+    folding: Folding
+    rule: str
+    keep: tuple[float, ...]
+    members: int | None
+    seed: int
+    n_jobs: int = 1
+
+    def random_state(self, key: RunKey) -> int:
+        """The seed of a run's estimator."""
+        words = [self.seed, key.unit, 0 if key.inner is None else 1 + key.inner]
+        words.append(zlib.crc32(key.method.encode()))
+        return int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
+
+    def __call__(self, key: RunKey) -> Finished:
+        """Fit and measure."""
+        start = time.perf_counter()
+        outer, inner = self.folding.both(key.unit)
+        split = outer if key.inner is None else inner[key.inner]
+        seed = self.random_state(key)
+        timings: dict[str, float] = {}
+        with findings() as answers:
+            try:
+                result = self._run(key, split.train, split.test, seed, timings)
+            except (MemoryError, OSError, ImportError):
+                raise  # the machine's fault: another time it may do, so nothing is stored
+            except Exception as error:
+                # A method that cannot do with these data is a finding, not the end of the study.
+                result = {"failed": short(f"{type(error).__name__}: {error}", _LONGEST)}
+        seconds = round(time.perf_counter() - start, 6)
+        return Finished(key, seed, result, seconds, timings, tuple(answers))
+
+    def _run(
+        self,
+        key: RunKey,
+        train: npt.NDArray[np.int64],
+        test: npt.NDArray[np.int64],
+        seed: int,
+        timings: dict[str, float],
+    ) -> dict[str, Any]:
+        method = METHODS[key.method]
+        X_train, y_train = take_rows(self.X, train), self.y[train]
+        X_test, y_test = take_rows(self.X, test), self.y[test]
+        with _Clock(timings, "fit"):
+            model = method.build(self.task, seed, self.n_jobs, self.members).fit(X_train, y_train)
+        result: dict[str, Any] = {"scores": {}, "sizes": {}, "n": [len(train), len(test)]}
+        if key.inner is None and self.task == "classification":
+            result["confusion"] = {}
+        found = None
+        if method.is_prunable:
+            with _Clock(timings, "order"):
+                found = order_members(model, X_train, y_train, self.rule)
+            if key.inner is None:
+                result["curves"] = _curves(model, found, X_test, y_test)
+        for name, candidate in self._candidates(method, model, found):
+            predicted = candidate.predict(X_test)
+            scores = self._scores(candidate, X_test, y_test, predicted)
+            result["scores"][name] = scores
+            result["sizes"][name] = model_size(candidate)
+            if "confusion" in result:
+                result["confusion"][name] = _confusions(y_test, predicted.astype(np.int64))
+            if key.inner is None:
+                timings[f"predict {name}"] = _prediction_time(candidate, X_test)
+        return result
+
+    def _scores(
+        self, model: Any, X: Any, y: npt.NDArray[Any], predicted: npt.NDArray[Any]
+    ) -> dict[str, float]:
+        if self.task == "regression":
+            return target_scores(y, np.asarray(predicted, dtype=np.float64))
+        return class_scores(y, predicted.astype(np.int64), full_shares(model, X, self.n_classes))
+
+    def _candidates(self, method: Method, model: Any, found: Any) -> list[tuple[str, Any]]:
+        """The whole model and, where members were ordered, its parts."""
+        candidates = [(method.name, model)]
+        if found is not None:
+            candidates += [
+                (candidate_name(method.name, share), first_members(model, found, share))
+                for share in self.keep
+            ]
+        return candidates
+
+
+class _Clock:
+    """Notes how long a block takes."""
+
+    def __init__(self, timings: dict[str, float], name: str) -> None:
+        self._timings, self._name = timings, name
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+
+    def __exit__(self, *exception: object) -> None:
+        self._timings[self._name] = round(time.perf_counter() - self._start, 6)
+
+
+def _confusions(codes: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64]) -> list[list[int]]:
+    """True class, predicted class and how often: of many classes most pairs never occur."""
+    pairs, counts = np.unique(np.column_stack([codes, predicted]), axis=0, return_counts=True)
+    found: list[list[int]] = np.column_stack([pairs, counts]).tolist()
+    return found
+
+
+def _prediction_time(model: Any, X: Any) -> float:
+    """Seconds for 1000 samples: the best of three, as first calls and busy machines add to it."""
+    enough = take_rows(X, np.resize(np.arange(len(X)), _TIMED_ROWS))
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        model.predict(enough)
+        seconds.append(time.perf_counter() - start)
+    return round(min(seconds) * 1000.0 / _TIMED_ROWS, 7)
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
+    """Some rows of an array or a data frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def order_members(model: Any, X: Any, y: npt.NDArray[Any], rule: str) -> Any:
+    """Order the members of a fitted ensemble by its training set."""
+    from orfeon.ordering import order
+
+    return order(model, X, y, rule=rule)
+
+
+def first_members(model: Any, found: Any, keep: float) -> Any:
+    """The ensemble of the first members of an order."""
+    from orfeon.members import adapt
+
+    return adapt(model).subset(found.members(keep))
+
+
+def _curves(model: Any, found: Any, X: Any, y: npt.NDArray[Any]) -> dict[str, list[float]]:
+    """Errors of the first 1, 2, ... members, as trained and as ordered."""
+    from orfeon.members.vote_input import read_source
+    from orfeon.ordering import error_curve
+
+    if found.n_classes:
+        # Classes that were not trained on cannot be voted for; curves go without their samples.
+        known = np.isin(y, model.classes_)
+        if not known.any():
+            return {}
+        X, y = take_rows(X, np.flatnonzero(known)), y[known]
+    selection = read_source(model, X, y).selection
+    as_trained = np.arange(len(found))
+    return {
+        "random": _rounded(error_curve(selection, as_trained)),
+        "ordered": _rounded(
+            error_curve(selection, found.order, found.subsets, found.member_weights)
+        ),
+    }
+
+
+def _rounded(curve: npt.NDArray[np.float64]) -> list[float]:
+    """Fewer digits: a curve is a picture, and a store has thousands of them."""
+    return [float(f"{error:.6g}") for error in curve]
+
+
+def model_size(model: Any) -> dict[str, int | None]:
+    """Number of members and of nodes."""
+    forests = _forests(model, depth=6)
+    nodes = sum(int(forest.n_nodes.sum()) for forest in forests)
+    try:
+        members = len(model)
+    except TypeError:
+        members = max(1, sum(len(forest) for forest in forests))
+    return {"members": members, "nodes": nodes or None}
+
+
+def _forests(part: Any, depth: int) -> list[Any]:
+    """The forests inside a fitted model, each once."""
+    from orfeon.forest import Forest
+
+    found: dict[int, Any] = {}
+
+    def look(at: Any, depth: int) -> None:
+        if isinstance(at, Forest):
+            found[id(at)] = at
+        elif depth == 0 or isinstance(at, np.ndarray | str | bytes | int | float | type(None)):
+            return
+        elif isinstance(at, list | tuple):
+            for item in at:
+                look(item, depth - 1)
+        elif isinstance(at, Mapping):
+            for item in at.values():
+                look(item, depth - 1)
+        elif type(at).__module__.split(".")[0] in ("orfeon", "sklearn"):
+            for name, item in getattr(at, "__dict__", {}).items():
+                if name not in ("order_", "_parts"):  # what is kept twice
+                    look(item, depth - 1)
+
+    look(part, depth)
+    return list(found.values())

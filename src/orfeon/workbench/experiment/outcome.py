@@ -1,0 +1,194 @@
+"""What a study found: scores of all candidates, the honest figure, the choice and its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.utils.types import Floats
+from orfeon.workbench.experiment.methods import Task
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to a model, and how it did on every outer fold."""
+
+    name: str
+    method: str
+    title: str
+    idea: str
+    keep: float | None
+    scores: Mapping[str, Floats]
+    members: float
+    nodes: float
+    fit_seconds: float
+    predict_seconds: float
+    interval: tuple[float, float]
+    rank: float
+    p_versus_best: float | None
+    confusion: npt.NDArray[np.int64] | None = None
+
+    def mean(self, metric: str) -> float:
+        """Mean of a measure over the outer folds."""
+        return float(np.mean(self.scores[metric]))
+
+
+@dataclass(frozen=True)
+class FoldCurves:
+    """Error against the number of members, averaged over the outer folds."""
+
+    method: str
+    title: str
+    sizes: npt.NDArray[np.int64]
+    random: Floats
+    ordered: Floats
+
+
+@dataclass(frozen=True)
+class Honest:
+    """What to expect of the whole procedure: choice made on inner folds, judged on outer ones."""
+
+    scores: Mapping[str, Floats]
+    interval: tuple[float, float]
+    chosen: tuple[str, ...]
+
+    def mean(self, metric: str) -> float:
+        """Mean of a measure over the outer folds."""
+        return float(np.mean(self.scores[metric]))
+
+
+@dataclass(frozen=True)
+class Showcase:
+    """Models of one outer fold, for pictures on samples that they have not seen."""
+
+    models: Mapping[str, Any]
+    X_train: Any
+    y_train: npt.NDArray[Any]
+    X_test: Any
+    y_test: npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class StudyOutcome:
+    """All that a study found.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data.
+    task : {"classification", "regression"}
+        What is predicted.
+    target : str
+        Name of the target.
+    classes : tuple of str
+        Names of the classes; empty for regression.
+    metric : str
+        The measure that counts; lower is better for every measure of a study.
+    metrics : dict of str to str
+        All measures and what they are called.
+    candidates : tuple of Candidate
+        Best first, by mean of the measure that counts.
+    honest : Honest
+        The figure to report.
+    chosen : str
+        Name of the candidate of the final model.
+    curves : tuple of FoldCurves
+        Of the methods whose members were ordered.
+    showcase : Showcase or None
+        For pictures.
+    model : estimator
+        The chosen candidate, trained on all samples.
+    preparation : Preparation
+        From a raw table to what the model takes.
+    profile : Profile
+        What the columns of the table are.
+    notes : tuple of str
+        What was done to the data, methods that failed, warnings: sentences.
+    n_rows, n_features : int
+        Of the prepared table.
+    n_studied : int
+        Rows that the comparison used; the final model uses all.
+    n_folds, n_outer : int
+        Folds of a repetition, and outer folds in all.
+    n_train, n_test : float
+        Mean sizes of the outer training and test sets.
+    test_ratio : float
+        Test samples for each training sample, on average: what makes outer folds depend.
+    n_runs : int
+        Fits behind the figures.
+    seconds : float
+        Time of all fits.
+    configuration : dict
+        The plan, as plain data: what fixes every figure.
+    command : str
+        The command that repeats it.
+    versions : dict of str to str
+        Of the packages that matter.
+    seed : int
+        The seed.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.datasets import make_twonorm
+    >>> from orfeon.workbench import run_study
+    >>> X, y = make_twonorm(60, random_state=0)
+    >>> frame = pandas.DataFrame(X).rename(columns="x{}".format).assign(norm=y)
+    >>> found = run_study(frame, "norm", methods=["cart"], repetitions=1)
+    >>> found.task, found.chosen, found.best.title
+    ('classification', 'cart', 'CART tree')
+    """
+
+    name: str
+    task: Task
+    target: str
+    classes: tuple[str, ...]
+    metric: str
+    metrics: Mapping[str, str]
+    candidates: tuple[Candidate, ...]
+    honest: Honest
+    chosen: str
+    curves: tuple[FoldCurves, ...]
+    showcase: Showcase | None
+    model: Any
+    preparation: Any
+    profile: Any
+    notes: tuple[str, ...]
+    n_rows: int
+    n_features: int
+    n_studied: int
+    n_folds: int
+    n_outer: int
+    n_train: float
+    n_test: float
+    test_ratio: float
+    n_runs: int
+    seconds: float
+    configuration: Mapping[str, Any] = field(hash=False)
+    command: str
+    versions: Mapping[str, str] = field(hash=False)
+    seed: int
+
+    def candidate(self, name: str) -> Candidate:
+        """A candidate by name.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        Candidate
+            The candidate.
+        """
+        return next(candidate for candidate in self.candidates if candidate.name == name)
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate of the final model."""
+        return self.candidate(self.chosen)

@@ -1,0 +1,461 @@
+"""A study from a table to its outcome."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.errors import ArgumentError, UserError
+from orfeon.workbench.experiment.choice import (
+    FEWEST_FOLDS,
+    Evidence,
+    best_of,
+    honest_choice,
+    mean_curves,
+    rank_candidates,
+)
+from orfeon.workbench.experiment.evaluation import Evaluation, RunKey, findings, take_rows
+from orfeon.workbench.experiment.final import final_model, showcase, showcase_names
+from orfeon.workbench.experiment.folding import Folding
+from orfeon.workbench.experiment.methods import METHODS
+from orfeon.workbench.experiment.outcome import StudyOutcome
+from orfeon.workbench.experiment.plan import Plan, fingerprint, groups_fingerprint
+from orfeon.workbench.experiment.running import Listener, NullListener, Running, unit_keys
+from orfeon.workbench.experiment.sampling import SMALL, affordable_rows, sample_rows, time_methods
+from orfeon.workbench.experiment.scoring import METRICS
+from orfeon.workbench.prepare import Prepared, prepare
+from orfeon.workbench.store import RunRow, Store, Study
+
+#: Seconds of a study that names neither a budget nor repetitions.
+BUDGET = 60.0
+#: Seconds, no limit, or what suits.
+Budget = float | Literal["auto"] | None
+#: Seconds that the training of the final model may always take.
+_LEAST_FIT = 30.0
+#: Power of the number of rows by which the time of a fit is taken to grow.
+_POWER = 1.15
+#: Outer folds that are run whatever the budget says: fewer show nothing of how much they differ.
+_LEAST = 5
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How far a study goes."""
+
+    budget: float | None
+    repetitions: int | None
+    compare_rows: int | None
+
+    @classmethod
+    def of(
+        cls,
+        budget: Budget = "auto",
+        repetitions: int | None = None,
+        compare_rows: int | None = None,
+    ) -> Extent:
+        """Check what is given and fill in the rest."""
+        if budget == "auto":
+            budget = BUDGET if repetitions is None else None
+        if budget is None and repetitions is None:
+            repetitions = 1
+        return cls(budget, repetitions, compare_rows)
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and self.budget <= 0:
+            raise ArgumentError("budget", f"must be longer than 0 s; got {self.budget} s.")
+        if self.repetitions is not None and self.repetitions < 1:
+            raise ArgumentError("repetitions", f"must be at least 1; got {self.repetitions}.")
+        if self.compare_rows is not None and self.compare_rows < 20:
+            raise ArgumentError("compare_rows", f"must be at least 20; got {self.compare_rows}.")
+
+
+def run_study(
+    frame: Any,
+    target: str,
+    *,
+    name: str = "data",
+    task: str = "auto",
+    methods: Sequence[str] | None = None,
+    metric: str | None = None,
+    budget: Budget = "auto",
+    repetitions: int | None = None,
+    compare_rows: int | None = None,
+    design: Any = "cv",
+    n_folds: int = 5,
+    n_inner_folds: int = 3,
+    test_share: float = 1 / 3,
+    rule: str | None = None,
+    keep: Sequence[float] = (0.2, 0.4),
+    members: int | None = None,
+    group: str | None = None,
+    drop: Iterable[str] = (),
+    keep_columns: Iterable[str] = (),
+    seed: int = 0,
+    n_jobs: int | None = None,
+    cluster: Any = None,
+    store: Any = ":memory:",
+    listener: Listener | None = None,
+    command: str = "",
+    notes: Sequence[str] = (),
+) -> StudyOutcome:
+    """Compare methods on a table, choose one, and train it on all rows.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table as it came: numbers, words, dates, missing values.
+    target : str
+        The column to predict.
+    name : str, default="data"
+        Name of the data.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What to predict.
+    methods : sequence of str, optional
+        Names in :data:`orfeon.workbench.experiment.methods.METHODS`.
+    metric : str, optional
+        The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``; ``"rmse"``,
+        ``"mae"``, ``"unexplained"``.
+    budget : float, None or "auto", default="auto"
+        Seconds; by default 60, or none if ``repetitions`` is given.
+    repetitions : int, optional
+        Repetitions of the cross-validation, or number of random splits.
+    compare_rows : int, optional
+        Rows to compare on; the final model is trained on all.
+    design : {"cv", "splits"}, default="cv"
+        Repeated stratified cross-validation, or random splits.
+    n_folds, n_inner_folds : int, default=5 and 3
+        Outer and inner folds.
+    test_share : float, default=1/3
+        Share of the test part of random splits.
+    rule : str, optional
+        Ordering rule of pruned candidates.
+    keep : sequence of float, default=(0.2, 0.4)
+        Shares of the members that pruned candidates keep.
+    members : int, optional
+        Members of every ensemble.
+    group : str, optional
+        A column whose rows of equal value stay on one side of every split; it is no attribute.
+    drop, keep_columns : iterable of str
+        Columns to leave out, and to use although they look useless.
+    seed : int, default=0
+        Fixes every figure.
+    n_jobs : int, optional
+        Runs at once; -1 for all cores.
+    cluster : Cluster, optional
+        From :func:`orfeon.workbench.tasks.cluster.connect`.
+    store : str or path, default=":memory:"
+        Where runs are kept; those found there are not run again.
+    listener : Listener, optional
+        PredictsTrain how it goes.
+    command : str, default=""
+        What repeats the study, for the report.
+    notes : sequence of str, optional
+        What happened to the data before.
+
+    Returns
+    -------
+    StudyOutcome
+        Scores, the honest figure, the model and its evidence.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.workbench import run_study
+    >>> X, y = make_waveform(150, random_state=0)
+    >>> frame = pandas.DataFrame(X).rename(columns="x{}".format).assign(wave=y)
+    >>> found = run_study(
+    ...     frame, "wave", methods=["cart", "bagging"], members=25, repetitions=1, task="auto"
+    ... )
+    >>> found.chosen, found.n_runs, round(found.honest.mean("error"), 2)
+    ('bagging...', 40, 0.2...)
+    """
+    started = time.perf_counter()
+    extent = Extent.of(budget, repetitions, compare_rows)
+    groups, dropped = _groups(frame, group), [*drop, *([] if group is None else [group])]
+    prepared = prepare(frame, target, task=task, drop=dropped, keep_columns=keep_columns)
+    grouped = None
+    if groups is not None:
+        groups = groups[prepared.rows]
+        grouped = groups_fingerprint(groups, str(group))
+    plan = Plan.of(
+        fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
+        design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
+        keep=keep, members=members, seed=seed, groups=grouped, rows=compare_rows,
+    )  # fmt: skip
+    answered = listener or NullListener()
+    with Store(store) as opened:
+        study = opened.open_study(f"{name}-{plan.digest}", plan.to_dict())
+        bench = _Bench(plan, prepared, study, groups, n_jobs, cluster, answered)
+        n_rows = bench.settle_rows(extent, started)
+        n_units = bench.run(extent, n_rows, started)
+        return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes))
+
+
+def _groups(frame: Any, group: str | None) -> npt.NDArray[Any] | None:
+    """Numbers of the groups of the rows."""
+    import pandas
+
+    if group is None:
+        return None
+    if group not in frame.columns:
+        raise ArgumentError(
+            "group",
+            f"must name a column: {group!r} is not among "
+            f"{', '.join(map(str, frame.columns[:20]))}.",
+        )
+    codes: npt.NDArray[Any] = pandas.factorize(frame[group], use_na_sentinel=False)[0]
+    return codes
+
+
+class _Bench:
+    """The parts of one study."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        prepared: Prepared,
+        study: Study,
+        groups: npt.NDArray[Any] | None,
+        n_jobs: int | None,
+        cluster: Any,
+        answered: Listener,
+    ) -> None:
+        import joblib
+
+        self.plan, self.prepared, self.study, self.groups = plan, prepared, study, groups
+        self.cluster, self.answered = cluster, answered
+        self.n_jobs = int(joblib.effective_n_jobs(n_jobs))
+        self.n_workers = self.n_jobs if cluster is None else max(1, cluster.threads())
+        self.is_classification = plan.task == "classification"
+        self.classes: npt.NDArray[Any] = np.array([])
+        self.y = np.asarray(prepared.y)
+        if self.is_classification:
+            self.classes, self.y = np.unique(prepared.y, return_inverse=True)
+
+    def _evaluation(self, n_rows: int) -> tuple[Evaluation, npt.NDArray[np.int64]]:
+        """What makes the runs, on as many rows as are studied, and these rows."""
+        plan = self.plan
+        rows = sample_rows(self.y, n_rows, self.is_classification, plan.seed)
+        y = self.y[rows]
+        folding = Folding(
+            y, self.is_classification, plan.seed, plan.design, plan.n_folds, plan.n_inner,
+            plan.test_share, None if self.groups is None else self.groups[rows],
+        )  # fmt: skip
+        X = take_rows(self.prepared.X, rows)
+        if all(kind.kind == "f" for kind in X.dtypes):
+            X = X.to_numpy()  # the same numbers, without the cost of a frame in every fit
+        evaluation = Evaluation(
+            X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
+            plan.seed,
+        )  # fmt: skip
+        return evaluation, rows
+
+    def settle_rows(self, extent: Extent, started: float) -> int:
+        """How many rows are compared on: told, or found once and kept in the store."""
+        n_rows = len(self.y)
+        settled = self.study.notes.get("rows")
+        if settled is not None:
+            return int(settled)
+        wanted = n_rows if extent.compare_rows is None else min(extent.compare_rows, n_rows)
+        if extent.budget is not None and extent.compare_rows is None and n_rows > SMALL:
+            self.answered.running("timing the methods on 1,000 rows")
+            evaluation, _ = self._evaluation(n_rows)
+            where = {"n_jobs": self.n_workers, "cluster": self.cluster}
+            seconds = time_methods(evaluation, self.plan, **where)
+            left = max(extent.budget - (time.perf_counter() - started), 0.3 * extent.budget)
+            wanted = affordable_rows(seconds, n_rows, self.plan.n_inner, left * self.n_workers)
+        return int(self.study.note("rows", wanted))
+
+    def run(self, extent: Extent, n_rows: int, started: float) -> int:
+        """Make the runs; the number of outer folds that count."""
+        evaluation, _ = self._evaluation(n_rows)
+        running = Running(
+            self.plan, evaluation, self.study, self.n_workers, self.cluster, self.answered
+        )
+        step = self.plan.n_folds if self.plan.design == "cv" else 1
+        if extent.repetitions is not None and extent.budget is None:
+            n_units = max(extent.repetitions * step, 2)
+            stored = self.study.keys()
+            wanted = [key for unit in range(n_units) for key in unit_keys(self.plan, unit)]
+            self.answered.begin(len(wanted), sum(key.text in stored for key in wanted))
+            running.units(range(n_units))
+            return n_units
+        name = f"outer folds within {extent.budget:g} s"
+        if extent.repetitions is not None:
+            name += f", at most {extent.repetitions} repetitions"
+        settled = self.study.notes.get(name)
+        if settled is not None:
+            return int(settled)
+        self.answered.begin(None)
+        most = None if extent.repetitions is None else extent.repetitions * step
+        # What an earlier call spent, before it was stopped, is spent.
+        spent = sum(row.seconds for row in self.study.rows()) / self.n_workers
+        least = _LEAST if most is None else min(_LEAST, most)
+        n_units = running.within(extent.budget or 0.0, least, step, started - spent, most)
+        return int(self.study.note(name, n_units))
+
+    def outcome(
+        self,
+        name: str,
+        n_units: int,
+        n_rows: int,
+        extent: Extent,
+        command: str,
+        notes: tuple[str, ...],
+    ) -> StudyOutcome:
+        """Judge, choose, and train the final model."""
+        plan, prepared = self.plan, self.prepared
+        rows = self.study.rows()
+        evidence = Evidence.of(plan, rows, len(self.classes), n_units)
+        rows = [row for row in rows if RunKey.read(row.key).unit in evidence.units]
+        candidates = rank_candidates(evidence)
+        means = {candidate.name: candidate.mean(plan.metric) for candidate in candidates}
+        chosen = best_of(means, {candidate.name: candidate.nodes for candidate in candidates})
+        honest = honest_choice(evidence)
+        if chosen is None or honest is None:
+            raise UserError(f"No method could be fitted. {' '.join(_failures(evidence)[:1])}")
+        self.answered.running(f"training the final model: {chosen}")
+        n_jobs = self.n_jobs
+        best = next(candidate for candidate in candidates if candidate.name == chosen)
+        n_final = self._final_rows(extent, chosen, best.fit_seconds, evidence.sizes[0])
+        trained = sample_rows(self.y, n_final, self.is_classification, plan.seed)
+        with findings() as answers:
+            model = final_model(
+                plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs
+            )
+        self.answered.running("training models for the charts")
+        evaluation, studied = self._evaluation(n_rows)
+        X = take_rows(prepared.X, studied)
+        with findings():  # runs have told them
+            shown = showcase(
+                plan, evaluation, prepared.y[studied], showcase_names(chosen, candidates), X, n_jobs
+            )
+        n_train, n_test = evidence.sizes
+        return StudyOutcome(
+            name=name, task=plan.task, target=str(prepared.preparation.target),
+            classes=tuple(str(label) for label in self.classes),
+            metric=plan.metric, metrics=METRICS[plan.task], candidates=candidates, honest=honest,
+            chosen=chosen, curves=mean_curves(evidence), showcase=shown, model=model,
+            preparation=prepared.preparation, profile=prepared.profile,
+            notes=(
+                *notes, *prepared.notes, *self._remarks(len(studied), len(trained)),
+                *_doubts(evidence, rows), *_failures(evidence),
+                *_warnings(self.study.notes, best.method, answers),
+            ),
+            n_rows=len(prepared.y), n_features=prepared.X.shape[1], n_studied=len(studied),
+            n_folds=plan.n_folds, n_outer=len(evidence.units), n_train=n_train, n_test=n_test,
+            test_ratio=evidence.test_ratio,
+            n_runs=len(rows), seconds=float(sum(row.seconds for row in rows)),
+            configuration=self._configuration(name, n_units, n_rows), command=command,
+            versions=dict(rows[-1].versions), seed=plan.seed,
+        )  # fmt: skip
+
+    def _configuration(self, name: str, n_units: int, n_rows: int) -> Mapping[str, Any]:
+        settled = {"name": name, "outer_folds": n_units, "rows": n_rows}
+        return {**self.plan.to_dict(), **settled, "digest": self.plan.digest}
+
+    def _final_rows(self, extent: Extent, name: str, seconds: float, n_train: float) -> int:
+        """Rows that the final model is trained on: all, unless that would take too long.
+
+        It may take as long as the comparison. How long is known from fits of ``seconds`` on
+        ``n_train`` rows.
+        """
+        n_rows = len(self.y)
+        if extent.budget is None:
+            return n_rows
+        note = f"rows of {name} within {extent.budget:g} s"
+        settled = self.study.notes.get(note)
+        if settled is None:
+            growth = (max(extent.budget, _LEAST_FIT) / max(seconds, 1e-6)) ** (1 / _POWER)
+            settled = self.study.note(note, int(min(n_rows, max(n_train * growth, n_train))))
+        return int(settled)
+
+    def _remarks(self, n_rows: int, n_final: int) -> list[str]:
+        """What the study itself did to the data."""
+        remarks = []
+        if n_final < len(self.y):
+            remarks.append(
+                f"The final model is trained on {n_final:,} of the {len(self.y):,} rows: training "
+                "on all would take much longer than the comparison. Use a longer budget (--budget) "
+                "for more rows, or repetitions (--repeats) without a budget for all."
+            )
+        if n_rows < len(self.y):
+            why = (
+                ", to fit the budget; set compare_rows (--compare-rows) to use more"
+                if self.plan.rows is None
+                else ""
+            )
+            remarks.append(f"Methods were compared on {n_rows:,} of the {len(self.y):,} rows{why}.")
+        if self.groups is not None:
+            n_groups = len(np.unique(self.groups))
+            name = str(self.plan.groups).rpartition(" ")[0]
+            remarks.append(
+                f"Rows with the same {name} stay on one side of every split ({n_groups:,} groups)."
+            )
+        if self.is_classification:
+            counts = np.bincount(self.y)
+            rare = [str(self.classes[k]) for k in np.flatnonzero(counts < self.plan.n_folds)]
+            if rare:
+                shown = ", ".join(rare[:5]) + (" ..." if len(rare) > 5 else "")
+                remarks.append(
+                    f"Classes with fewer rows than folds are missing from some folds: {shown}."
+                )
+        return remarks
+
+
+def _failures(evidence: Evidence) -> list[str]:
+    """Methods that failed, and what they said."""
+    failed: Counter[str] = Counter()
+    words: dict[str, str] = {}
+    results = [(name, found) for (_, name), found in evidence.outer.items()]
+    results += [(name, found) for (_, name), several in evidence.inner.items() for found in several]
+    for name, found in results:
+        if "failed" in found:
+            failed[name] += 1
+            words[name] = found["failed"]
+    n_each = len(results) // max(1, len(evidence.plan.methods))
+    return [
+        f"{METHODS[name].title} failed in {count} of {n_each} fits: {words[name]}"
+        for name, count in failed.items()
+    ]
+
+
+def _warnings(notes: Mapping[str, Any], chosen: str, answers: Iterable[str]) -> list[str]:
+    """What runs and the training of the final model warned of, each once."""
+    found = {
+        f"{METHODS[name.split()[1]].title}: {text}"
+        for name, text in notes.items()
+        if name.startswith("warning ")
+    }
+    return sorted(found | {f"{METHODS[chosen].title}: {text}" for text in answers})
+
+
+def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
+    """What makes the figures less sure than they look."""
+    answers = []
+    if len(evidence.units) < FEWEST_FOLDS:
+        answers.append(
+            f"{len(evidence.units)} outer folds are too few to see how much they vary: intervals "
+            "reflect only the number of test rows, and there are no significance tests. Use a "
+            "longer budget (--budget) or more repetitions (--repeats)."
+        )
+    n_test = evidence.parts[:, 1]
+    if len(n_test) and n_test.max() > 2 * n_test.min():
+        answers.append(
+            f"Test sets differ in size, from {n_test.min():,} to {n_test.max():,} rows: all count "
+            "the same, so intervals are rough."
+        )
+    versions = sorted({row.versions.get("orfeon", "unknown") for row in rows})
+    if len(versions) > 1:
+        answers.append(
+            f"The runs come from several versions of orfeon: {', '.join(versions)}. Use a new "
+            "store (--out) to repeat them all with one version."
+        )
+    return answers

@@ -1,0 +1,121 @@
+"""Figures of a study in words."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from orfeon.utils.text import clauses, counted
+from orfeon.workbench.experiment.choice import BASELINE
+from orfeon.workbench.experiment.outcome import StudyOutcome
+from orfeon.workbench.experiment.scoring import SHARES
+from orfeon.workbench.experiment.significance import standings
+
+#: Digits after the point of scores of the smallest targets.
+_MOST_DECIMALS = 12
+
+
+def score_decimals(scores: Iterable[float], metric: str) -> int:
+    """Digits after the point that tell scores apart."""
+    least = min((score for score in scores if math.isfinite(score)), default=1.0)
+    if metric in SHARES:
+        return 1 if least >= 0.01 else 2
+    size = math.floor(math.log10(float(f"{abs(least):.3e}"))) if least else 0
+    return min(max(3 - size, 0), _MOST_DECIMALS)
+
+
+def shown_decimals(outcome: StudyOutcome, metric: str) -> int:
+    """Digits after the point of the scores of a study, the same in all that is said of it."""
+    return score_decimals((found.mean(metric) for found in outcome.candidates), metric)
+
+
+def score_text(value: float, metric: str, decimals: int | None = None) -> str:
+    """A score as tables and reports show it."""
+    if not math.isfinite(value):
+        return "-"
+    if decimals is None:
+        decimals = score_decimals([value], metric)
+    if metric in SHARES:
+        return f"{100 * value:.{decimals}f}%"
+    return f"{value:,.{decimals}f}"
+
+
+def interval_text(ends: tuple[float, float], metric: str, decimals: int | None = None) -> str:
+    """An interval as tables show it."""
+    low, high = ends
+    if math.isnan(low):
+        return "-"
+    low = max(low, 0.0)
+    if decimals is None:
+        decimals = score_decimals([end for end in (low, high) if end > 0], metric)
+    return f"{score_text(low, metric, decimals)} to {score_text(high, metric, decimals)}"
+
+
+class Verdict(NamedTuple):
+    r"""What follows from a study, in sentences."""
+
+    expected: str
+    model: str
+    others: str
+
+
+def verdict(outcome: StudyOutcome) -> Verdict:
+    """What follows from a study, in the words of both the command and the report."""
+    return Verdict(_expected(outcome), _model(outcome), _others(outcome))
+
+
+def _expected(outcome: StudyOutcome) -> str:
+    metric, honest = outcome.metric, outcome.honest
+    what = outcome.metrics[metric]
+    if math.isnan(honest.mean(metric)):
+        return (
+            f"The expected {what} on new data is unknown: a method that the inner folds picked "
+            "could not be fitted on an outer fold. More rows, or a smaller n_folds (--folds), may "
+            "help."
+        )
+    decimals = shown_decimals(outcome, metric)
+    article = "an" if what[0] in "aeiou" else "a"
+    mean = score_text(honest.mean(metric), metric, decimals)
+    answers = f"Expect {article} {what} of {mean} on new rows like these"
+    if all(map(math.isfinite, honest.interval)):
+        answers += f" (95% interval {interval_text(honest.interval, metric, decimals)})"
+    return f"{answers}."
+
+
+def _model(outcome: StudyOutcome) -> str:
+    answers = f"The model is {outcome.best.title}: {outcome.best.idea}."
+    times = Counter(outcome.honest.chosen)[outcome.chosen]
+    if times == 0:
+        return (
+            f"{answers} Nested cross-validation picked other candidates, so the expected figure "
+            "describes the selection procedure rather than this model."
+        )
+    whole = len(outcome.honest.chosen)
+    return f"{answers} Nested cross-validation picked it in {times} of {whole} outer folds."
+
+
+def _others(outcome: StudyOutcome) -> str:
+    """How many of the others are worse than the best, and which may be as good."""
+    found = standings(outcome)
+    rivals = [candidate for candidate in outcome.candidates if candidate.name != BASELINE]
+    words = Counter(found[candidate.name].word for candidate in rivals)
+    if not words["worse"] + words["unclear"]:
+        return ""
+    n_worse, n_alike = words["worse"], words["unclear"] + words["unknown"]
+    if n_worse + n_alike == 1:
+        answers = "is significantly worse" if n_worse else "is not significantly worse"
+        return f"The other candidate {answers} (corrected resampled t-test at 0.05)."
+    others = counted(n_worse + n_alike, "other candidate")
+    tests = "corrected resampled t-tests at 0.05 with Holm's correction"
+    if not n_worse:
+        return f"None of the {others} is significantly worse than the best ({tests})."
+    if not n_alike:
+        return f"All {others} are significantly worse than the best ({tests})."
+    alike = [c.title for c in rivals if found[c.name].word in ("unclear", "unknown")]
+    are, do = ("is" if n_worse == 1 else "are"), ("does" if n_alike == 1 else "do")
+    return (
+        f"Of the {others}, {n_worse} {are} significantly worse than the best ({tests}); {n_alike} "
+        f"{do} not differ significantly: {clauses(alike)}."
+    )

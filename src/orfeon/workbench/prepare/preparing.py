@@ -1,0 +1,319 @@
+"""From a table and a target to what every estimator takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.errors import ArgumentError, UserError
+from orfeon.utils.text import counted, some_of
+from orfeon.workbench.prepare.columns import MAX_LEVELS, ColumnPlan, plan_column
+from orfeon.workbench.prepare.frames import clean_frame, find_column
+from orfeon.workbench.prepare.preparation import Preparation
+from orfeon.workbench.prepare.profile import ColumnProfile, Profile, profile_clean
+from orfeon.workbench.prepare.target import MIN_ROWS, Target, Task, decide_target
+
+#: Kinds of columns that are excluded, and what a note calls them.
+_LEFT_OUT = {
+    "empty": "empty columns",
+    "constant": "constant columns",
+    "identifier": "row identifiers",
+    "text": "free-text columns",
+    "nested": "columns of lists, tables or bytes",
+}
+_SHARE_OF_MISSING = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A table made ready.
+
+    Parameters
+    ----------
+    X : pandas.DataFrame
+        The features: numbers (NaN is missing) and categories.
+    y : ndarray
+        The target: words, whole numbers, or floats in regression.
+    task : {"classification", "regression"}
+        What is to be predicted.
+    preparation : Preparation
+        The way from a table to ``X``, for new data.
+    profile : Profile
+        What was in the table.
+    notes : tuple of str
+        What was done and is worth knowing, a sentence each.
+    rows : ndarray of int
+        Positions in the table as it came of the rows that are used.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.workbench.prepare import prepare
+    >>> frame = pandas.DataFrame({"u": [0.5, 1.5] * 10, "class": ["no", "yes"] * 10})
+    >>> prepare(frame, "class").y[:2]
+    array(['no', 'yes'], dtype='<U3')
+    """
+
+    X: Any
+    y: npt.NDArray[Any]
+    task: Task
+    preparation: Preparation
+    profile: Profile
+    notes: tuple[str, ...]
+    rows: npt.NDArray[np.int64]
+
+
+def prepare(
+    frame: Any,
+    target: str,
+    *,
+    task: str = "auto",
+    drop: Iterable[str] = (),
+    keep_columns: Iterable[str] = (),
+) -> Prepared:
+    """Make a table ready for any estimator.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        The table as it came.
+    target : str
+        Name of the column to predict.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What to predict; by default numbers with more than 20 different values are regression.
+    drop : iterable of str, default=()
+        Columns to leave out.
+    keep_columns : iterable of str, default=()
+        Columns to use although they look useless (names of rows, constants, texts...).
+
+    Returns
+    -------
+    Prepared
+        Features, target, the way there, and notes on what was done.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from orfeon.workbench.prepare import prepare
+    >>> frame = pandas.DataFrame({
+    ...     "id": range(20), "sex": ["f", "m", "m", "f"] * 5, "ill": [0, 1] * 10,
+    ...     "age": [20 + i / 2 for i in range(20)],
+    ... })
+    >>> prepared = prepare(frame, "ill")
+    >>> list(prepared.X.columns), prepared.task
+    (['sex', 'age'], 'classification')
+    >>> prepared.notes[-1]
+    'Excluded row identifiers: id.'
+    """
+    table, notes = clean_frame(frame)
+    _check_size(table)
+    name = find_column(table, target, "The target")
+    dropped = _named(table, drop, "drop")
+    kept = _named(table, keep_columns, "keep_columns")
+    if name in dropped:
+        raise UserError(f"The target {name!r} cannot be dropped.")
+    table, copies = _one_target(table, name)
+    notes += copies
+    profile = profile_clean(table, name)
+    decided, reasons = decide_target(table[name], profile.column(name), task)
+    notes += reasons
+    y, known = decided.read(table[name])
+    if not known.all():
+        n_unknown = int(np.sum(~known))
+        verb = "was" if n_unknown == 1 else "were"
+        notes.append(f"{counted(n_unknown, 'row')} without a target value {verb} excluded.")
+        table = table[known].reset_index(drop=True)
+    columns = [c for c in profile.columns if c.name != name and c.name not in dropped]
+    planned, more = _plan(table, columns, kept)
+    X, plans, same = _without_copies(table, planned, kept)
+    notes += more + same + _notes_on_cells(X, plans, profile, table)
+    notes += _notes_on_the_answer(X, y, decided, profile)
+    if not plans:
+        why = [f"Dropped: {some_of(sorted(dropped))}."] if dropped else []
+        why += [note for note in more if note.startswith("Excluded")]
+        raise UserError(" ".join([f"No feature is left to predict {name!r}.", *why]))
+    if profile.n_duplicates:
+        notes.append(duplicates_note(profile))
+    preparation = Preparation(plans, decided)
+    rows = np.flatnonzero(known)
+    return Prepared(X, y, decided.task, preparation, profile, tuple(notes), rows)
+
+
+def duplicates_note(profile: Profile) -> str:
+    """What repeated rows do to the scores."""
+    return (
+        f"{profile.n_duplicates:,} of {profile.n_rows:,} rows are duplicates: copies can land in "
+        "both the training and the test set, so every method looks better than it is."
+    )
+
+
+def _named(table: Any, columns: Iterable[str], argument: str) -> set[str]:
+    """The columns that an argument names, as the table has them."""
+    try:
+        return {find_column(table, column) for column in columns}
+    except UserError as error:
+        raise ArgumentError(argument, str(error)) from error
+
+
+def _one_target(table: Any, name: str) -> tuple[Any, list[str]]:
+    """Leave out columns with the target's name that say the same; refuse others."""
+    others = table.attrs.get("twice", {}).get(name, [])
+    differing = [other for other in others if not table[other].equals(table[name])]
+    if differing:
+        raise UserError(
+            f"{len(others) + 1} columns are named {name!r}, as the target is, and they differ: "
+            "rename all but one, because the others may leak the target."
+        )
+    notes = [f"Excluded copies of the target: {some_of(others)}."] if others else []
+    return table.drop(columns=others), notes
+
+
+def _check_size(table: Any) -> None:
+    n_rows, n_columns = table.shape
+    if n_columns < 2:
+        raise UserError(
+            f"The table has {n_columns} column{'s' if n_columns != 1 else ''}: a target and at "
+            "least one feature are needed. Is the delimiter right?"
+        )
+    if n_rows < MIN_ROWS:
+        raise UserError(f"The table has {n_rows} rows: at least {MIN_ROWS} are needed.")
+
+
+def _plan(
+    table: Any, columns: list[ColumnProfile], kept: set[str]
+) -> tuple[list[ColumnPlan], list[str]]:
+    """Decide what each column becomes, with notes gathered by reason."""
+    left: dict[str, list[str]] = {}
+    dates: list[str] = []
+    plans: list[ColumnPlan] = []
+    notes: list[str] = []
+    for column in columns:
+        if column.kind in _LEFT_OUT and column.name not in kept:
+            left.setdefault(_LEFT_OUT[column.kind], []).append(column.name)
+            continue
+        plan = plan_column(column.name, table[column.name], _use(column), column.date_format)
+        if plan.kind == "date":
+            form = plan.date_format
+            how = "" if form in (None, "ISO8601") else f" (format {form})"
+            dates.append(column.name + how)
+        notes += _notes_on(column, plan, len(table))
+        plans.append(plan)
+    notes = [f"Excluded {what}: {some_of(names)}." for what, names in left.items()] + notes
+    if dates:
+        notes.append(
+            f"Dates were split into days since 1970, month, weekday and hour: {some_of(dates)}."
+        )
+    return plans, notes
+
+
+def _use(column: ColumnProfile) -> str:
+    """What a column is used as, also when it is kept against advice."""
+    if column.kind in ("identifier", "constant", "empty"):
+        try:
+            [float(example) for example in column.examples]
+        except ValueError:
+            return "category"
+        return "number"
+    return column.kind
+
+
+def _notes_on(column: ColumnProfile, plan: ColumnPlan, n_rows: int) -> list[str]:
+    notes = []
+    if plan.has_other:
+        notes.append(
+            f"{column.name} has {column.n_distinct:,} categories: the {MAX_LEVELS - 1} most "
+            "frequent are kept, the rest are merged into one."
+        )
+    if column.n_missing > _SHARE_OF_MISSING * n_rows:
+        notes.append(f"{column.name} is missing in {column.n_missing / n_rows:.1%} of rows.")
+    if column.kind == "number" and column.reason:
+        notes.append(f"{column.name} is numeric: {column.reason}.")
+    return notes
+
+
+def _without_copies(
+    table: Any, plans: list[ColumnPlan], kept: set[str]
+) -> tuple[Any, tuple[ColumnPlan, ...], list[str]]:
+    """The features, without those that say the same as an earlier one in every row."""
+    import pandas
+
+    made: dict[str, Any] = {}
+    used: list[ColumnPlan] = []
+    seen: dict[bytes, str] = {}
+    copies: list[str] = []
+    for plan in plans:
+        features = plan.transform(table[plan.name])
+        print_ = b"".join(map(_fingerprint, features.values()))
+        if print_ in seen and plan.name not in kept:
+            copies.append(f"{plan.name} (same as {seen[print_]})")
+            continue
+        seen.setdefault(print_, plan.name)
+        made.update(features)
+        used.append(plan)
+    notes = [f"Excluded copies of other columns: {some_of(copies)}."] if copies else []
+    # A large table is not copied once more into one block.
+    copy = len(table) * len(made) < 2**24
+    return pandas.DataFrame(made, index=table.index, copy=copy), tuple(used), notes
+
+
+def _notes_on_cells(
+    X: Any, plans: tuple[ColumnPlan, ...], profile: Profile, table: Any
+) -> list[str]:
+    """Cells that could not be used as they were: infinite, too large, no dates."""
+    lost, rounded = [], []
+    for plan in plans:
+        if plan.kind == "category":
+            continue
+        found = X[plan.features[0]].to_numpy()
+        column = profile.column(plan.name)
+        n_lost = int(np.isnan(found).sum()) - int(table[plan.name].isna().sum())
+        if n_lost > 0 and not column.reason.endswith("treated as missing"):
+            lost.append(f"{plan.name} ({n_lost:,})")
+        if plan.kind == "number" and np.nanmax(np.abs(found), initial=0.0) > 2.0**53:
+            rounded.append(plan.name)
+    notes = []
+    if lost:
+        notes.append(
+            f"Cells without a finite number or a date are treated as missing: {some_of(lost)}."
+        )
+    if rounded:
+        notes.append(f"Numbers above 2**53 are rounded: {some_of(rounded)}.")
+    return notes
+
+
+def _notes_on_the_answer(
+    X: Any, y: npt.NDArray[Any], target: Target, profile: Profile
+) -> list[str]:
+    """Features that say the target in every row: they may not be known beforehand."""
+    import pandas
+
+    if target.task == "classification":
+        n_classes = len(target.classes)
+        same = [c.name for c in profile.columns if c.n_distinct == n_classes and c.name in X]
+        answer = pandas.factorize(y)[0] if same else y
+        telling = [name for name in same if np.array_equal(pandas.factorize(X[name])[0], answer)]
+    else:
+        numbers = [name for name in X if X[name].dtype == np.float64]
+        telling = [name for name in numbers if np.array_equal(X[name].to_numpy(), y)]
+    if not telling:
+        return []
+    return [
+        f"Possible leakage: the target is determined by {some_of(telling)}. Exclude with drop "
+        "(--drop) whatever is not known before the target."
+    ]
+
+
+def _fingerprint(values: Any) -> bytes:
+    """The same bytes for columns that say the same in every row, whatever the words."""
+    import hashlib
+
+    if isinstance(values, np.ndarray):
+        plain = values + 0.0  # -0.0 becomes 0.0
+        return b"n" + hashlib.sha256(plain.tobytes()).digest()
+    codes = np.asarray(values.codes, dtype=np.int32)
+    levels = "\0".join(map(str, values.categories)).encode("utf-8", "surrogatepass")
+    return b"c" + hashlib.sha256(codes.tobytes() + levels).digest()

@@ -1,0 +1,134 @@
+"""Why ensembles work: how much their members agree and err, and by how much they are right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orfeon.inspection import kappa_error, margins
+from orfeon.utils.text import some_of
+from orfeon.workbench.experiment.outcome import Showcase, StudyOutcome
+from orfeon.workbench.experiment.significance import groups_of
+from orfeon.workbench.report.content_types import (
+    Axis,
+    Chart,
+    Line,
+    LineChart,
+    Mark,
+    Points,
+    ScatterPlot,
+    Section,
+)
+
+#: Pairs of members of a cloud, and steps of a distribution.
+_PAIRS, _STEPS = 600, 400
+
+
+def ensembles_section(outcome: StudyOutcome) -> Section | None:
+    """Kappa-error clouds and margins, on rows that the models have not seen."""
+    showcase = outcome.showcase
+    if showcase is None or outcome.task != "classification":
+        return None
+    # Of a class that no member was trained on nobody can be right: it says nothing about them.
+    known = np.isin(showcase.y_test, np.unique(showcase.y_train))
+    if not known.all():
+        X = showcase.X_test
+        rows = X.loc[known] if hasattr(X, "loc") else X[known]
+        showcase = replace(showcase, X_test=rows, y_test=showcase.y_test[known])
+    named = _named(outcome, showcase)
+    blocks = [*_clouds(outcome.seed, showcase, named), *_margins(showcase, named)]
+    if not blocks:
+        return None
+    text = [
+        "Members that err on different rows correct each other. These charts show one outer fold: "
+        "models fitted on its training set and evaluated on its test set."
+    ]
+    return Section("ensembles", "Inside the ensembles", text, blocks)
+
+
+def _named(outcome: StudyOutcome, showcase: Showcase) -> dict[str, tuple[str, int]]:
+    """Titles and colours of the models; a part of an ensemble has another than the whole."""
+    groups = groups_of(outcome)
+    named: dict[str, tuple[str, int]] = {}
+    for name in showcase.models:
+        candidate = outcome.candidate(name)
+        taken = {group for _, group in named.values()}
+        group = groups[candidate.method]
+        if group in taken:
+            group = next(number for number in range(len(taken) + 1) if number not in taken)
+        named[name] = (candidate.title, group)
+    return named
+
+
+def _looked_at(showcase: Showcase, look: Callable[[Any], Any]) -> tuple[dict[str, Any], list[str]]:
+    """What is seen in each model, and the names of those whose members have no votes."""
+    found, without = {}, []
+    for name, model in showcase.models.items():
+        try:
+            found[name] = look(model)
+        except (TypeError, ValueError):
+            without.append(name)
+    return found, without
+
+
+def _without_text(without: list[str], named: dict[str, tuple[str, int]]) -> str:
+    if not without:
+        return ""
+    verb = "has" if len(without) == 1 else "have"
+    return f" Not shown: {some_of(named[name][0] for name in without)}, which {verb} no votes."
+
+
+def _clouds(seed: int, showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Chart]:
+    def look(model: Any) -> Any:
+        return kappa_error(
+            model, showcase.X_test, showcase.y_test, max_pairs=_PAIRS, random_state=seed
+        )
+
+    found, without = _looked_at(showcase, look)
+    clouds = {name: cloud for name, cloud in found.items() if len(cloud)}
+    if not clouds:
+        return []
+    series = [
+        Points(named[name][0], cloud.kappa.tolist(), cloud.error.tolist(), group=named[name][1])
+        for name, cloud in clouds.items()
+    ]
+    marks = [
+        Mark(f"{named[name][0]}, mean", *cloud.centroid)
+        for name, cloud in clouds.items()
+        if np.isfinite(cloud.centroid).all()
+    ]
+    caption = (
+        "One point per pair of members: their mean error and their kappa, the agreement beyond "
+        "chance. Low is accurate, left is diverse; an ensemble gains from both. At most "
+        f"{_PAIRS} pairs per ensemble are drawn.{_without_text(without, named)}"
+    )
+    axes = Axis("Kappa, agreement of the pair"), Axis("Mean error of the pair", percent=True)
+    title = "Agreement and error of the members"
+    return [ScatterPlot(title, caption, *axes, series, marks=marks)]
+
+
+def _margins(showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Chart]:
+    found, without = _looked_at(
+        showcase, lambda model: margins(model, showcase.X_test, showcase.y_test)
+    )
+    series = []
+    for name, its in found.items():
+        values, shares = its.steps()
+        if not len(values):
+            continue
+        shown = np.unique(np.linspace(0, len(values) - 1, _STEPS).round().astype(int))
+        title, group = named[name]
+        series.append(Line(title, values[shown].tolist(), shares[shown].tolist(), group=group))
+    if not series:
+        return []
+    caption = (
+        "The margin of a row is the share of votes for its class minus the largest share for any "
+        "other class: 1 where all members are right, below 0 where the vote is wrong. The curve "
+        "shows the share of rows with at most this margin: at 0 it is the error of the vote, and "
+        f"the further right it stays, the more confident the vote.{_without_text(without, named)}"
+    )
+    margin, share = Axis("Margin", low=-1.0, high=1.0), Axis("Share of rows", percent=True, low=0.0)
+    return [LineChart("Vote margins", caption, margin, share, series, steps=True)]

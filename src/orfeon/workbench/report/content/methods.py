@@ -1,0 +1,159 @@
+"""The candidates side by side: their figures, their scores fold by fold, and the honest one."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+from orfeon.utils.text import counted
+from orfeon.workbench.experiment.outcome import Candidate, StudyOutcome
+from orfeon.workbench.experiment.significance import baseline_of, groups_of, has_failed, standings
+from orfeon.workbench.report.content.measure import Measure
+from orfeon.workbench.report.content_types import (
+    Box,
+    BoxPlot,
+    Cell,
+    Column,
+    Reference,
+    Section,
+    Table,
+)
+
+
+def methods_section(outcome: StudyOutcome) -> Section:
+    """The candidates, with intervals, ranks and tests, and their scores on all outer folds."""
+    return Section(
+        "methods",
+        "Comparison of methods",
+        [
+            "Every candidate was trained and tested on the same folds. Lower is better for every "
+            "measure. Candidates named “ordered” are pruned: the members of an ensemble were "
+            "ordered after training, and only the first of them kept."
+        ],
+        [_table(outcome), _boxes(outcome)],
+    )
+
+
+def _table(outcome: StudyOutcome) -> Table:
+    measure = Measure.of(outcome)
+    others = [Measure.of(outcome, name) for name in outcome.metrics if name != outcome.metric]
+    columns = [
+        Column("Method"),
+        measure.column(is_estimate=True, note="mean over the folds, 95% interval"),
+        Column("Rank", "number", 1, note="mean over the folds; 1 is best"),
+        Column("Verdict", note="unclear: no significant difference from the best, at 0.05"),
+        Column("p", "number", 3, note="corrected resampled t-test against the best, Holm-adjusted"),
+        Column("Members", "number", 0),
+        Column("Nodes", "number", 0, note="in all trees"),
+        Column("1,000 rows, ms", "number", 1, note="prediction time"),
+        Column("Training, s", "number", 2),
+        *(other.column() for other in others),
+    ]
+    found = standings(outcome)
+    rows: list[list[Cell]] = []
+    for candidate in outcome.candidates:
+        significance = found[candidate.name]
+        rows.append(
+            [
+                candidate.title,
+                _estimate(candidate, outcome.metric),
+                None if significance.word == "failed" else candidate.rank,
+                significance.word,
+                significance.adjusted,
+                candidate.members,
+                candidate.nodes,
+                1000.0 * candidate.predict_seconds,
+                candidate.fit_seconds,
+                *(candidate.mean(other.name) for other in others),
+            ]
+        )
+    chosen = [i for i, c in enumerate(outcome.candidates) if c.name == outcome.chosen]
+    caption = (
+        f"Means over {counted(outcome.n_outer, 'outer fold')}; the chosen candidate is "
+        "highlighted. Intervals and tests account for training rows that folds share (Nadeau and "
+        "Bengio 2003), and p-values for multiple comparisons (Holm 1979); the baseline is tested "
+        "separately. The best of many means is optimistic: report the expected figure of the "
+        "summary instead."
+    )
+    return Table("All candidates", caption, columns, rows, chosen, sorted_by=1)
+
+
+def _estimate(candidate: Candidate, metric: str) -> Cell:
+    mean = candidate.mean(metric)
+    low, high = candidate.interval
+    if not math.isfinite(mean):
+        return None
+    return (mean, max(low, 0.0) if math.isfinite(low) else low, high)
+
+
+def _boxes(outcome: StudyOutcome) -> BoxPlot:
+    measure, groups = Measure.of(outcome), groups_of(outcome)
+    labels = fold_labels(outcome)
+    baseline = baseline_of(outcome)
+    shown = [c for c in outcome.candidates if not has_failed(c, outcome.metric)]
+    series = [
+        Box(
+            candidate.title, candidate.scores[outcome.metric].tolist(), labels,
+            groups[candidate.method],
+            hidden=candidate is baseline and len(shown) > 1,
+            highlight=candidate.name == outcome.chosen,
+        )
+        for candidate in shown
+    ]  # fmt: skip
+    caption = "One point per outer fold."
+    if baseline is not None and len(shown) > 1:
+        caption += " The baseline is hidden; its button shows it."
+    mean = outcome.honest.mean(outcome.metric)
+    references = [Reference("expected", mean)] if math.isfinite(mean) else []
+    title = f"{measure.label} on the outer folds"
+    return BoxPlot(title, caption, measure.axis(), series, references)
+
+
+def fold_labels(outcome: StudyOutcome) -> list[str]:
+    """What each outer fold is called."""
+    numbers = range(len(outcome.honest.chosen))
+    if outcome.configuration.get("design") == "splits":
+        return [f"split {number + 1}" for number in numbers]
+    return [
+        f"repetition {number // outcome.n_folds + 1}, fold {number % outcome.n_folds + 1}"
+        for number in numbers
+    ]
+
+
+def honest_section(outcome: StudyOutcome) -> Section:
+    """Why the expected figure is not that of the best candidate, and what was chosen where."""
+    measure, honest = Measure.of(outcome), outcome.honest
+    expected, naive = honest.mean(outcome.metric), outcome.best.mean(outcome.metric)
+    text = [
+        "Trying many methods and reporting the best score reports luck as well. Here the choice "
+        "was repeated inside each training set, on inner folds, and the candidate picked there was "
+        "evaluated on rows that played no part in the choice. The mean of these scores is what to "
+        "expect from the whole procedure, choice included.",
+        f"The expected {measure.title} is {measure.text(expected)}; the mean of "
+        f"{outcome.best.title} over the same folds is {measure.text(naive)}. "
+        + _optimism(measure, expected - naive),
+    ]
+    rows: list[list[Cell]] = []
+    scores = honest.scores[outcome.metric]
+    for name, times in Counter(honest.chosen).most_common():
+        own = [score for score, it in zip(scores, honest.chosen, strict=True) if it == name]
+        rows.append([outcome.candidate(name).title, times, sum(own) / len(own)])
+    columns = [
+        Column("Candidate"),
+        Column("Folds", "number", 0),
+        measure.column(note="mean over the folds where it was picked"),
+    ]
+    chosen = [i for i, row in enumerate(rows) if row[0] == outcome.best.title]
+    caption = f"The candidate picked in each of {counted(len(honest.chosen), 'outer fold')}."
+    table = Table("Candidates picked", caption, columns, rows, chosen, 1, descending=True)
+    return Section("honest", "Expected performance", text, [table])
+
+
+def _optimism(measure: Measure, gap: float) -> str:
+    if not math.isfinite(gap) or measure.text(abs(gap)) == measure.text(0.0):
+        return "They agree: the choice had no measurable cost."
+    how = "above" if gap > 0 else "below"
+    return (
+        f"The first is {measure.difference_text(gap)} {how} the second: luck in the "
+        "choice, the smaller training sets of the inner folds and chance all contribute."
+    )

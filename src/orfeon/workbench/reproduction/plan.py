@@ -1,0 +1,131 @@
+"""What a reproduction has to run: which fits, on which splits, for which cells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from orfeon.datasets.folder import HOW_TO_NAME_IT
+from orfeon.errors import UserError
+from orfeon.workbench.reproduction.fits import Fit
+from orfeon.workbench.reproduction.protocols import find_protocol
+from orfeon.workbench.reproduction.published import PublishedCell, published_cells, published_folds
+from orfeon.workbench.reproduction.runs import Cell, Protocol, Run
+
+QUICK_SPLITS = 2
+QUICK_MEMBERS = 100
+
+
+class NothingToRunError(FileNotFoundError):
+    """None of the data sets of a quick run is there.
+
+    Examples
+    --------
+    >>> from orfeon.workbench import reproduce
+    >>> reproduce("cantador-6.3.1", quick=True, data="no/such/folder")
+    Traceback (most recent call last):
+    ...
+    orfeon.workbench.reproduction.plan.NothingToRunError: Nothing to run: ...
+    """
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for."""
+
+    table: str
+    datasets: Sequence[str] | None = None
+    methods: Sequence[str] | None = None
+    n_splits: int | None = None
+    quick: bool = False
+    data: str | os.PathLike[str] | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The fits of a reproduction."""
+
+    protocol: Protocol
+    cells: tuple[PublishedCell, ...]
+    fits: tuple[Fit, ...]
+    left_out: tuple[str, ...]
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """Of all fits."""
+        return frozenset(fit.key for fit in self.fits)
+
+    @cached_property
+    def wanted(self) -> frozenset[Cell]:
+        """The cells that are asked for, whatever the data set."""
+        return frozenset(cell for fit in self.fits for cell in fit.wanted)
+
+
+def make_plan(request: Request) -> Plan:
+    """Say which fits a request takes."""
+    protocol = find_protocol(request.table)
+    cells = published_cells(protocol.source)
+    n_splits = request.n_splits
+    if n_splits is None:
+        n_splits = min(QUICK_SPLITS, cells[0].n_splits) if request.quick else cells[0].n_splits
+    if n_splits < 1:
+        raise UserError(f"n_splits must be at least 1, got {n_splits}")
+    names = _chosen("datasets", request.datasets, [cell.dataset for cell in cells])
+    asked = _chosen("methods", request.methods, [cell.method for cell in cells])
+    slow = protocol.on_request if request.methods is None else frozenset()
+    runs = _wanted_runs(protocol, [name for name in asked if name not in slow], request.quick)
+    left_out: tuple[str, ...] = ()
+    if request.quick and request.datasets is None:
+        names, left_out = _available(protocol, names, request.data)
+    problems = [protocol.design.problem(protocol.source, name, request.data) for name in names]
+    return Plan(
+        protocol,
+        tuple(cell for cell in cells if cell.dataset in names and cell.method in asked),
+        tuple(
+            Fit(protocol, problem, split, run, wanted)
+            for split in range(n_splits * published_folds(protocol.source))
+            for problem in problems
+            for run, wanted in runs
+        ),
+        left_out,
+    )
+
+
+def _available(
+    protocol: Protocol, names: Sequence[str], data: str | os.PathLike[str] | None
+) -> tuple[list[str], tuple[str, ...]]:
+    """The data sets of a quick run, and those of them whose files are not there."""
+    wanted = [name for name in names if name in (protocol.quick_datasets or names)]
+    source, design = protocol.source, protocol.design
+    there = [name for name in wanted if design.problem(source, name, data).is_available()]
+    if not there:
+        raise NothingToRunError(
+            f"Nothing to run: none of the data sets {', '.join(wanted)} was found. {HOW_TO_NAME_IT}"
+        )
+    return there, tuple(name for name in wanted if name not in there)
+
+
+def _wanted_runs(
+    protocol: Protocol, methods: Sequence[str], quick: bool
+) -> list[tuple[Run, tuple[Cell, ...]]]:
+    """The fits that fill cells asked for, and these cells."""
+    found = []
+    for whole in (protocol.quick_runs if quick else ()) or protocol.runs:
+        run = whole.at_most(QUICK_MEMBERS) if quick else whole
+        wanted = tuple(
+            cell for cell in run.cells if cell.table == protocol.source and cell.method in methods
+        )
+        if wanted:
+            found.append((run, wanted))
+    return found
+
+
+def _chosen(what: str, wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:
+    """Names asked for, each once, in the table's order; all of them when None."""
+    names = list(dict.fromkeys(known))
+    unknown = [name for name in wanted or [] if name not in names]
+    if unknown:
+        raise UserError(f"{what} must be among {', '.join(names)}, got {', '.join(unknown)}")
+    return names if wanted is None else [name for name in names if name in wanted]

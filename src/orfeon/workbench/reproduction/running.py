@@ -1,0 +1,201 @@
+"""Run a published protocol again: what is not in the store yet, one fit after another or many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from orfeon.datasets.folder import FOLDER_VARIABLE
+from orfeon.errors import UserError
+from orfeon.workbench.reproduction.designs import Problem
+from orfeon.workbench.reproduction.fits import Fit
+from orfeon.workbench.reproduction.partitions import Partition
+from orfeon.workbench.reproduction.plan import Plan, Request, make_plan
+from orfeon.workbench.reproduction.protocols import PROTOCOLS
+from orfeon.workbench.reproduction.records import Record, records_of
+from orfeon.workbench.reproduction.reproduction import Reproduction
+from orfeon.workbench.reproduction.runs import Cell
+
+if TYPE_CHECKING:
+    from orfeon.workbench.store import RunRow, Study
+
+#: Called as fits begin and end: with the number of fits done, that of all, and the latest begun.
+Progress = Callable[[int, int, str], None]
+
+
+def reproduce(
+    table: str,
+    *,
+    datasets: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+    n_splits: int | None = None,
+    quick: bool = False,
+    data: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Run the protocol of a published table.
+
+    Parameters
+    ----------
+    table : str
+        One of :func:`list_tables`.
+    datasets, methods : sequence of str, optional
+        Those of the table to run; by default all but the slowest methods.
+    n_splits : int, optional
+        Number of splits, or of repetitions of a cross-validation; by default as many as published.
+    quick : bool, default=False
+        Whether to run 2 splits, unless ``n_splits`` says otherwise, and at most 100 members.
+        Without ``datasets`` only some of them are run, and of these only those that are there.
+    data : path, optional
+        Folder of the real data sets, by default that of the environment variable ``ORFEON_DATA``.
+    store : path or URL, optional
+        Where finished fits are kept (see :class:`orfeon.workbench.store.Store`): each is there
+        before the next begins, and those that are there are not run again. Tables of the same fits
+        share them. By default nothing is kept.
+    n_jobs : int, optional
+        Number of fits at once, each with one thread, or -1 for as many as there are cores. Results
+        do not depend on it. Fits that are timed are run one by one.
+    progress : callable, optional
+        Called as fits begin and end, with the number of fits done, that of all, and the latest
+        that was begun.
+
+    Returns
+    -------
+    Reproduction
+        Our figures and the published ones.
+
+    Examples
+    --------
+    >>> from orfeon.workbench import reproduce
+    >>> found = reproduce("martinez-3.2", datasets=["waveform"], methods=["igp_tree"], n_splits=3)
+    >>> [comparison.agrees for comparison in found.comparisons]
+    [True]
+    """
+    from orfeon.workbench.store import Store
+
+    plan = make_plan(Request(table, datasets, methods, n_splits, quick, data))
+    family = plan.protocol.family
+    with Store(":memory:" if store is None else store) as opened:
+        study = opened.open_study(f"reproduce {family}", {"what": "reproduction", "seeds": family})
+        done = study.keys()
+        missing = [fit for fit in plan.fits if fit.key not in done]
+        if missing:
+            _Campaign(plan, missing, study, data, progress).run(n_jobs)
+        rows = [row for row in study.rows() if row.key in plan.keys]
+    return Reproduction(plan.cells, _records(plan, rows), plan.left_out, plan.protocol.table)
+
+
+def _records(plan: Plan, rows: Sequence[RunRow]) -> tuple[Record, ...]:
+    """What was asked for of what the fits have left, split by split, in the order of the plan."""
+    place = {fit.key: number for number, fit in enumerate(plan.fits)}
+    return tuple(
+        record
+        for row in sorted(rows, key=lambda row: place[row.key])
+        for record in records_of(row)
+        if Cell(record.table, record.method, record.key[3]) in plan.wanted
+    )
+
+
+class _Ticket(NamedTuple):
+    """The name of a fit; another process makes it from that."""
+
+    key: str
+    dataset: str
+    run: str
+    members: int
+    split: int
+
+
+@dataclass
+class _Campaign:
+    """The fits that are not in the store yet."""
+
+    plan: Plan
+    fits: Sequence[Fit]
+    study: Study
+    data: str | os.PathLike[str] | None
+    progress: Progress | None
+    _n_done: int = field(init=False, default=0)
+    _latest: str = field(init=False, default="")
+
+    def run(self, n_jobs: int | None) -> None:
+        """Run them all, each in the store before the next is begun in its place."""
+        from orfeon.workbench.tasks.parallel import run_all
+
+        worker = _Worker(self.plan.protocol.table, self._folder(), self._digests())
+        jobs = 1 if self.plan.protocol.is_timed else n_jobs
+        for row in run_all(worker, self._tickets(), n_jobs=jobs):
+            self.study.put(row)
+            self._n_done += 1
+            if jobs not in (None, 1):
+                self._tell()
+
+    def _tickets(self) -> Iterator[_Ticket]:
+        for fit in self.fits:
+            self._latest = str(fit)
+            self._tell()
+            yield _Ticket(fit.key, fit.problem.name, fit.run.name, fit.run.members, fit.split)
+
+    def _tell(self) -> None:
+        if self.progress is not None:
+            self.progress(self._n_done, len(self.fits), self._latest)
+
+    def _folder(self) -> str | None:
+        folder = self.data or os.environ.get(FOLDER_VARIABLE)
+        return os.path.abspath(folder) if folder else None
+
+    def _digests(self) -> tuple[tuple[str, str | None], ...]:
+        """Meet a missing file before hours of work, and one that is not the one worked on so far.
+
+        Results from two versions of a file would be averaged otherwise.
+        """
+        problems = {fit.problem.name: fit.problem for fit in self.fits}
+        digests = []
+        for name, problem in problems.items():
+            problem.load()
+            digest = problem.digest()
+            if digest is not None and self.study.note(f"data of {name}", digest) != digest:
+                raise UserError(
+                    f"the data of {name} has changed since the results in the store were computed: "
+                    "choose another store, or restore the file."
+                )
+            digests.append((name, digest))
+        return tuple(digests)
+
+
+@dataclass(frozen=True)
+class _Worker:
+    """Makes a fit from its name and runs it, here or in another process."""
+
+    table: str
+    folder: str | None
+    digests: tuple[tuple[str, str | None], ...]
+
+    def __call__(self, ticket: _Ticket) -> RunRow:
+        protocol = PROTOCOLS[self.table]
+        digest = dict(self.digests)[ticket.dataset]
+        problem = _problem(self.table, ticket.dataset, self.folder, digest)
+        known = (*protocol.runs, *protocol.quick_runs)
+        (whole,) = [run for run in known if run.name == ticket.run]
+        run = whole.at_most(ticket.members)
+        fit = Fit(protocol, problem, ticket.split, run, run.cells)
+        return fit.perform(_draw(self.table, ticket.dataset, self.folder, digest, ticket.split))
+
+
+# Read and drawn once for all methods; the digest is there so that a changed file is read again.
+@lru_cache(maxsize=32)
+def _problem(table: str, dataset: str, folder: str | None, digest: str | None) -> Problem:
+    protocol = PROTOCOLS[table]
+    return protocol.design.problem(protocol.source, dataset, folder)
+
+
+@lru_cache(maxsize=2)
+def _draw(
+    table: str, dataset: str, folder: str | None, digest: str | None, split: int
+) -> Partition:
+    return _problem(table, dataset, folder, digest).draw(split)

@@ -1,0 +1,87 @@
+"""Answers as they are sent: JSON, CSV or an Arrow stream."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from orfeon.workbench.serve.errors import RequestError
+from orfeon.workbench.serve.served_model import Answer, ServedModel
+
+JSON = b"application/json"
+CSV = b"text/csv"
+ARROW = b"application/vnd.apache.arrow.stream"
+#: What a client can say that it accepts, and what it then gets.
+_ACCEPTED = {form: form for form in (JSON, CSV, ARROW)} | {b"text/*": CSV, b"application/*": JSON}
+
+
+def answer_type(accept: bytes) -> bytes:
+    """In which form a client wants its answer."""
+    if not accept or accept in (JSON, b"*/*"):
+        return JSON
+    best, found = 0.0, JSON
+    for part in accept.split(b","):
+        name, *parameters = (word.strip().lower() for word in part.split(b";"))
+        liking = _liking(parameters)
+        if name in _ACCEPTED and liking > best:
+            best, found = liking, _ACCEPTED[name]
+    return found
+
+
+def _liking(parameters: list[bytes]) -> float:
+    """How much a form is liked, from 0, not at all, to 1."""
+    for parameter in parameters:
+        if parameter.startswith(b"q="):
+            try:
+                return float(parameter[2:])
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+def write_answer(served: ServedModel, answer: Answer, form: bytes) -> bytes:
+    r"""An answer as it is sent."""
+    if form == JSON:
+        return _json(served, answer)
+    columns: dict[str, list[Any]] = {"prediction": answer.predictions.tolist()}
+    if answer.probabilities is not None:
+        for label, shares in zip(served.classes, answer.probabilities.T.tolist(), strict=True):
+            columns[f"probability_{label}"] = shares
+    if answer.n_queried is not None:
+        columns["n_queried"] = answer.n_queried.tolist()
+    return _csv(columns) if form == CSV else _arrow(columns)
+
+
+def _json(served: ServedModel, answer: Answer) -> bytes:
+    document: dict[str, Any] = {"predictions": answer.predictions.tolist()}
+    if answer.probabilities is not None:
+        document["classes"] = served.classes
+        document["probabilities"] = answer.probabilities.tolist()
+    if answer.n_queried is not None:
+        document["n_queried"] = answer.n_queried.tolist()
+    return json.dumps(document, allow_nan=False).encode("ascii")
+
+
+def _csv(columns: dict[str, list[Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue().encode("utf-8", "replace")
+
+
+def _arrow(columns: dict[str, list[Any]]) -> bytes:
+    try:
+        import pyarrow
+    except ImportError:
+        raise RequestError(
+            406, "unsupported_media_type",
+            'This service writes no Arrow: it needs pip install "orfeon[parquet]".',
+        ) from None  # fmt: skip
+    table = pyarrow.table(columns)
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue().to_pybytes())

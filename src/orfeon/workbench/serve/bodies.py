@@ -1,0 +1,171 @@
+"""The body of a request: read within limits of size and time, and what it asks for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from orfeon.workbench.serve.answers import ARROW, CSV, JSON, answer_type
+from orfeon.workbench.serve.errors import RequestError, shown
+from orfeon.workbench.serve.limits import Limits
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+#: A client that is told so closes the connection, and what it is still sending goes nowhere.
+CLOSE = ((b"connection", b"close"),)
+_FORMS = (JSON, CSV, ARROW)
+_MAX_QUERY = 2000
+
+
+class Asked(NamedTuple):
+    """What the head of a request says."""
+
+    form: bytes
+    answer: bytes
+    n_bytes: int | None
+    probabilities: bool
+
+
+class ClientGoneError(Exception):
+    """The client has closed the connection; nobody waits for an answer."""
+
+
+def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> Asked:
+    """What the head of a request says."""
+    kind = encoding = b""
+    accepted: list[bytes] = []
+    n_bytes = None
+    for name, value in headers:
+        if name == b"content-type":
+            kind = value
+        elif name == b"content-length":
+            if not value.isdigit():
+                raise RequestError(400, "bad_http", "The content length is no number.")
+            n_bytes = int(value)
+        elif name == b"accept":
+            accepted.append(value)
+        elif name == b"content-encoding":
+            encoding = value.strip().lower()
+    if encoding not in (b"", b"identity"):
+        raise RequestError(
+            415, "compressed",
+            f"The body is packed by {_text(encoding)}; send it as it is.",
+            headers=[(b"accept-encoding", b"identity")],
+        )  # fmt: skip
+    form = kind if kind == JSON else _form(kind)
+    return Asked(form, answer_type(b",".join(accepted)), n_bytes, _probabilities(query))
+
+
+def _form(kind: bytes) -> bytes:
+    name, *parameters = (part.strip().lower() for part in kind.split(b";"))
+    if name not in _FORMS:
+        found = f"The content type is {_text(name)}" if name else "There is no content type"
+        raise RequestError(
+            415, "unsupported_media_type",
+            f"{found}; {JSON.decode()}, {CSV.decode()} and {ARROW.decode()} are read.",
+            headers=[(b"accept", b", ".join(_FORMS))],
+        )  # fmt: skip
+    for parameter in parameters:
+        if parameter.startswith(b"charset=") and parameter[8:].strip(b'"') not in (
+            b"utf-8", b"utf8", b"us-ascii",
+        ):  # fmt: skip
+            raise RequestError(
+                415, "unsupported_media_type",
+                f"The body is written in {_text(parameter[8:])}; UTF-8 is needed.",
+            )  # fmt: skip
+    return name
+
+
+def _text(value: bytes) -> str:
+    return shown(value.decode("latin-1"))
+
+
+def _probabilities(query: bytes) -> bool:
+    if not query:
+        return False
+    if query == b"probabilities=true":
+        return True
+    if len(query) > _MAX_QUERY:
+        raise RequestError(400, "bad_parameter", "The query is too long.")
+    asked = False
+    seen: set[str] = set()
+    for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
+        if name != "probabilities" or name in seen:
+            what = "twice" if name in seen else "not known; there is 'probabilities'"
+            raise RequestError(
+                400, "bad_parameter", f"The parameter {shown(name)} is {what}.", column=None
+            )
+        if value not in ("true", "false"):
+            raise RequestError(
+                400, "bad_parameter", f"probabilities={shown(value)} is not allowed: true or false."
+            )
+        seen.add(name)
+        asked = value == "true"
+    return asked
+
+
+class BodyReader:
+    """Reads bodies, and knows how much of them is held at the same time, answered or waiting."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._held = 0
+        #: All bodies that are held together: few clients with large ones must not fill the memory.
+        self._most = 8 * limits.max_bytes
+
+    async def read(self, receive: Receive, n_bytes: int | None) -> bytes:
+        """Read a body, which counts as held until it is given back to :meth:`release`."""
+        limits = self._limits
+        if n_bytes is not None and n_bytes > limits.max_bytes:
+            raise self._too_large()
+        try:
+            async with asyncio.timeout(limits.receive_timeout):
+                return await self._read(receive)
+        except TimeoutError:
+            raise RequestError(
+                408, "timeout",
+                f"The body was not there after {limits.receive_timeout:g} seconds.",
+                headers=CLOSE,
+            ) from None  # fmt: skip
+
+    def release(self, n_bytes: int) -> None:
+        """Say that a body is not needed any more."""
+        self._held -= n_bytes
+
+    async def _read(self, receive: Receive) -> bytes:
+        parts: list[bytes] = []
+        n_bytes, is_last = 0, False
+        try:
+            while not is_last:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGoneError
+                part: bytes = message.get("body", b"")
+                is_last = not message.get("more_body", False)
+                parts.append(part)
+                n_bytes += len(part)
+                self._held += len(part)
+                if n_bytes > self._limits.max_bytes:
+                    raise self._too_large()
+                if self._held > self._most:
+                    raise busy()
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+        except BaseException:
+            self.release(n_bytes)
+            raise
+
+    def _too_large(self) -> RequestError:
+        return RequestError(
+            413, "too_large",
+            f"The body is longer than {self._limits.max_bytes:,} bytes. Send the rows in parts.",
+        )  # fmt: skip
+
+
+def busy() -> RequestError:
+    """The error of a service that has enough to do."""
+    return RequestError(
+        503, "busy", "Too many requests at the same time; come again in a second.",
+        headers=[(b"retry-after", b"1")],
+    )  # fmt: skip

@@ -1,0 +1,84 @@
+"""Rows in CSV: a header, then a line for each row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from orfeon.utils.text import some_of
+from orfeon.workbench.serve.columns import InputColumn
+from orfeon.workbench.serve.errors import RequestError, shown
+from orfeon.workbench.serve.json_rows import missing_columns, too_many_rows
+
+_DELIMITERS = (",", ";", "\t")
+
+
+def read_csv(body: bytes, columns: Sequence[InputColumn], max_rows: int) -> list[list[Any]]:
+    r"""The cells of each column."""
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RequestError(
+            400, "bad_csv", f"The body is not UTF-8: byte {error.start} begins no letter."
+        ) from None
+    header = text.lstrip().split("\n", 1)[0]
+    if not header:
+        raise RequestError(400, "bad_csv", "The body is empty; a header and rows are needed.")
+    delimiter = max(_DELIMITERS, key=header.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        names = [name.strip() for name in next(line for line in lines if line)]
+        places = _places(names, columns)
+        return _cells(lines, len(names), places, columns, max_rows)
+    except StopIteration:
+        raise RequestError(400, "bad_csv", "The body has no header.") from None
+    except csv.Error as error:
+        raise RequestError(
+            400, "bad_csv", f"The body is no CSV: {error}, line {lines.line_num}."
+        ) from None
+
+
+def _places(names: list[str], columns: Sequence[InputColumn]) -> list[int]:
+    position: dict[str, int] = {}
+    twice = [name for at, name in enumerate(names) if position.setdefault(name, at) != at]
+    wanted = {column.name for column in columns}
+    unclear = [name for name in twice if name in wanted]
+    if unclear:
+        raise RequestError(
+            400, "bad_csv", f"The header has {some_of(map(shown, unclear), 5)} more than once.",
+            column=unclear[0],
+        )  # fmt: skip
+    absent = [column.name for column in columns if column.name not in position]
+    if absent:
+        raise missing_columns(absent, names)
+    return [position[column.name] for column in columns]
+
+
+def _cells(
+    lines: Any, width: int, places: list[int], columns: Sequence[InputColumn], max_rows: int
+) -> list[list[Any]]:
+    cells: list[list[Any]] = [[] for _ in columns]
+    readers = [
+        (column.cell, place, into)
+        for column, place, into in zip(columns, places, cells, strict=True)
+    ]
+    row = 0
+    for line in lines:
+        # An empty line is no row, unless an empty cell is all that a row has.
+        if not line and width > 1:
+            continue
+        if row == max_rows:
+            raise too_many_rows(row + 1 + sum(1 for _ in lines), max_rows)
+        if len(line) != width and line:
+            raise RequestError(
+                400, "bad_csv",
+                f"Row {row} has {len(line)} cells, and the header {width}.", row=row,
+            )  # fmt: skip
+        for read, place, into in readers:
+            into.append(read(line[place] if line else "", row))
+        row += 1
+    if not row:
+        raise RequestError(422, "no_rows", "There is a header, but no row.")
+    return cells

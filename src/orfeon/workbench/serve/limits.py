@@ -1,0 +1,64 @@
+"""What a request may ask of the service."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from numbers import Integral, Real
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a request may ask of the service; each process that answers has its own.
+
+    Parameters
+    ----------
+    max_bytes : int, default=8 MiB
+        Length of a body.
+    max_rows : int, default=10 000
+        Rows of a request.
+    max_requests : int, default=256
+        Requests that are answered at the same time; others are told to come again.
+    max_connections : int, default=512
+        Open connections; others are closed at once.
+    receive_timeout : float, default=10
+        Seconds in which a client must have sent its request; and taken the answer, with a second
+        more for every 64 KiB of it.
+    predict_timeout : float, default=30
+        Seconds after which a client is told that the prediction takes too long.
+
+    Examples
+    --------
+    >>> from orfeon.workbench.serve import Limits
+    >>> Limits(max_rows=100).max_rows
+    100
+    >>> Limits(max_rows=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: max_rows=0 is not allowed: it is a whole number from 1.
+    """
+
+    max_bytes: int = 8 << 20
+    max_rows: int = 10_000
+    max_requests: int = 256
+    max_connections: int = 512
+    receive_timeout: float = 10.0
+    predict_timeout: float = 30.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            given = getattr(self, field.name)
+            if field.name.startswith("max_"):
+                is_allowed = isinstance(given, Integral) and not isinstance(given, bool)
+                if not is_allowed or given < 1:
+                    raise ValueError(
+                        f"{field.name}={given!r} is not allowed: it is a whole number from 1."
+                    )
+            elif (
+                isinstance(given, bool)
+                or not isinstance(given, Real)
+                or not 0 < float(given) < math.inf
+            ):
+                raise ValueError(
+                    f"{field.name}={given!r} is not allowed: it is a number of seconds above 0."
+                )

@@ -1,0 +1,239 @@
+"""The OpenAPI document of a service, made from the columns and classes of its model."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from orfeon import __version__
+from orfeon.workbench.serve.answers import ARROW
+from orfeon.workbench.serve.limits import Limits
+from orfeon.workbench.serve.served_model import ServedModel
+
+_ARROW = ARROW.decode("ascii")
+
+#: What a refusal means, by status.
+REFUSALS = {
+    400: "The body or the query cannot be read.",
+    408: "The body was not sent in time.",
+    413: "The body has too many bytes.",
+    415: "The content type is not one that is read, or the body is packed.",
+    421: "The header `Host` names a host that the service does not answer for.",
+    422: "The rows are not what the model takes, or too many; `where` says which row and column.",
+    503: "There is too much to do at the moment; `Retry-After` says when to come again.",
+}
+
+
+def openapi_document(served: ServedModel, limits: Limits) -> dict[str, Any]:
+    """The OpenAPI document of a service."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": f"{served.name}: predictions",
+            "version": __version__,
+            "description": _description(served, limits),
+        },
+        "paths": {
+            "/predict": {"post": _predict(served, limits)},
+            "/model": {"get": _get("What the model is", "model", _json_content(_object()))},
+            "/health": {"get": _get("Whether the service is up", "health", _json_content(_HEALTH))},
+            "/metrics": {"get": _get("Counters", "metrics", _text_content("text/plain"))},
+            "/openapi.json": {"get": _get("This document", "openapi", _json_content(_object()))},
+            "/": {"get": _get("A page to try the model", "page", _text_content("text/html"))},
+            "/docs": {"get": _get("A page of this document", "docs", _text_content("text/html"))},
+        },
+        "components": {
+            "schemas": {
+                "Row": _row(served),
+                "Cells": _cells(served),
+                "Rows": _rows(limits),
+                "Predictions": _predictions(served),
+                "Error": _ERROR,
+            }
+        },
+    }
+
+
+_HEALTH: dict[str, Any] = {
+    "type": "object",
+    "required": ["status", "model", "pid"],
+    "properties": {
+        "status": {"const": "ok"},
+        "model": {"type": "string"},
+        "pid": {"type": "integer"},
+    },
+}
+_ERROR: dict[str, Any] = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["kind", "message", "where"],
+            "properties": {
+                "kind": {"type": "string", "description": "A word for programs."},
+                "message": {"type": "string", "description": "A sentence for people."},
+                "where": {
+                    "type": ["object", "null"],
+                    "properties": {
+                        "row": {"type": ["integer", "null"]},
+                        "column": {"type": ["string", "null"]},
+                    },
+                },
+            },
+        }
+    },
+}
+
+
+def _description(served: ServedModel, limits: Limits) -> str:
+    what = "a class" if served.task == "classification" else "a number"
+    target = "" if served.preparation is None else f" ({served.preparation.target})"
+    early = ""
+    if served.early_decision is not None:
+        early = " Members are asked in order until the decision is certain."
+    return (
+        f"Predicts {what}{target} from {len(served.columns)} columns.{early} A request has at "
+        f"most {limits.max_rows:,} rows and {limits.max_bytes:,} bytes, and is sent within "
+        f"{limits.receive_timeout:g} seconds."
+    )
+
+
+def _get(summary: str, name: str, content: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "summary": summary,
+        "operationId": name,
+        "responses": {"200": {"description": summary, "content": content}},
+    }
+
+
+def _object() -> dict[str, Any]:
+    return {"type": "object"}
+
+
+def _json_content(schema: dict[str, Any]) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+def _text_content(kind: str) -> dict[str, Any]:
+    return {kind: {"schema": {"type": "string"}}}
+
+
+def _predict(served: ServedModel, limits: Limits) -> dict[str, Any]:
+    row = served.example_row()
+    text = {"type": "string", "maxLength": limits.max_bytes}
+    predictions = {"$ref": "#/components/schemas/Predictions"}
+    error = _json_content({"$ref": "#/components/schemas/Error"})
+    parameters = []
+    if served.has_probabilities:
+        parameters = [
+            {
+                "name": "probabilities",
+                "in": "query",
+                "description": "Whether to add the share of each class.",
+                "schema": {"type": "boolean", "default": False},
+            }
+        ]
+    return {
+        "summary": "Predict rows",
+        "operationId": "predict",
+        "parameters": parameters,
+        "requestBody": {
+            "required": True,
+            "content": {
+                "application/json": {
+                    "schema": {"$ref": "#/components/schemas/Rows"},
+                    "example": {"rows": [row]},
+                },
+                "text/csv": {"schema": text, "example": csv_example(row)},
+                _ARROW: {"schema": {"type": "string", "format": "binary"}},
+            },
+        },
+        "responses": {
+            "200": {
+                "description": "A prediction for each row, in their order.",
+                "content": {
+                    **_json_content(predictions),
+                    **_text_content("text/csv"),
+                    _ARROW: {"schema": {"type": "string", "format": "binary"}},
+                },
+            },
+            **{
+                str(status): {"description": meaning, "content": error}
+                for status, meaning in REFUSALS.items()
+            },
+        },
+    }
+
+
+def _row(served: ServedModel) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": "A cell for each column, by name; others are passed over.",
+        "required": [column.name for column in served.columns],
+        "properties": {column.name: column.schema() for column in served.columns},
+    }
+
+
+def _cells(served: ServedModel) -> dict[str, Any]:
+    n_columns = len(served.columns)
+    return {
+        "type": "array",
+        "description": "A cell for each column, in the order of /model.",
+        "prefixItems": [column.schema() for column in served.columns],
+        "items": False,
+        "minItems": n_columns,
+        "maxItems": n_columns,
+    }
+
+
+def _rows(limits: Limits) -> dict[str, Any]:
+    sizes = {"type": "array", "minItems": 1, "maxItems": limits.max_rows}
+    return {
+        "type": "object",
+        "required": ["rows"],
+        "additionalProperties": False,
+        "properties": {
+            "rows": {
+                "anyOf": [
+                    {**sizes, "items": {"$ref": "#/components/schemas/Row"}},
+                    {**sizes, "items": {"$ref": "#/components/schemas/Cells"}},
+                ]
+            }
+        },
+    }
+
+
+def _predictions(served: ServedModel) -> dict[str, Any]:
+    prediction: dict[str, Any] = {"type": "number"}
+    if served.classes:
+        prediction = {"enum": served.classes}
+    document: dict[str, Any] = {
+        "type": "object",
+        "required": ["predictions"],
+        "properties": {"predictions": {"type": "array", "items": prediction}},
+    }
+    if served.has_probabilities:
+        document["properties"]["classes"] = {"const": served.classes}
+        document["properties"]["probabilities"] = {
+            "type": "array",
+            "description": "The shares of the classes, in the order of `classes`.",
+            "items": {"type": "array", "items": {"type": "number"}},
+        }
+    if served.early_decision is not None:
+        document["properties"]["n_queried"] = {
+            "type": "array",
+            "description": f"How many of {served.n_members} members were asked.",
+            "items": {"type": "integer"},
+        }
+    return document
+
+
+def csv_example(row: dict[str, Any]) -> str:
+    r"""A row as a CSV table."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(row)
+    writer.writerow(["" if cell is None else cell for cell in row.values()])
+    return text.getvalue()

@@ -1,0 +1,211 @@
+"""The processes that answer: one, or several that share a port and the model's memory."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import socket
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from orfeon.errors import UserError
+from orfeon.workbench.serve.copies import own_copy
+from orfeon.workbench.serve.hosts import AllowedHosts
+from orfeon.workbench.serve.limits import Limits
+from orfeon.workbench.serve.reloading import Reload, ReplaceableApplication, has_terminal, on_hangup
+
+#: Connections that wait to be accepted.
+_BACKLOG = 1024
+#: Seconds that an idle connection is kept.
+_KEEP_ALIVE = 15
+_logger = logging.getLogger("orfeon.workbench.serve")
+_MISSING = 'The scoring service needs starlette and uvicorn: pip install "orfeon[serve]".'
+
+
+@dataclass(frozen=True)
+class ApplicationMaker:
+    """Makes the application in the process that answers; it is handed over as plain values."""
+
+    path: Path
+    limits: Limits
+    early_decision: float | None
+    copies: Path | None = None
+    allowed_hosts: AllowedHosts | None = None
+
+    def of_now(self) -> ApplicationMaker:
+        """A maker for the file as it is now, whatever is written to it later."""
+        if self.copies is None:
+            return self
+        return replace(self, path=own_copy(self.path, self.copies))
+
+    def __call__(self) -> Any:
+        """The application, ready to answer."""
+        from orfeon.workbench.serve.application import create_app
+
+        app = create_app(
+            self.path,
+            limits=self.limits,
+            early_decision=self.early_decision,
+            memory_map=self.copies is not None,
+            allowed_hosts=self.allowed_hosts,
+        )
+        # Loading leaves circles behind that refer to the model: without them it is gone with the
+        # last request that it answers.
+        gc.collect()
+        return app
+
+
+def freeze_memory() -> None:
+    """Have the garbage collector pass over what is here now; for once, with the first model.
+
+    Looking through modules and kernels again and again would only make some clients wait. Models
+    that come later are not frozen: whatever in them refers to itself could never be collected.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def check_installed() -> None:
+    """Refuse where the packages of the extra are missing."""
+    try:
+        import httptools  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise UserError(f"{_MISSING} There is no {error.name}.") from error
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """A socket that is bound, and does not listen yet: clients are refused until all is ready."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        opened = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"--host {host}: there is no such interface ({error}).") from error
+    try:
+        if sys.platform != "win32":
+            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.set_inheritable(True)
+    except OSError as error:
+        opened.close()
+        raise UserError(
+            f"--host {host} --port {port}: it cannot be bound ({error.strerror}). Does another "
+            "service have it? Name another port, or 0 for any that is free."
+        ) from error
+    return opened
+
+
+def run(
+    maker: ApplicationMaker,
+    opened: socket.socket,
+    *,
+    app: ReplaceableApplication | None = None,
+    workers: int = 1,
+    access_log: bool = False,
+) -> None:
+    """Answer until told to stop; what is being answered then is finished."""
+    from orfeon.workbench.serve.connections import GuardedConnection
+    from orfeon.workbench.serve.workers import Workers
+
+    settings: dict[str, Any] = {
+        "http": GuardedConnection,
+        "ws": "none",
+        "lifespan": "off",
+        "workers": workers,
+        "log_config": _logging(access_log),
+        "access_log": access_log,
+        "proxy_headers": False,
+        "server_header": False,
+        "backlog": _BACKLOG,
+        "timeout_keep_alive": _KEEP_ALIVE,
+        "timeout_graceful_shutdown": _grace(maker.limits),
+    }
+    if workers == 1:
+        _run_alone(maker, opened, app or ReplaceableApplication(maker()), settings)
+    else:
+        Workers(maker, settings, opened, workers).run()
+
+
+def _run_alone(
+    maker: ApplicationMaker,
+    opened: socket.socket,
+    app: ReplaceableApplication,
+    settings: Mapping[str, Any],
+) -> None:
+    import uvicorn
+
+    from orfeon.workbench.serve.draining import DrainingServer
+
+    freeze_memory()
+    server = DrainingServer(uvicorn.Config(app, **settings))
+
+    def end() -> None:
+        server.should_exit = True
+
+    def replace(new: Any) -> None:
+        app.replace(new)
+        _logger.warning("the model was loaded anew")
+
+    reload = Reload(maker, replace)
+    try:
+        with on_hangup(end if has_terminal() else reload.begin):
+            server.run(sockets=[opened])
+    finally:
+        app.close()
+
+
+def when_listening(opened: socket.socket, tell: Any, stop: threading.Event) -> threading.Thread:
+    """Call a function once the port answers."""
+    address = opened.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address[0], address[0])
+
+    def wait() -> None:
+        while not stop.wait(0.05):
+            try:
+                socket.create_connection((host, address[1]), timeout=5).close()
+            except OSError:
+                continue
+            tell()
+            return
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    return thread
+
+
+def _grace(limits: Limits) -> int:
+    """Seconds in which what is being answered is finished."""
+    return int(limits.receive_timeout + limits.predict_timeout) + 1
+
+
+def _logging(access_log: bool) -> dict[str, Any]:
+    """Defects go to standard error; what clients do wrong is told to them only."""
+    level = "INFO" if access_log else "ERROR"
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"plain": {"format": "orfeon serve: %(message)s"}},
+        "handlers": {
+            "stderr": {
+                "class": "logging.StreamHandler",
+                "formatter": "plain",
+                "stream": "ext://sys.stderr",
+            }
+        },
+        "loggers": {
+            "uvicorn.error": {"handlers": ["stderr"], "level": "ERROR", "propagate": False},
+            "uvicorn.access": {
+                "handlers": ["stderr"] if access_log else [],
+                "level": level,
+                "propagate": False,
+            },
+            "orfeon": {"handlers": ["stderr"], "level": logging.WARNING, "propagate": False},
+        },
+    }

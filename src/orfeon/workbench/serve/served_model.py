@@ -1,0 +1,325 @@
+"""A model that answers requests: its columns, and the quickest way from cells to predictions."""
+
+from __future__ import annotations
+
+import copy
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.base import TabularEstimator
+from orfeon.data.schema import names_of
+from orfeon.errors import UserError
+from orfeon.utils.types import Floats
+from orfeon.workbench.prepare import Preparation
+from orfeon.workbench.prepare.saved import read_preparation
+from orfeon.workbench.serve.columns import (
+    AnyInput,
+    DateInput,
+    InputColumn,
+    NumberInput,
+    ValueInput,
+    WordInput,
+)
+
+#: Rows on which the quick way is compared with the model's own before anything is answered.
+_N_PROBES = 48
+
+
+class Answer(NamedTuple):
+    """What a model says of some rows."""
+
+    predictions: npt.NDArray[Any]
+    probabilities: Floats | None = None
+    n_queried: npt.NDArray[np.int64] | None = None
+
+
+class ServedModel:
+    """A model that answers requests."""
+
+    def __init__(
+        self,
+        model: Any,
+        preparation: Preparation | None = None,
+        *,
+        early_decision: float | None = None,
+        name: str = "model",
+        facts: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model = model
+        self.preparation = preparation
+        self.name = name
+        self.facts = dict(facts or {})
+        self.early_decision = early_decision
+        self.task = _task(model, preparation)
+        self.classes = model.classes_.tolist() if self.task == "classification" else []
+        self.has_probabilities = bool(self.classes) and hasattr(model, "predict_proba")
+        self._quick = _quick_copy(model, preparation)
+        self.columns = _columns(model, preparation, self._quick)
+        if self._quick is not None and not self._is_faithful():
+            self._quick = None
+            self.columns = _columns(model, preparation, None)
+        self.is_quick = self._quick is not None
+        self.n_members = _n_members(model)
+        self._has_dates = any(column.width != 1 for column in self.columns)
+        if early_decision is not None:
+            self._check_early(early_decision)
+
+    # -- from cells to rows --------------------------------------------------------------------
+
+    def row(self, cells: Sequence[Any]) -> Any:
+        """A single row, as :meth:`predict` takes it."""
+        if not self.is_quick:
+            return self.rows([[cell] for cell in cells])
+        numbers: list[Any] = [
+            column.read(cell, 0) for column, cell in zip(self.columns, cells, strict=True)
+        ]
+        if self._has_dates:
+            numbers = [
+                number
+                for each in numbers
+                for number in (each if isinstance(each, tuple) else (each,))
+            ]
+        return np.array([numbers])
+
+    def rows(self, cells: Sequence[Sequence[Any]]) -> Any:
+        """Rows, as :meth:`predict` takes them."""
+        if self.is_quick:
+            arrays = [
+                array
+                for column, each in zip(self.columns, cells, strict=True)
+                for array in column.read_all(each)
+            ]
+            return self.from_arrays(arrays)
+        return self._frame(cells)
+
+    def from_arrays(self, arrays: Sequence[Floats]) -> Floats:
+        """Rows of features that are numbers already; only where the model is quick."""
+        matrix = np.empty((len(arrays[0]), len(arrays)))
+        for j, array in enumerate(arrays):
+            matrix[:, j] = array
+        return matrix
+
+    def _frame(self, cells: Sequence[Sequence[Any]]) -> Any:
+        """A data frame of the features; a plain array for a model that knows no names."""
+        import pandas
+
+        made: dict[str, Any] = {}
+        plans = () if self.preparation is None else self.preparation.columns_used
+        by_name = {plan.name: plan for plan in plans}
+        for column, each in zip(self.columns, cells, strict=True):
+            if isinstance(column, AnyInput):
+                column.check(each)
+                made[column.name] = pandas.Series(each, dtype=object).infer_objects()
+                continue
+            arrays = column.read_all(each)
+            plan = by_name.get(column.name)
+            if isinstance(column, WordInput) and plan is not None:
+                codes = np.nan_to_num(arrays[0], nan=-1.0).astype(np.int64)
+                made[column.name] = pandas.Categorical.from_codes(codes, list(plan.levels))
+                continue
+            names = (column.name,) if plan is None else plan.features
+            made.update(zip(names, arrays, strict=True))
+        frame = pandas.DataFrame(made)
+        is_named = self.preparation is not None or hasattr(self.model, "feature_names_in_")
+        # Row by row, as tables mostly are: in another order sums have other last bits.
+        return frame if is_named else np.ascontiguousarray(frame.to_numpy())
+
+    # -- from rows to answers ------------------------------------------------------------------
+
+    def predict(self, rows: Any, *, probabilities: bool = False) -> Answer:
+        """What the model says of rows."""
+        model = self.model if self._quick is None else self._quick
+        if self.early_decision is not None and not probabilities:
+            from orfeon.combining import early_decision
+
+            decided = early_decision(model, rows, confidence=self.early_decision)
+            return Answer(decided.predictions, n_queried=decided.n_queried)
+        predictions = np.asarray(model.predict(rows))
+        return Answer(predictions, model.predict_proba(rows) if probabilities else None)
+
+    def example_row(self) -> dict[str, Any]:
+        """A row to show what is meant: where there is a forest, beside its tests."""
+        forest = getattr(self._quick, "forest_", None)
+        row: dict[str, Any] = {}
+        place = 0
+        for column in self.columns:
+            middle = math.nan
+            if forest is not None and column.kind != "category":
+                tests = _finite_tests(forest, place)
+                middle = float(f"{np.median(tests):.4g}") if len(tests) else math.nan
+            row[column.name] = column.example(middle)
+            place += column.width
+        return row
+
+    # -- before the first request --------------------------------------------------------------
+
+    def warm_up(self) -> None:
+        """Answer some rows, so that the kernels are compiled before anybody waits for them."""
+        if self._quick is None:
+            self._try_plain_rows()
+            return
+        matrix = self._probes()
+        rows = [matrix[:1], np.full_like(matrix[:1], math.nan), matrix]
+        for each in rows:
+            self.predict(np.ascontiguousarray(each))
+            if self.has_probabilities:
+                self.predict(np.ascontiguousarray(each), probabilities=True)
+
+    def _try_plain_rows(self) -> None:
+        """Ask for zeros and missing values; a model that takes neither starts cold."""
+        for cell in (0.0, None):
+            cells = [[None if column.kind != "number" else cell] for column in self.columns]
+            try:
+                self.predict(self.rows(cells), probabilities=self.has_probabilities)
+            except (ValueError, TypeError):
+                continue
+
+    def _probes(self) -> Floats:
+        """Rows that reach many leaves: values beside thresholds, every category, some missing."""
+        schema = self._quick.schema_
+        rng = np.random.default_rng(0)
+        matrix = rng.normal(scale=10.0, size=(_N_PROBES, schema.n_features))
+        forest = getattr(self._quick, "forest_", None)
+        for j, categories in enumerate(schema.categories):
+            if categories is not None:
+                matrix[:, j] = rng.integers(0, max(1, len(categories)), _N_PROBES)
+            elif forest is not None:
+                tests = _finite_tests(forest, j)
+                if len(tests):
+                    matrix[:, j] = rng.choice(tests, _N_PROBES)
+        matrix[1::3][rng.random(matrix[1::3].shape) < 0.2] = math.nan
+        return matrix
+
+    def _is_faithful(self) -> bool:
+        """Whether the quick way answers as the model itself does, to the last bit."""
+        import pandas
+
+        matrix = self._probes()
+        schema = self._quick.schema_
+        try:
+            table = schema.decode(matrix)
+            if hasattr(self.model, "feature_names_in_"):
+                table = pandas.DataFrame(table, columns=list(self.model.feature_names_in_))
+            same = _are_equal(self.model.predict(table), self._quick.predict(matrix))
+            if same and self.has_probabilities:
+                theirs = self.model.predict_proba(table)
+                same = _are_equal(theirs, self._quick.predict_proba(matrix))
+        except (ValueError, TypeError, AttributeError, IndexError):
+            return False
+        return same
+
+    def _check_early(self, confidence: float) -> None:
+        """Refuse early decision of a model that cannot decide early."""
+        cells = [[0.0 if column.kind == "number" else None] for column in self.columns]
+        try:
+            self.predict(self.rows(cells))
+        except (ValueError, TypeError) as error:
+            raise UserError(
+                f"{self.name} cannot decide early with confidence {confidence}: {error}"
+            ) from error
+
+
+def load_served(
+    path: str | os.PathLike[str],
+    *,
+    early_decision: float | None = None,
+    memory_map: bool = True,
+) -> ServedModel:
+    """Load a model file for serving; estimators of other packages, saved by skops, are refused."""
+    from orfeon.io.description import describe_parts
+    from orfeon.io.model_file import read_parts
+
+    name = Path(path).name
+    # Read once: what is told is of the model that answers, whatever becomes of the file.
+    parts = read_parts(path, memory_map=memory_map, foreign=False)
+    model, plain, _ = parts.saved
+    preparation = read_preparation(plain, name)
+    facts = {key: told for key, told in describe_parts(parts, path).items() if key != "preparation"}
+    return ServedModel(model, preparation, early_decision=early_decision, name=name, facts=facts)
+
+
+def _task(model: Any, preparation: Preparation | None) -> str:
+    if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
+        raise UserError(f"{type(model).__name__} is not fitted, or does not say what it takes.")
+    if getattr(model, "n_outputs_", 1) > 1 or isinstance(getattr(model, "classes_", None), list):
+        raise UserError(
+            f"{type(model).__name__} predicts several targets at once; models of one are served."
+        )
+    if preparation is not None:
+        return str(preparation.task)
+    return "classification" if hasattr(model, "classes_") else "regression"
+
+
+def _quick_copy(model: Any, preparation: Preparation | None) -> Any:
+    """A copy of the model that takes encoded rows; None where there is no such short way."""
+    if hasattr(model, "kept_") and hasattr(model, "ensemble_"):
+        if model.order_.has_own_weights:
+            return None
+        model = model.ensemble_
+    if not isinstance(model, TabularEstimator) or not hasattr(model, "schema_"):
+        return None
+    if preparation is not None and model.schema_.names != preparation.features:
+        return None
+    quick = copy.copy(model)
+    quick._encode = _as_it_is  # type: ignore[method-assign]
+    if hasattr(quick, "n_jobs"):
+        quick.n_jobs = 1  # requests are what runs at the same time
+    return quick
+
+
+def _as_it_is(X: Floats) -> Floats:
+    return X
+
+
+def _columns(model: Any, preparation: Preparation | None, quick: Any) -> tuple[InputColumn, ...]:
+    """The columns that requests must have."""
+    if preparation is not None:
+        places = dict(zip(preparation.features, range(10**9), strict=False))
+        return tuple(
+            _prepared_column(plan, None if quick is None else quick.schema_, places)
+            for plan in preparation.columns_used
+        )
+    if quick is not None:
+        schema = quick.schema_
+        return tuple(
+            NumberInput(schema.name(j)) if known is None else ValueInput(schema.name(j), known)
+            for j, known in enumerate(schema.categories)
+        )
+    return tuple(map(AnyInput, names_of(model, model.n_features_in_)))
+
+
+def _prepared_column(plan: Any, schema: Any, places: Mapping[str, int]) -> InputColumn:
+    if plan.kind == "number":
+        return NumberInput(plan.name)
+    if plan.kind == "date":
+        return DateInput(plan)
+    codes = [float(level) for level in range(len(plan.levels))]
+    if schema is not None:
+        known = schema.categories[places[plan.name]] or ()
+        codes = [float(known.index(level)) if level in known else math.nan for level in plan.levels]
+    return WordInput(plan, codes)
+
+
+def _finite_tests(forest: Any, feature: int) -> Floats:
+    """Thresholds on a feature; a test for missing values has an infinite one."""
+    thresholds = forest.threshold[(forest.feature == feature) & (forest.n_children > 0)]
+    return np.asarray(thresholds[np.isfinite(thresholds)])
+
+
+def _n_members(model: Any) -> int:
+    for holder in (model, getattr(model, "ensemble_", None)):
+        for name in ("members_", "estimators_"):
+            members = getattr(holder, name, None)
+            if members is not None:
+                return len(members)
+    return 1
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    return bool(np.array_equal(np.asarray(one), np.asarray(other)))

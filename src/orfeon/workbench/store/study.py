@@ -1,0 +1,274 @@
+"""One study of a store: its runs and its notes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from orfeon.workbench.store import environment
+from orfeon.workbench.store.canonical import canonical, checksum, is_whole
+from orfeon.workbench.store.database import Database, transaction
+from orfeon.workbench.store.errors import StoreError
+from orfeon.workbench.store.rows import RunRow
+from orfeon.workbench.store.tables import insert_once, notes, runs
+
+#: Names of notes are shown in reports and indexed by the database.
+MAX_NAME = 255
+
+
+class Study:
+    """One study of a store; :meth:`Store.open_study` gives it.
+
+    Parameters
+    ----------
+    database : Database
+        Where it is.
+    number : int
+        Its number in the table of studies.
+    name : str
+        Its name.
+    configuration : dict
+        What it was begun with.
+
+    Examples
+    --------
+    >>> from orfeon.workbench.store import RunRow, Store
+    >>> with Store(":memory:") as store:
+    ...     study = store.open_study("iris", {"folds": 10})
+    ...     row = RunRow("bagging/0", {"n_estimators": 10}, 7, {"error": 0.05}, 0.12)
+    ...     study.put(row), study.put(row), "bagging/0" in study, study.note("rounds", 3)
+    (True, False, True, 3)
+    """
+
+    def __init__(
+        self, database: Database, number: int, name: str, configuration: dict[str, Any]
+    ) -> None:
+        self._database = database
+        self._number = number
+        self.name = name
+        self.configuration = configuration
+        self._insert_run = insert_once(runs, database.dialect)
+        self._insert_note = insert_once(notes, database.dialect)
+
+    def __repr__(self) -> str:
+        return f"<Study {self.name!r} of {self._database.place}>"
+
+    def __contains__(self, key: str) -> bool:
+        query = select(runs.c.id).where(
+            runs.c.study_id == self._number, runs.c.key_checksum == checksum(_checked_key(key))
+        )
+        return self._database.run(lambda connection: connection.execute(query).first() is not None)
+
+    def keys(self) -> set[str]:
+        """The keys of all finished runs.
+
+        Returns
+        -------
+        set of str
+        """
+        query = select(runs.c.key, runs.c.key_checksum).where(runs.c.study_id == self._number)
+        found = self._database.run(lambda connection: connection.execute(query).all())
+        for key, expected in found:
+            if not is_whole(expected, key):
+                raise self._damaged(f"the key of a run ({_shown(key)})")
+        return {key for key, _ in found}
+
+    def rows(self) -> list[RunRow]:
+        """All finished runs, ordered by key.
+
+        Returns
+        -------
+        list of RunRow
+        """
+        query = select(runs).where(runs.c.study_id == self._number)
+        found = self._database.run(lambda connection: connection.execute(query).mappings().all())
+        # Not by the database: each orders text in its own way.
+        return sorted((self._row(columns) for columns in found), key=lambda row: row.key)
+
+    def put(self, row: RunRow) -> bool:
+        """Store a finished run; when this returns, the run is safe.
+
+        Parameters
+        ----------
+        row : RunRow
+            The run. What it leaves out of when, where and with what, is filled in.
+
+        Returns
+        -------
+        bool
+            False if a run with this key is there already: the first one stands.
+        """
+        columns = self._columns(row)
+        return self._database.run(lambda connection: self._put(connection, columns), writes=True)
+
+    def put_many(self, rows: Iterable[RunRow]) -> int:
+        """Store finished runs, all or none.
+
+        Parameters
+        ----------
+        rows : iterable of RunRow
+            The runs.
+
+        Returns
+        -------
+        int
+            How many were new; of the others, those that are there already stand.
+        """
+        # In one order, so that no two writers wait for each other.
+        many = sorted(
+            (self._columns(row) for row in rows), key=lambda columns: columns["key_checksum"]
+        )
+
+        def put_all(connection: Connection) -> int:
+            with transaction(connection):
+                return sum(self._put(connection, columns) for columns in many)
+
+        return self._database.run(put_all, writes=True)
+
+    def note(self, name: str, value: Any) -> Any:
+        """Set a fact of the study, once.
+
+        Parameters
+        ----------
+        name : str
+            Name of the fact, of at most 255 characters.
+        value : object
+            As JSON can hold it; NaN and infinities become None.
+
+        Returns
+        -------
+        object
+            The value that stands: this one, or the first that was set.
+        """
+        check_name(name, "name of a note")
+        text = canonical(value, f"note {name}", allow_non_finite=True)
+        columns = {
+            "study_id": self._number,
+            "name": name,
+            "value": text,
+            "checksum": checksum(name, text),
+        }
+        self._database.run(
+            lambda connection: connection.execute(self._insert_note, columns), writes=True
+        )
+        return self.notes[name]
+
+    @property
+    def notes(self) -> dict[str, Any]:
+        """The facts of the study, by name."""
+        query = select(notes.c.name, notes.c.value, notes.c.checksum).where(
+            notes.c.study_id == self._number
+        )
+        found = self._database.run(lambda connection: connection.execute(query).all())
+        for name, value, expected in found:
+            if not is_whole(expected, name, value):
+                raise self._damaged(f"the note {_shown(name)}")
+        return {name: json.loads(value) for name, value, _ in sorted(tuple(row) for row in found)}
+
+    def _put(self, connection: Connection, columns: dict[str, Any]) -> bool:
+        return bool(connection.execute(self._insert_run, columns).rowcount == 1)
+
+    def _columns(self, row: RunRow) -> dict[str, Any]:
+        key = _checked_key(row.key)
+        columns = {
+            "key": key,
+            "seed": _checked_seed(row.seed, key),
+            "seconds": _checked_seconds(row.seconds, key),
+            "finished": _checked_text(row.finished or environment.now(), "time", key),
+            "host": _checked_text(row.host or environment.host(), "host", key),
+            "configuration": canonical(row.configuration, "configuration"),
+            "timings": canonical(row.timings, "timings", allow_non_finite=True),
+            "versions": canonical(row.versions or environment.versions(), "versions"),
+            "result": canonical(row.result, "result", allow_non_finite=True),
+        }
+        columns["checksum"] = checksum(*_texts(columns))
+        columns["study_id"] = self._number
+        columns["key_checksum"] = checksum(key)
+        return columns
+
+    def _row(self, columns: Any) -> RunRow:
+        key = columns["key"]
+        if not is_whole(columns["checksum"], *_texts(columns)):
+            raise self._damaged(f"the run {_shown(key)}")
+        return RunRow(
+            key=key,
+            configuration=json.loads(columns["configuration"]),
+            seed=columns["seed"],
+            result=json.loads(columns["result"]),
+            seconds=columns["seconds"],
+            timings=json.loads(columns["timings"]),
+            finished=columns["finished"],
+            host=columns["host"],
+            versions=json.loads(columns["versions"]),
+        )
+
+    def _damaged(self, what: str) -> StoreError:
+        return StoreError(
+            f"The store {self._database.place}: {what} of the study {self.name!r} is damaged. "
+            "Nothing was changed: restore the store from a backup, or choose another one."
+        )
+
+
+def check_name(name: object, what: str) -> None:
+    """Refuse a name that a database cannot hold or index."""
+    if not isinstance(name, str) or not 1 <= len(name) <= MAX_NAME or not _is_storable(name):
+        raise StoreError(
+            f"The {what} must be text of 1 to {MAX_NAME} characters; got {_shown(name)}."
+        )
+
+
+def _checked_key(key: object) -> str:
+    if not isinstance(key, str) or not key or not _is_storable(key):
+        raise StoreError(f"The key of a run must be text, and not empty; got {_shown(key)}.")
+    return key
+
+
+def _checked_text(text: object, what: str, key: str) -> str:
+    if not isinstance(text, str) or not _is_storable(text):
+        raise StoreError(f"The {what} of the run {_shown(key)} must be text; got {_shown(text)}.")
+    return text
+
+
+def _is_storable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def _shown(value: object) -> str:
+    return repr(value)[:80]
+
+
+def _checked_seed(seed: object, key: str) -> int:
+    try:
+        number = int(seed.__index__())  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        number = 2**63
+    if not -(2**63) <= number < 2**63:
+        raise StoreError(
+            f"The seed of the run {_shown(key)} must be an integer of at most 64 bits, with its "
+            f"sign; got {_shown(seed)}."
+        )
+    return number
+
+
+def _checked_seconds(seconds: object, key: str) -> float:
+    number = float(seconds) if isinstance(seconds, int | float) else math.nan
+    if not math.isfinite(number):
+        raise StoreError(
+            f"The seconds of the run {_shown(key)} must be a finite number; got {_shown(seconds)}."
+        )
+    return number + 0.0  # SQLite has no negative zero
+
+
+def _texts(columns: Any) -> list[str]:
+    """What the checksum of a run guards."""
+    numbers = [repr(columns["seed"]), repr(columns["seconds"])]
+    names = ("key", "finished", "host", "configuration", "timings", "versions", "result")
+    return [*numbers, *(columns[name] for name in names)]

@@ -1,0 +1,146 @@
+"""Tasks run one by one, on the cores of a machine or on a cluster: the results are the same.
+
+A task that fails says which one it was; a worker process that dies has its tasks run again.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from orfeon.errors import UserError
+from orfeon.utils.text import short
+
+if TYPE_CHECKING:
+    from orfeon.workbench.tasks.cluster import Cluster
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+#: Arrays of this many bytes are sent once, not with every task.
+LARGE = 1_000_000
+#: Letters of a task in a message.
+_LONGEST_NAME = 120
+
+
+class TaskError(RuntimeError):
+    """A task failed; the message names it, and ``__cause__`` is what went wrong."""
+
+    def __init__(self, message: str, task: Any = None) -> None:
+        super().__init__(message)
+        self.task = task
+
+
+def run_all(
+    function: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    *,
+    n_jobs: int | None = None,
+    cluster: Cluster | None = None,
+    prefer: Literal["processes", "threads"] = "processes",
+    name: Callable[[Task], str] | None = None,
+) -> Iterator[Result]:
+    """Run a function on all tasks and yield the results as they come, in any order.
+
+    What the function gives must depend on its task only; then the results do not depend on where
+    it runs, to the last bit. Closing the iterator, or an interruption, cancels what has not begun
+    and leaves no process behind. Processes that have done all their tasks wait for those of another
+    call, for ten seconds. Several iterators may be open at once, each with processes of its own.
+    """
+    if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
+        raise UserError(f"n_jobs must be a number of processes, or -1 for all; got {n_jobs!r}.")
+    if prefer not in ("processes", "threads"):
+        raise UserError(f"prefer must be 'processes' or 'threads'; got {prefer!r}.")
+    naming = task_name if name is None else name
+    if cluster is not None:
+        from orfeon.workbench.tasks.cluster_tasks import ClusterTasks
+
+        return ClusterTasks(cluster, function, naming).run(tasks)
+    if n_jobs in (None, 1):
+        return _here(function, tasks, naming)
+    from orfeon.workbench.tasks.local_tasks import ProcessTasks, ThreadTasks
+    from orfeon.workbench.tasks.worker import Worker
+
+    # A task that has tasks of its own runs them in threads: processes are as many as wanted.
+    kind = ThreadTasks if prefer == "threads" or Worker.is_here else ProcessTasks
+    return kind(function, naming, int(n_jobs or 1)).run(tasks)
+
+
+def task_name(task: Any) -> str:
+    """A short name of a task, for messages."""
+    for attribute in ("key", "name"):
+        named = getattr(task, attribute, None)
+        if isinstance(named, str):
+            return named
+    if isinstance(task, tuple | list):
+        parts = ", ".join(task_name(part) if _is_array(part) else repr(part) for part in task)
+        return short(f"({parts})" if isinstance(task, tuple) else f"[{parts}]", _LONGEST_NAME)
+    if _is_array(task):
+        return f"array of shape {task.shape}"
+    return short(repr(task), _LONGEST_NAME)
+
+
+def failure(error: BaseException, task: Any, naming: Callable[[Any], str]) -> Exception:
+    """What to raise for a task that failed."""
+    if isinstance(error, UserError):
+        return UserError(f"{error} (Task: {naming(task)}.)")
+    return TaskError(f"Task {naming(task)} failed: {type(error).__name__}: {error}", task)
+
+
+def _is_array(part: Any) -> bool:
+    return hasattr(part, "shape")
+
+
+def _here(
+    function: Callable[[Task], Result], tasks: Iterable[Task], naming: Callable[[Task], str]
+) -> Iterator[Result]:
+    for task in tasks:
+        try:
+            result = function(task)
+        except Exception as error:
+            raise failure(error, task, naming) from error
+        yield result
+
+
+class Outcome:
+    """What became of a task in another process: its result, or what went wrong there."""
+
+    __slots__ = ("error", "number", "result", "seconds")
+
+    def __init__(
+        self,
+        number: int,
+        result: Any = None,
+        error: BaseException | None = None,
+        seconds: float = 0.0,
+    ) -> None:
+        self.number = number
+        self.result = result
+        self.error = error
+        self.seconds = seconds
+
+
+def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
+    """Run a task, and take note of what it raises."""
+    began = time.perf_counter()
+    try:
+        result = function(task)
+        return Outcome(number, result, seconds=time.perf_counter() - began)
+    except BaseException as error:  # nobody else could take note of one that ends programs
+        # Tracebacks cannot travel; their text can.
+        error.add_note("".join(traceback.format_exception(error)).rstrip())
+        return Outcome(number, error=portable(error))
+
+
+def portable(error: BaseException) -> BaseException:
+    """The exception itself, or one that says the same, if it does not survive pickling."""
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

@@ -1,0 +1,261 @@
+"""The command ``orfeon study``: what it prints and leaves, and what it says of mistakes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import orfeon
+from orfeon.datasets import make_waveform
+from orfeon.workbench.cli import main
+from orfeon.workbench.store import Store
+
+QUICK = ["--methods", "baseline,cart,bagging", "--members", "10", "--repeats", "1", "--n-jobs", "1"]
+
+
+@pytest.fixture(scope="module")
+def waves(tmp_path_factory):
+    X, y = make_waveform(120, random_state=0)
+    frame = pd.DataFrame(X[:, 5:13], columns=[f"x{j}" for j in range(8)])
+    frame = frame.assign(wave=np.array(["a", "b", "c"])[y], id=np.arange(120))
+    path = tmp_path_factory.mktemp("data") / "waves.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def study(*arguments):
+    return main(["study", *map(str, arguments)])
+
+
+def test_a_study_prints_a_table_and_leaves_store_report_and_model(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert study(waves, "--target", "wave", "--out", out, *QUICK) == 0
+    printed, answers = capsys.readouterr()
+    assert answers == ""  # no progress where there is no terminal
+    assert "waves: 120 rows, 8 features; target wave, 3 classes; 5 outer folds, 60 runs." in printed
+    assert "bagging, ordered, 20%" in printed
+    assert "Expect an error of " in printed
+    assert "row identifiers: id" in printed
+    assert {path.name for path in out.iterdir()} == {"store.db", "report.html", "model.orfeon"}
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "bagging" in page
+    assert "waves" in page
+    model = orfeon.load(out / "model.orfeon")
+    frame = pd.read_csv(waves)
+    assert np.mean(model.predict(frame[[f"x{j}" for j in range(8)]]) == frame["wave"]) > 0.8
+
+
+def test_the_model_that_is_left_predicts_new_rows_by_the_command(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    study(waves, "--target", "wave", "--out", out, *QUICK)
+    capsys.readouterr()
+    assert (
+        main(["predict", str(out / "model.orfeon"), str(waves), "-o", str(tmp_path / "p.csv")]) == 0
+    )
+    assert len(pd.read_csv(tmp_path / "p.csv")) == 120
+
+
+def test_the_outcome_for_machines_is_one_json_document(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    export = tmp_path / "runs.csv"
+    arguments = [waves, "--target", "wave", "--out", out, "--export", export, "--json", *QUICK]
+    assert study(*arguments) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["task"] == "classification"
+    assert found["n_runs"] == 60
+    assert found["n_outer"] == 5
+    assert found["chosen"] in [candidate["name"] for candidate in found["candidates"]]
+    assert len(found["candidates"][0]["scores"]["error"]) == 5
+    assert found["files"]["model"] == str(out / "model.orfeon")
+    assert len(pd.read_csv(export)) == 60
+
+
+def test_passwords_are_shown_nowhere(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    store = f"sqlite://ada:secret@/{tmp_path}/s.db?password=secret"
+    code = study(waves, "--target", "wave", "--out", out, "--store", store, "--json", *QUICK)
+    printed, answers = capsys.readouterr()
+    assert "secret" not in printed + answers
+    if code == 0:
+        assert "secret" not in (out / "report.html").read_text(encoding="utf-8")
+        assert b"secret" not in (out / "model.orfeon").read_bytes()
+
+
+def test_the_report_repeats_the_command_as_it_was_given(waves, tmp_path):
+    out = tmp_path / "out"
+    study(waves, "--target", "wave", "--out", out, *QUICK)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert f"orfeon study {waves} --target wave --out {out}" in page
+
+
+def test_the_same_command_goes_on_and_does_nothing_twice(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    study(waves, "--target", "wave", "--out", out, "--json", *QUICK)
+    first = json.loads(capsys.readouterr().out)
+    study(waves, "--target", "wave", "--out", out, "--json", *QUICK)
+    second = json.loads(capsys.readouterr().out)
+    for name in ("chosen", "expected", "interval", "n_runs", "configuration"):
+        assert second[name] == first[name]
+    with Store(out / "store.db", read_only=True) as store:
+        (info,) = store.studies()
+        assert len(store.study(info.name).rows()) == 60
+
+
+def test_numbers_are_predicted_where_the_target_is_one(waves, tmp_path, capsys):
+    frame = pd.read_csv(waves).drop(columns="wave")
+    path = tmp_path / "numbers.csv"
+    frame.to_csv(path, index=False)
+    options = ["--methods", "baseline,cart", "--repeats", "1", "--n-jobs", "1", "--json"]
+    assert study(path, "--target", "x0", "--out", tmp_path / "out", *options) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["task"] == "regression"
+    assert found["metric"] == "rmse"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "wavy"], "wave"),
+        ([], "--target is missing: name the column to predict, such as --target 'id'"),
+        (["--target", "wave", "--methods", "bagging,forest"], "Unknown method 'forest'"),
+        (["--target", "wave", "--metric", "rmse"], "--metric: must be one of error"),
+        (["--target", "wave", "--folds", "1"], "--folds: must be at least 2; got 1"),
+        (["--target", "wave", "--inner-folds", "1"], "--inner-folds: must be at least 2; got 1"),
+        (["--target", "wave", "--compare-rows", "5"], "--compare-rows: must be at least 20; got 5"),
+        (["--target", "wave", "--use", "nothing"], "--use: 'nothing' is not a column"),
+        (["--target", "wave", "--keep", "2"], "a fraction must be greater than 0 and at most 1"),
+        (["--target", "wave", "--folds", "500"], "--folds: 120 rows are too few for 500 folds"),
+        (["--target", "wave", "--budget", "soon"], "soon"),
+        (
+            ["--target", "wave", "--group", "doctor"],
+            "--group: must name a column: 'doctor' is not among",
+        ),
+        (["--target", "wave", "--drop", "nothing"], "nothing"),
+        (["--target", "wave", "--rule", "best"], "--rule: must be one of"),
+        (["--target", "wave", "--store", "postgres://nowhere:1/x"], "postgres"),
+        (["--target", "wave", "--cluster", "tcp://127.0.0.1:9"], "127.0.0.1:9"),
+    ],
+)
+def test_mistakes_are_told_in_a_sentence(waves, tmp_path, capsys, arguments, words):
+    assert study(waves, "--out", tmp_path / "out", *QUICK, *arguments) == 2
+    printed, answers = capsys.readouterr()
+    assert printed == ""
+    assert answers.startswith("orfeon study: error: ")
+    assert words in answers
+    assert "Traceback" not in answers
+
+
+def test_an_unknown_name_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("ORFEON_DATA", raising=False)
+    assert study("wavefrom", "--out", tmp_path / "out", *QUICK) == 2
+    assert "waveform" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_told(waves, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert study(waves, "--target", "wave", "--out", tmp_path / "file" / "out", *QUICK) == 2
+    assert "--out must be a writable folder" in capsys.readouterr().err
+
+
+def test_a_corrupted_store_is_told_and_left_as_it_is(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "store.db").write_bytes(b"not a database" * 1000)
+    assert study(waves, "--target", "wave", "--out", out, *QUICK) == 2
+    assert "store.db" in capsys.readouterr().err
+    assert (out / "store.db").read_bytes() == b"not a database" * 1000
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_study_keeps_its_runs_and_leaves_no_process(waves, tmp_path, number, code):
+    out = tmp_path / "out"
+    command = [
+        sys.executable, "-m", "orfeon", "study", str(waves), "--target", "wave", "--out", str(out),
+        "--repeats", "50", "--methods", "cart,bagging", "--members", "20", "--n-jobs", "2",
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 100
+    while process.poll() is None and time.monotonic() < deadline and _n_rows(out) < 5:
+        time.sleep(0.5)
+    n_before = _n_rows(out)
+    process.send_signal(number)
+    printed, answers = process.communicate(timeout=60)
+    assert n_before >= 5, f"no five runs in 100 s, exit code {process.returncode}: {answers}"
+    assert process.returncode == code, answers
+    assert printed == ""
+    assert "kept in" in answers
+    assert "rerun the command to resume" in answers
+    assert "Traceback" not in answers
+    assert _n_rows(out) >= 5
+    assert _group_ends(process.pid)
+
+
+def _group_ends(group, patience=10.0):
+    """Whether nobody is left of a group of processes soon."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def _n_rows(out):
+    if not (out / "store.db").exists():
+        return 0
+    try:
+        with Store(out / "store.db", read_only=True) as store:
+            return sum(len(store.study(info.name).keys()) for info in store.studies())
+    except ValueError:  # it is being made
+        return 0
+
+
+def test_rows_reads_a_sample_and_compare_rows_compares_on_one(waves, tmp_path, capsys):
+    options = ["--target", "wave", "--methods", "baseline,cart", "--repeats", "1", "--json"]
+    assert study(waves, *options, "--rows", 60, "--out", tmp_path / "a") == 0
+    read = json.loads(capsys.readouterr().out)
+    assert (read["n_rows"], read["n_studied"]) == (60, 60)
+    assert study(waves, *options, "--compare-rows", 60, "--out", tmp_path / "b") == 0
+    compared = json.loads(capsys.readouterr().out)
+    assert (compared["n_rows"], compared["n_studied"]) == (120, 60)
+
+
+def test_the_folder_of_another_study_is_left_as_it_is(waves, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert study(waves, "--target", "wave", "--out", out, *QUICK) == 0
+    before = (out / "report.html").read_bytes()
+    printed = capsys.readouterr().out
+    assert ", peak memory " in printed
+    assert f"store   {out / 'store.db'}" in printed
+    other = tmp_path / "other.csv"
+    other.write_bytes(waves.read_bytes())
+    assert study(other, "--target", "wave", "--out", out, *QUICK) == 2
+    assert (
+        "already holds the report and the model of another study, waves" in capsys.readouterr().err
+    )
+    assert (out / "report.html").read_bytes() == before
+
+
+def test_the_terminal_warns_of_what_the_report_warns_of(tmp_path, capsys):
+    generator = np.random.default_rng(5)
+    frame = pd.DataFrame({"u": generator.normal(size=80), "v": generator.normal(size=80)})
+    frame.assign(side=np.where(generator.random(80) < 0.5, "left", "right")).to_csv(
+        tmp_path / "noise.csv", index=False
+    )
+    options = ["--target", "side", "--out", tmp_path / "out", "--json", *QUICK]
+    assert study(tmp_path / "noise.csv", *options) == 0
+    warnings = json.loads(capsys.readouterr().out)["warnings"]
+    assert any("the baseline" in text for text in warnings), warnings
+    assert study(tmp_path / "noise.csv", *[o for o in options if o != "--json"]) == 0
+    printed = capsys.readouterr().out
+    assert all(f"- {text}" in printed for text in warnings)
