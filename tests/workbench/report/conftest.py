@@ -63,7 +63,7 @@ class Opened:
             self.tab.evaluate(
                 """(figure) => [...document.querySelectorAll(`${figure} .plot .mark`)]
                 .reduce((n, mark) => n + (mark.classList.contains("cloud")
-                    ? mark.getFeature("d").split("M").length - 1 : 1), 0)""",
+                    ? mark.getAttribute("d").split("M").length - 1 : 1), 0)""",
                 figure,
             )
         )

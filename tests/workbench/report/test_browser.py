@@ -48,7 +48,7 @@ def test_there_are_as_many_marks_as_data(demo: Opened) -> None:
     assert demo.count("#methods-2 .plot rect.box") == n_methods
     assert demo.count("#methods-2 .plot .mean") == n_methods
     curves = demo.tab.eval_on_selector_all(
-        "#ordering-1 .plot path.line", "lines => lines.map(l => l.getFeature('d'))"
+        "#ordering-1 .plot path.line", "lines => lines.map(l => l.getAttribute('d'))"
     )
     assert [d.count("M") + d.count("L") for d in curves] == [N_MEMBERS, N_MEMBERS]
     assert demo.count("#ordering-1 .plot path.band") == 2
@@ -77,7 +77,7 @@ def test_the_name_of_a_level_line_hides_no_points(open_report: Opener) -> None:
     axes = Axis("Members"), Axis("Error", percent=True)
     report = open_report(one_chart(LineChart("", "", *axes, [line], [], [level])))
     label = report.tab.locator(".plot text", has_text="all members").bounding_box()
-    path = report.tab.locator(".plot path.line").get_feature("d")
+    path = report.tab.locator(".plot path.line").get_attribute("d")
     frame = report.tab.locator(".plot").first.bounding_box()
     places = [tuple(map(float, place)) for place in re.findall(r"[ML]([\d.]+)[ ,]([\d.]+)", path)]
     assert len(places) == 20
@@ -108,7 +108,7 @@ def test_a_logarithmic_axis_gives_equal_ratios_equal_room(open_report: Opener) -
 def test_missing_values_leave_gaps_and_are_counted(open_report: Opener) -> None:
     line = Line("a", [1, 2, 3, 4, 5], [1, 2, None, 4, float("nan")])
     report = open_report(one_chart(LineChart("", "", Axis("x"), Axis("y"), [line])))
-    d = report.tab.locator(".plot path.line").get_feature("d")
+    d = report.tab.locator(".plot path.line").get_attribute("d")
     assert (d.count("M"), d.count("L")) == (2, 1)
     assert "2 values are missing and not drawn." in report.tab.locator("figure").inner_text()
 
@@ -189,7 +189,7 @@ def test_a_phone_sees_all_without_scrolling_sideways(open_report: Opener) -> Non
     assert beyond == []
     box = report.tab.locator("#methods-1 .scroll")
     assert box.evaluate("box => box.scrollWidth > box.clientWidth")
-    assert box.get_feature("tabindex") == "0"
+    assert box.get_attribute("tabindex") == "0"
     smallest = report.tab.evaluate(
         "Math.min(...[...document.querySelectorAll('main button')].filter(b => b.offsetHeight)"
         ".map(b => b.offsetHeight))"
@@ -213,10 +213,10 @@ def test_the_table_of_methods_fits_a_common_screen(open_report: Opener) -> None:
 
 def test_charts_are_drawn_anew_for_another_width(open_report: Opener) -> None:
     report = open_report(demo_content())
-    before = report.tab.locator("#why-1 .plot svg").get_feature("viewBox")
+    before = report.tab.locator("#why-1 .plot svg").get_attribute("viewBox")
     report.tab.set_viewport_size({"width": 700, "height": 900})
     report.tab.wait_for_function(
-        "before => document.querySelector('#why-1 .plot svg').getFeature('viewBox') !== before",
+        "before => document.querySelector('#why-1 .plot svg').getAttribute('viewBox') !== before",
         arg=before,
     )
     assert report.dots("#why-1") == 11_900

@@ -89,7 +89,7 @@ def test_a_point_among_thousands_tells_its_own_numbers(demo: Opened) -> None:
     demo.tab.locator("#why-1").scroll_into_view_if_needed()
     svg = demo.tab.locator("#why-1 .plot svg")
     at = svg.bounding_box()
-    first = svg.locator(".cloud").first.get_feature("d")
+    first = svg.locator(".cloud").first.get_attribute("d")
     x, y = (float(part) for part in first[1:].split("h0")[0].split())
     demo.tab.mouse.move(at["x"] + x, at["y"] + y)
     series = block(ScatterPlot, 1).series[0]
@@ -138,9 +138,9 @@ def test_tooltips_stay_inside_a_phone(open_report: Opener) -> None:
 def test_legend_entries_hide_and_show_series(open_report: Opener) -> None:
     report = open_report(CONTENT)
     entry = report.tab.locator("#why-1 .entry").nth(1)
-    assert entry.get_feature("aria-pressed") == "true"
+    assert entry.get_attribute("aria-pressed") == "true"
     entry.click()
-    assert entry.get_feature("aria-pressed") == "false"
+    assert entry.get_attribute("aria-pressed") == "false"
     assert report.dots("#why-1") == 4950 + 2000
     assert report.count("#why-1 .plot .look-1") == 0
     entry.press("Enter")
@@ -166,7 +166,7 @@ def test_what_is_hidden_at_first_can_be_shown(open_report: Opener) -> None:
     chart = LineChart("c", "", Axis("x"), Axis("y"), lines)
     report = open_report(Content("t", sections=[Section("s", "S", [], [chart])]))
     assert report.count(".plot path.line") == 1
-    assert report.tab.locator(".entry").nth(1).get_feature("aria-pressed") == "false"
+    assert report.tab.locator(".entry").nth(1).get_attribute("aria-pressed") == "false"
     report.tab.locator(".entry").nth(1).click()
     assert report.count(".plot path.line") == 2
     assert "1,000" in report.tab.locator(".plot text").all_text_contents()
@@ -225,7 +225,7 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(open_report: Open
                 """() => { const e = document.activeElement, style = getComputedStyle(e);
                 e.dataset.seen = "1";
                 return { tag: e.tagName, outline: style.outlineStyle + style.outlineWidth,
-                  name: (e.getFeature("aria-label") || e.textContent).trim() }; }"""
+                  name: (e.getAttribute("aria-label") || e.textContent).trim() }; }"""
             )
         )
     assert report.count("[data-seen]") == expected
@@ -236,14 +236,14 @@ def test_the_keyboard_reaches_everything_and_shows_where_it_is(open_report: Open
 
 def test_charts_have_names_and_roles(demo: Opened) -> None:
     labels = demo.tab.eval_on_selector_all(
-        ".plot", "plots => plots.map(p => [p.getFeature('role'), p.getFeature('aria-label')])"
+        ".plot", "plots => plots.map(p => [p.getAttribute('role'), p.getAttribute('aria-label')])"
     )
     titles = [b.title for b in BLOCKS if not isinstance(b, Table)]
     assert labels == [
         ["application", f"{t}. Arrow keys move through the chart, Escape closes."] for t in titles
     ]
     assert demo.count(".plot svg:not([aria-hidden])") == 0
-    assert demo.tab.locator("#orfeon-voice").get_feature("aria-live") == "polite"
+    assert demo.tab.locator("#orfeon-voice").get_attribute("aria-live") == "polite"
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -257,15 +257,15 @@ def column(report: Opened, number: int) -> list[str]:
 def test_headers_sort_by_number_and_by_name(open_report: Opener) -> None:
     report = open_report(CONTENT)
     heads = report.tab.locator("#methods-1 thead th")
-    assert heads.nth(1).get_feature("aria-sort") == "ascending"
+    assert heads.nth(1).get_attribute("aria-sort") == "ascending"
     heads.nth(4).locator("button").click()
     times = [float(text) for text in column(report, 5)]
     assert times == sorted(m[3] for m in METHODS)
-    assert heads.nth(4).get_feature("aria-sort") == "ascending"
-    assert heads.nth(1).get_feature("aria-sort") is None
+    assert heads.nth(4).get_attribute("aria-sort") == "ascending"
+    assert heads.nth(1).get_attribute("aria-sort") is None
     heads.nth(4).locator("button").press("Enter")
     assert [float(text) for text in column(report, 5)] == times[::-1]
-    assert heads.nth(4).get_feature("aria-sort") == "descending"
+    assert heads.nth(4).get_attribute("aria-sort") == "descending"
     heads.nth(0).locator("button").click()
     assert report.tab.locator("#methods-1 tbody th").first.inner_text() == "Bagging"
 
@@ -277,18 +277,18 @@ def test_what_is_missing_comes_last_both_ways(open_report: Opener) -> None:
         button.click()
         last = report.tab.locator("#methods-1 tbody tr").last
         assert last.locator("th").inner_text() == "Random forest"
-        assert "highlight" in last.get_feature("class")
+        assert "highlight" in last.get_attribute("class")
 
 
 def test_numbers_open_and_close(demo: Opened) -> None:
     button = demo.tab.locator("#mistakes-1 [data-do=numbers]")
     region = demo.tab.locator("#mistakes-1-numbers")
-    assert (button.get_feature("aria-expanded"), region.is_visible()) == ("false", False)
+    assert (button.get_attribute("aria-expanded"), region.is_visible()) == ("false", False)
     button.click()
-    assert (button.get_feature("aria-expanded"), region.is_visible()) == ("true", True)
+    assert (button.get_attribute("aria-expanded"), region.is_visible()) == ("true", True)
     assert region.locator("td").all_inner_texts()[4] == "1,452"
     button.click()
-    assert (button.get_feature("aria-expanded"), region.is_visible()) == ("false", False)
+    assert (button.get_attribute("aria-expanded"), region.is_visible()) == ("false", False)
 
 
 # -- files -----------------------------------------------------------------------------------------

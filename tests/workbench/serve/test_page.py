@@ -97,7 +97,7 @@ def test_a_person_can_try_the_model(browser, homes, evil, width):
         tab.fill("#column-4", "soon")
         tab.click("#ask")
         tab.wait_for_selector(".error >> text=DD/MM/YYYY")
-        assert tab.get_feature("#column-4", "aria-invalid") == "true"
+        assert tab.get_attribute("#column-4", "aria-invalid") == "true"
         tab.close()
 
 
