@@ -71,7 +71,7 @@ def test_the_wheel_holds_what_is_not_python_too(in_wheel):
     kinds = {Path(name).suffix for name in in_wheel if name.startswith("orfeon/")}
     assert {".py", ".typed", ".css", ".js", ".csv"} <= kinds
     assert "orfeon/py.typed" in in_wheel
-    assert sum(name.startswith("orfeon/study/reproducing/tables/") for name in in_wheel) >= 20
+    assert sum(name.startswith("orfeon/workbench/reproduction/tables/") for name in in_wheel) >= 20
 
 
 def test_the_wheel_holds_nothing_else(in_wheel):

@@ -91,7 +91,7 @@ def test_the_median_helps_where_targets_are_wild(compared):
 
 
 def test_codes_err_less_than_the_tree_that_knows_all_classes(compared):
-    errors = rows(compared, "Ten digits, 300 training examples")
+    errors = rows(compared, "Ten digits, 300 training samples")
     tree = errors.pop("C4.5, which knows ten classes")[0]
     errors.pop("one against the rest")
     assert len(errors) == 7

@@ -126,7 +126,7 @@ import sys
 import orfeon
 
 given = {name for name in sys.modules if name.startswith("orfeon.")}
-assert given == {"orfeon.utils.lazy"}, given
+assert given == {"orfeon.utils", "orfeon.utils.lazy", "orfeon.utils.user_warning"}, given
 for name in orfeon.workbench._PACKAGES:
     assert getattr(orfeon.workbench, name).__name__ == f"orfeon.workbench.{name}"
 assert orfeon.io.onnx.to_onnx is orfeon.to_onnx
@@ -163,19 +163,19 @@ def test_a_public_thing_has_one_home():
     assert shared == {"load"}  # a model file; a data set
 
 
-def samples_of(thing):
-    """The statements of the samples in a docstring that are run."""
-    found = doctest.DocTestParser().get_samples(inspect.getdoc(thing) or "")
-    run = [sample.source for sample in found if not sample.options.get(doctest.SKIP)]
+def examples_of(thing):
+    """The statements of the examples in a docstring that are run."""
+    found = doctest.DocTestParser().get_examples(inspect.getdoc(thing) or "")
+    run = [example.source for example in found if not example.options.get(doctest.SKIP)]
     return ast.parse("".join(run))
 
 
-def test_samples_import_public_things_from_the_package():
+def test_examples_import_public_things_from_the_package():
     """As docs/versioning.md asks of users: the files that they happen to live in may change."""
     homes = public_things()
     found = []
     for thing, _ in homes.values():
-        for node in ast.walk(samples_of(thing)):
+        for node in ast.walk(examples_of(thing)):
             if not isinstance(node, ast.ImportFrom) or not node.module.startswith("orfeon"):
                 continue
             module = importlib.import_module(node.module)
@@ -190,12 +190,12 @@ def test_samples_import_public_things_from_the_package():
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler)
 
 
-def test_samples_stand_on_their_own():
+def test_examples_stand_on_their_own():
     """Names come from the sample, not from the file in which the tests run it."""
     found = []
     for thing, _ in public_things().values():
         known, used = set(dir(builtins)), set()
-        for node in ast.walk(samples_of(thing)):
+        for node in ast.walk(examples_of(thing)):
             if isinstance(node, ast.alias):
                 known.add(node.asname or node.name.split(".")[0])
             elif isinstance(node, ast.Name):

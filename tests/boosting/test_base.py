@@ -23,7 +23,7 @@ from tests.boosting.boosters import (
     small,
     table,
 )
-from tests.test_progress import Recorder
+from tests.utils.test_progress import Recorder
 
 import orfeon.boosting
 from orfeon import (

@@ -271,7 +271,7 @@ def test_chosen_ones_are_of_the_pool(spheres):
 
 def test_a_run_ends_with_a_classifier_that_makes_no_error():
     X = np.arange(10.0)[:, None]
-    with pytest.warns(UserWarning, match="the first member makes no error on the training exam"):
+    with pytest.warns(UserWarning, match="the first member makes no error on the training samp"):
         fitted = PoolBoostClassifier().fit(X, X[:, 0] > 4)
     assert fitted.errors_.tolist() == [0.0]
     assert fitted.forest_.threshold[0] == 4.5

@@ -156,6 +156,7 @@ def test_the_picture_is_drawn_by_its_program_and_shows_the_packages(tmp_path, mo
     assert 10_000 < (tmp_path / "architecture.png").stat().st_size < 100_000
     shown = {box.title for box in (*program.METHODS, *program.AROUND)}
     assert shown <= set(PARTS)
+    shown |= {box.title for box in program.LINE}
     others = {
         "imbalance", "datasets", "rendering", "kernels", "growth", "rules", "forest", "utils",
         "statistics",

@@ -24,7 +24,7 @@ from tests.ensembles.twins import (
     small,
     table,
 )
-from tests.test_progress import Recorder
+from tests.utils.test_progress import Recorder
 
 import orfeon
 from orfeon import (

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba import config, njit
 from tests.oracles.histogram import seeds_of
-from tests.test_histogram import assert_same_forest, larger_problem, variance
+from tests.growth.test_histogram import assert_same_forest, larger_problem, variance
 
 from orfeon.growth.histogram import HistogramTrees
 from orfeon.kernels.histogram.grow import grow_tree

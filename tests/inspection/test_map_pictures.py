@@ -123,7 +123,7 @@ def test_parts_can_be_left_out(bag, circle):
 def test_the_truth_is_drawn_and_what_is_wrong_is_said(bag, circle):
     X, y = circle
     display = ClassificationMapDisplay.from_estimator(
-        bag, X, y, y_true=Circle(), box=SQUARE, grid_resolution=50
+        bag, X, y, true_classes=Circle(), box=SQUARE, grid_resolution=50
     )
     wrong = display.data.disagreement(classification_map(Circle(), box=SQUARE, grid_resolution=50))
     assert display.ax_.get_title().endswith(f"\n{100 * wrong:.1f}% of the area is wrong")
@@ -191,17 +191,17 @@ def test_a_mosaic_of_models_has_a_column_for_each_and_a_row_for_each_data_set():
         "few": Circle().sample(50, random_state=0),
         "many": Circle().sample(500, random_state=0),
     }
-    mosaic = map_mosaic(models, data, y_true=Circle(), grid_resolution=40)
+    mosaic = map_mosaic(models, data, true_classes=Circle(), grid_resolution=40)
     assert (mosaic.row_names, mosaic.column_names) == (("few", "many"), ("tree", "theirs"))
     # All maps cover all data, so that they can be compared.
-    assert all((one.x == mosaic.y_true.x).all() for row in mosaic.maps for one in row)
-    assert mosaic.y_true.x[0] < min(X[:, 0].min() for X, _ in data.values())
+    assert all((one.x == mosaic.true_classes.x).all() for row in mosaic.maps for one in row)
+    assert mosaic.true_classes.x[0] < min(X[:, 0].min() for X, _ in data.values())
     X, y = data["many"]
     tree = CARTClassifier(random_state=0).fit(X, y)
-    box = tuple((at[0], at[-1]) for at in (mosaic.y_true.x, mosaic.y_true.y))
+    box = tuple((at[0], at[-1]) for at in (mosaic.true_classes.x, mosaic.true_classes.y))
     again = classification_map(tree, box=box, grid_resolution=40)
     assert (mosaic.maps[1][0].codes == again.codes).all()
-    assert mosaic.errors[1, 0] == again.disagreement(mosaic.y_true)
+    assert mosaic.errors[1, 0] == again.disagreement(mosaic.true_classes)
     assert not hasattr(models["tree"], "forest_")  # clones were fitted
 
 
@@ -229,7 +229,7 @@ def test_committees_are_counted_by_their_own_parameter():
 def test_the_picture_of_a_mosaic_says_what_is_what():
     data = [Diagonal().sample(n, random_state=0) for n in (30, 100)]
     model = ClassSwitchingClassifier(random_state=0)
-    mosaic = map_mosaic(model, data, n_members=[1, 11, 51], y_true=Diagonal(), grid_resolution=30)
+    mosaic = map_mosaic(model, data, n_members=[1, 11, 51], true_classes=Diagonal(), grid_resolution=30)
     display = MapMosaicDisplay(mosaic).plot()
     assert display.axes_.shape == (2, 3)
     assert [ax.get_title() for ax in display.axes_[0]] == ["1 member", "11 members", "51 members"]
@@ -279,11 +279,11 @@ def test_a_mosaic_is_fitted_and_drawn_at_once():
     model = BaggingClassifier(random_state=0)
     figure = pyplot.figure(layout="constrained")
     display = MapMosaicDisplay.from_estimator(
-        model, data, n_members=[1, 3], kind="margins", y_true=Circle(), grid_resolution=10,
+        model, data, n_members=[1, 3], kind="margins", true_classes=Circle(), grid_resolution=10,
         figure=figure,
     )  # fmt: skip
     expected = map_mosaic(
-        model, data, n_members=[1, 3], kind="margins", y_true=Circle(), grid_resolution=10
+        model, data, n_members=[1, 3], kind="margins", true_classes=Circle(), grid_resolution=10
     )
     assert display.figure_ is figure
     assert (display.mosaic.errors == expected.errors).all()

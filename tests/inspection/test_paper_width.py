@@ -125,7 +125,7 @@ def _coincidence(ax: Any) -> Any:
 
 def _classes(ax: Any) -> Any:
     X, y, bag = _plane()
-    return inspection.ClassificationMapDisplay.from_estimator(bag, X, y, y_true=Circle(), ax=ax)
+    return inspection.ClassificationMapDisplay.from_estimator(bag, X, y, true_classes=Circle(), ax=ax)
 
 
 def _classes_of_flowers(ax: Any) -> Any:

@@ -63,11 +63,11 @@ WARNINGS: dict[str, tuple[Callable[[], Any], str, type[Warning]]] = {
     ),
     "none set aside": (
         lambda: fit(orfeon.AdaBoostM2Classifier(STUMP, 2, n_iter_no_change=1), *FEW),
-        "sets none of the 3 examples aside", UserWarning,
+        "sets none of the 3 samples aside", UserWarning,
     ),
     "none set aside from gradients": (
         lambda: fit(orfeon.GradientBoostingRegressor(n_estimators=2, n_iter_no_change=1), *FEW),
-        "sets none of the 3 examples aside", UserWarning,
+        "sets none of the 3 samples aside", UserWarning,
     ),
     "steps too large": (
         lambda: fit(orfeon.GradientBoostingRegressor(learning_rate=2.5, n_estimators=5)),
@@ -86,9 +86,9 @@ WARNINGS: dict[str, tuple[Callable[[], Any], str, type[Warning]]] = {
         "did not converge in 1 rounds", RuntimeWarning,
     ),
     "other targets": (fit_to_other_targets, "no prediction will leave that range", UserWarning),
-    "lost class": (resample, "keeps no example of 1 of the classes", UserWarning),
+    "lost class": (resample, "keeps no sample of 1 of the classes", UserWarning),
     "undefined": (score, "it is taken for the negative class", UndefinedMetricWarning),
-    "training set": (permute, "was trained on these examples", UserWarning),
+    "training set": (permute, "was trained on these samples", UserWarning),
     "codes for labels": (
         lambda: orfeon.order(np.array([[0, 1], [1, 0]]), y=np.array([1, 2])),
         "do both name the classes in the same way", UserWarning,

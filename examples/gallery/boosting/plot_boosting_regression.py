@@ -69,7 +69,7 @@ assert squared <= booster.squared_error_bounds_[-1]
 
 # %%
 # Ten features
-# --------------
+# ------------
 # On Friedman's first problem, of which half of the features are noise:
 
 X, y = make_friedman1(300, random_state=0)

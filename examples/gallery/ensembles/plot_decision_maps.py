@@ -21,7 +21,7 @@ from orfeon.inspection import MapMosaicDisplay, map_mosaic
 
 # %%
 # More members, more samples
-# ---------------------------
+# --------------------------
 # Each member of this ensemble learns labels of which three in ten are wrong. Alone it is noise. A
 # row of maps has the same training samples, a column the same number of members; the number is the
 # share of the square on the wrong side.

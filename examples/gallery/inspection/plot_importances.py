@@ -1,6 +1,6 @@
 """
 Which features matter
-=======================
+=====================
 
 A forest can tell what it draws from each feature, in two ways. *Impurity* adds up what its splits
 have gained; it is free, and it gives credit to noise. *Permutation* shuffles a feature on the

@@ -50,7 +50,7 @@ plt.show()
 
 # %%
 # On which samples
-# -----------------
+# ----------------
 # On the training set trees agree because they know the answers by heart. That is no property of the
 # problem: look at test samples, or at out-of-bag votes.
 

@@ -49,7 +49,7 @@ plt.show()
 
 # %%
 # A map of the samples
-# ---------------------
+# --------------------
 # The share of the trees in which two rows are in one leaf is their *proximity*. Laid out in a plane
 # so that near rows are close, the three waveforms become three arms. A row with little proximity to
 # its own class is an outlier: worth a look, and no more than a look.

@@ -1,6 +1,6 @@
 """
 Parallel perceptrons: which samples matter
-===========================================
+==========================================
 
 One sample in twenty is positive. A *parallel perceptron* is three lines that vote, and with their
 margins it can tell which samples are redundant, noisy, or hold the border. PPTSS uses that: it
@@ -16,7 +16,7 @@ from orfeon.inspection import PerceptronCategoriesDisplay, SelectionHistoryDispl
 
 # %%
 # All samples, and those that matter
-# -----------------------------------
+# ----------------------------------
 # Accuracy hides what happens to the rare class. So we look at the share of the positive samples
 # that are found, at the share of the negative ones that are left alone, and at their geometric mean
 # *g*.

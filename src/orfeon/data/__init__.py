@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
+_HOMES = {"Schema": "schema", "Table": "presorted"}
+
 if TYPE_CHECKING:
     from orfeon.data.presorted import Table
     from orfeon.data.schema import Schema
 
 __all__ = ["Schema", "Table"]
 
-__getattr__ = lazy_names(__name__, {"Schema": "schema", "Table": "presorted"})
+__getattr__ = lazy_names(__name__, _HOMES)
 
 
 def __dir__() -> list[str]:
-    return list(__all__)
+    return sorted(__all__)
