@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
 from orfeon.growth import copy_groups
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import (
     _check_feature_names,
     _check_sample_weight,
@@ -85,6 +86,11 @@ class TrainingSet:
         return np.asarray(self.weights * self.class_factors[self.y])
 
 
+@saved.attributes(
+    schema_=saved.instance("Schema"),
+    n_features_in_=saved.integer(1),
+    feature_names_in_=saved.optional(saved.labels),
+)
 class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """An estimator that takes tables of data as they are: numbers, categories, missing values.
 
@@ -283,6 +289,7 @@ def _has_probabilities(classifier: Any) -> bool:
     return hasattr(classifier, "predict_proba")
 
 
+@saved.attributes(classes_=saved.labels, n_classes_=saved.integer(1))
 class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     """The classes of a classifier."""
 
@@ -338,6 +345,7 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
             return np.asarray(np.log(self.predict_proba(X)))
 
 
+@saved.attributes(_known_classes=saved.optional(saved.one_of(saved.none, saved.labels)))
 class KnownClassesMixin:
     """The classes of a classifier that sees its samples chunk by chunk."""
 

@@ -28,6 +28,7 @@ from orfeon.boosting.regression import MedianBooster, distances, without_unit
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Samples
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 
@@ -121,6 +122,7 @@ class AdaBoostRScheme(Scheme):
         return np.where(right, self.questions.targets, self._to_unit(np.asarray(answers)))
 
 
+@saved.attributes(target_range_=saved.tuple_of(saved.number()), _spread=saved.number())
 @documented(
     estimator="a :class:`orfeon.CARTRegressor` of ``max_depth=3``, as is usual in boosting "
     "for\n        regression",

@@ -40,6 +40,7 @@ from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import concatenate
 from orfeon.rules.rule import CombiningRule, rules_for
+from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context, _safe_indexing
 from orfeon.utils.seeding import Purpose, seed_sequence
@@ -71,6 +72,16 @@ class _Part(NamedTuple):
     samples: Samples
 
 
+@saved.attributes(
+    _sequence=saved.seed_sequence,
+    _history=saved.history,
+    _origin=saved.optional(saved.instance("Origin")),
+    _made_by=saved.dict_of(saved.string, saved.anything),
+    _run=None,  # it holds the training samples
+    member_weights_=saved.array("f8", 1, 2),
+    errors_=saved.floats,
+    validation_errors_=saved.optional(saved.floats),
+)
 class BoostedEnsemble(Ensemble):
     """Members trained one after the other, each with weights on what those before got wrong.
 

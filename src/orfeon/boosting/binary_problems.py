@@ -21,6 +21,7 @@ from orfeon.boosting.loop import HALF, MemberOutput, RoundResult, Scheme, perfec
 from orfeon.boosting.vote_sums import Tally
 from orfeon.forest import Forest
 from orfeon.members.members import concatenate
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.int64]
@@ -42,6 +43,11 @@ def all_pairs(n_classes: int) -> Codes:
     return codes
 
 
+@saved.attributes(
+    rounds=saved.list_of(saved.instance("Forest", "EstimatorMembers"), at_least=1),
+    problems=saved.list_of(saved.indices),
+    codes=saved.array("i8", 2),
+)
 @dataclass(frozen=True)
 class ProblemMembers:
     """Members of which each answers some of the problems, one binary classifier for each."""

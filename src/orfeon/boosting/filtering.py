@@ -41,6 +41,7 @@ from orfeon.members.members import EstimatorMembers, concatenate
 from orfeon.trees.base import BaseTree
 from orfeon.trees.cart import CARTClassifier
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose, seed_sequence
@@ -57,6 +58,11 @@ Sampling = Literal["stream", "weights", "resample"]
 _EDGE = 1e-9
 
 
+@saved.attributes(
+    committees_=saved.array("i8", *range(1, 17), low=0),
+    errors_=saved.floats,
+    sample_sizes_=saved.floats,
+)
 @documented()
 class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
     """Majority of three classifiers, each trained on what those before it leave open.

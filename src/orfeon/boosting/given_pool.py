@@ -21,6 +21,7 @@ from orfeon.boosting.stump_pool import TIE
 from orfeon.ensembles.perturbation import Samples, draw_seed, member_generator
 from orfeon.ensembles.training import seed_estimator
 from orfeon.members.members import EstimatorMembers
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.int32]
@@ -29,6 +30,11 @@ Codes = npt.NDArray[np.int32]
 _BLOCK, _MOST_KEPT = 1 << 22, 1 << 24
 
 
+@saved.attributes(
+    classifier=saved.estimator,
+    codes=saved.dict_of(saved.label, saved.integer(0)),
+    place=saved.integer(0),
+)
 @dataclass(frozen=True)
 class Voter:
     """A classifier of any make that says class codes."""
@@ -69,6 +75,7 @@ class Voter:
         return np.array([self.codes[label] for label in labels.tolist()], np.int32)[where]
 
 
+@saved.attributes(classifier=saved.estimator, codes=saved.array("i4", 1, low=0))
 @dataclass(frozen=True)
 class MemberVoter:
     """One member of a fitted ensemble, as an ensemble of one."""
@@ -130,6 +137,11 @@ def _is_fitted(classifier: Any) -> bool:
     return True
 
 
+@saved.attributes(
+    estimators=saved.list_of(saved.instance("Voter", "MemberVoter"), at_least=1),
+    n_classes=saved.integer(1),
+    features=saved.in_files("attributes", saved.none),
+)
 @dataclass(frozen=True)
 class PoolMembers(EstimatorMembers):
     """Classifiers chosen from a pool; one that was chosen several times is asked once."""

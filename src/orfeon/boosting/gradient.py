@@ -32,6 +32,7 @@ from orfeon.forest import Forest
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import route
+from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
 
@@ -60,6 +61,7 @@ class Sample(NamedTuple):
         return Sample(self.X[mask], self.y[mask], self.weights[mask], copies)
 
 
+@saved.attributes(start=saved.finite_floats, forest=saved.instance("Forest"))
 class AdditiveModel:
     """A constant and trees whose values are added to it."""
 

@@ -44,6 +44,7 @@ from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.trees import CARTRegressor
 from orfeon.trees.limits import LIMITS, features_per_node, least_weight
+from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose
@@ -122,6 +123,18 @@ class _Run:
         }
 
 
+@saved.attributes(
+    schema_=saved.instance("Schema"),
+    _sequence=saved.seed_sequence,
+    _samples=saved.in_files("_examples", saved.string),
+    _fitted_loss=saved.subclass("Loss"),
+    _model=saved.instance("AdditiveModel"),
+    _gains=saved.floats,
+    init_=saved.finite_floats,
+    n_estimators_=saved.integer(0),
+    train_loss_=saved.floats,
+    validation_loss_=saved.optional(saved.floats),
+)
 class GradientBoosting(Ensemble):
     """Trees fitted one after the other to the gradient of a loss.
 

@@ -27,9 +27,11 @@ from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import CommitteeMembers
 from orfeon.trees.limits import Criterion
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval
 
 
+@saved.attributes(_committee_size=saved.integer(1))
 @documented()
 class IGPCommitteesClassifier(OfIGPTrees):
     """Vote of committees of boosted IGP trees, each committee on its own split into halves.

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.quantiles import grouped_quantiles, weighted_quantile
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 Integers = npt.NDArray[np.integer[Any]]
@@ -42,6 +43,7 @@ def _ratio(above: Floats, below: Floats) -> Floats:
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
+@saved.attributes(saved.anything)
 class Loss(ABC):
     """A loss, weighted mean over samples of a function of target and scores."""
 

@@ -33,12 +33,20 @@ from orfeon.ensembles.perturbation import Samples
 from orfeon.members.members import LazyView
 from orfeon.trees.limits import LIMITS
 from orfeon.trees.stump import StumpClassifier
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, _clone_parametrized
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Integers
 from orfeon.utils.user_warning import AdvisedWarning
 
 
+@saved.attributes(
+    _chosen=saved.list_of(saved.integer(0)),
+    _pool=saved.one_of(
+        saved.instance("StumpPool"),
+        saved.list_of(saved.instance("Voter", "MemberVoter"), at_least=1),
+    ),
+)
 @documented()
 class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     """Weighted vote of classifiers from a pool, each the best for what those before got wrong.

@@ -17,6 +17,7 @@ from orfeon.base import TrainingSet
 from orfeon.boosting.loop import MemberOutput
 from orfeon.data.presorted import Table
 from orfeon.forest import NODE, Forest
+from orfeon.utils import saved
 from orfeon.utils.types import Floats, Integers
 
 #: Errors that differ by no more of the whole weight are equal: rounding must not choose.
@@ -25,6 +26,12 @@ TIE = 1e-12
 FIRST, SECOND = 0, 1
 
 
+@saved.attributes(
+    feature=saved.in_files("attribute", saved.indices),
+    cut=saved.array("i8", 1, low=-1),
+    threshold=saved.floats,
+    missing=saved.indices,
+)
 class Cuts(NamedTuple):
     """Tests of single features."""
 
@@ -69,6 +76,9 @@ def _tests_of(table: Table, j: int, n_most: int | None, weights: Floats) -> Cuts
     return Cuts(np.full(len(cut), j), cut, threshold, missing)
 
 
+@saved.attributes(
+    tests=saved.instance("Cuts"), n_classes=saved.integer(1), n_categories=saved.indices
+)
 @dataclass(frozen=True)
 class StumpPool:
     """Each test with each pair of different classes on its branches, and each class alone."""

@@ -25,6 +25,7 @@ from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
 from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import beside
 from orfeon.combining.training_units import Units
+from orfeon.utils import saved
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.scikit_learn import HasMethods, StrOptions
 from orfeon.utils.types import Floats
@@ -35,6 +36,11 @@ Decision = Literal["most_trusted", "weighted"]
 _VERDICTS = np.array([0, 1])
 
 
+@saved.attributes(
+    right_=saved.matrix,
+    _seen=saved.tuple_of(saved.string),
+    referees_=saved.list_of(saved.estimator, at_least=1),
+)
 class ArbiterClassifier(CalibratedClassifiers):
     """Classifiers of which that one decides whose referee trusts it most.
 

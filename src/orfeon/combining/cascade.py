@@ -26,10 +26,12 @@ from orfeon.combining.out_of_fold import Split
 from orfeon.combining.tables import answer_columns, answer_names, beside
 from orfeon.combining.training_units import Units, folds_can_be_learnt_from
 from orfeon.combining.transformer import MembersTransformerMixin
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _check_feature_names_in
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(constructed_=saved.matrix)
 class Cascade(MembersTransformerMixin, Composition):
     """What cascades of classifiers and of regressors share."""
 

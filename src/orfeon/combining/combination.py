@@ -25,6 +25,7 @@ from orfeon.members.vote_matrix import (
 )
 from orfeon.rules.decider import Decider
 from orfeon.rules.rule import CombiningRule, as_combining_rule
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
 from orfeon.utils.types import Floats
 
@@ -32,6 +33,13 @@ from orfeon.utils.types import Floats
 _ANSWERS = 1 << 23
 
 
+@saved.attributes(
+    rule=saved.subclass("CombiningRule"),
+    decider=saved.subclass("CombiningRule", "Decider"),
+    classes=saved.one_of(saved.none, saved.labels),
+    ensemble=saved.anything,
+    no_vote=saved.one_of(saved.none, saved.label),
+)
 @dataclass(frozen=True, eq=False)
 class Combination:
     """What members say, combined by a rule that has learnt what it needs.

@@ -28,6 +28,7 @@ from orfeon.combining.tables import is_frame
 from orfeon.combining.training_units import Units, read_splits
 from orfeon.ensembles.canonical_order import as_units
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import _BaseComposition, _fit_context, _safe_indexing
@@ -38,6 +39,10 @@ Given = tuple[Any, Any, Any]
 Named = list[tuple[str, Any]]
 
 
+@saved.attributes(
+    estimators_=saved.list_of(saved.estimator, at_least=1),
+    named_estimators_=saved.dict_of(saved.string, saved.estimator),
+)
 class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, TabularEstimator):  # type: ignore[misc]
     """An estimator made of several named ones, of any kind.
 

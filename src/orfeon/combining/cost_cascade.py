@@ -25,6 +25,7 @@ from orfeon.combining.composition import Named
 from orfeon.combining.fitting import query
 from orfeon.combining.out_of_fold import Split
 from orfeon.combining.training_units import Units
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, _safe_indexing
 from orfeon.utils.types import Floats, Integers
 from orfeon.utils.user_warning import warn_user
@@ -36,6 +37,17 @@ _ROWS, _TIMES = 1000, 3
 _TOLERANCE = 1.0
 
 
+@saved.attributes(
+    calibrators_=saved.list_of(saved.estimator),
+    levels_=saved.indices,
+    threshold_=saved.number(),
+    answered_=saved.floats,
+    queried_=saved.in_files("asked_", saved.floats),
+    costs_=saved.floats,
+    expected_loss_=saved.number(),
+    expected_cost_=saved.number(),
+    saving_=saved.number(),
+)
 class CostCascadeClassifier(CalibratedClassifiers):
     """Classifiers from cheap to dear, of which the first that is sure answers.
 

@@ -21,6 +21,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from scipy.optimize import minimize
 
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 #: Up to this many unknowns a softmax regression is solved by Newton's method, else by L-BFGS.
@@ -168,6 +169,7 @@ def expand(weights: Floats, basis: Floats) -> Floats:
     return np.concatenate([weights[..., :-1] @ basis.T, weights[..., -1:]], axis=-1)
 
 
+@saved.attributes(levels=saved.tuple_of(saved.array("f8", 3, finite=True), at_least=1))
 @dataclass(frozen=True)
 class Gates:
     """A tree of gates, each with as many branches; of depth 1 it is one gate."""

@@ -16,6 +16,7 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from orfeon.combining.fitting import fit_weighted, fresh, query
 from orfeon.combining.gating import expand, fit_softmax, log_softmax
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 #: The least probability that an estimator gives a class, for its logarithm is taken.
@@ -47,6 +48,7 @@ class Experts(ABC):
         return self
 
 
+@saved.attributes(weights=saved.array("f8", 3, finite=True))
 @dataclass(frozen=True)
 class SoftmaxExperts(Experts):
     """Softmax regressions."""
@@ -68,6 +70,11 @@ class SoftmaxExperts(Experts):
         return SoftmaxExperts(expand(self.weights, basis))
 
 
+@saved.attributes(
+    variances=saved.floats,
+    weights=saved.one_of(saved.none, saved.array("f8", 2, finite=True)),
+    estimators=saved.tuple_of(saved.estimator),
+)
 @dataclass(frozen=True)
 class GaussianExperts(Experts):
     """Means that are linear functions or those of estimators, each with a variance of its own."""
@@ -102,6 +109,7 @@ class GaussianExperts(Experts):
         return GaussianExperts(self.variances * spread**2, weights, self.estimators)
 
 
+@saved.attributes(estimators=saved.tuple_of(saved.estimator, at_least=1), classes=saved.labels)
 @dataclass(frozen=True)
 class ClassifierExperts(Experts):
     """Classifiers of any kind."""

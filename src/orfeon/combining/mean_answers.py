@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(n_models=saved.integer(1), classes_=saved.one_of(saved.none, saved.labels))
 @dataclass(frozen=True, eq=False)
 class MeanAnswers:
     """The mean of class probabilities, or of predictions."""

@@ -24,12 +24,14 @@ from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.forest.pruning import prune_to_alpha
 from orfeon.growth import Growth, grow_forest, grow_pruned_forest
+from orfeon.utils import saved
 from orfeon.utils.seeding import seed_sequence, tree_seeds
 from orfeon.utils.types import Floats, Integers
 
 Properties = Literal["distribution", "probabilities"]
 
 
+@saved.attributes(forest_=saved.instance("Forest"), n_members_=saved.integer(1))
 class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
     """A tree whose leaves choose a member; a final estimator of :class:`StackingClassifier`.
 

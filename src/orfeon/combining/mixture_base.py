@@ -39,6 +39,7 @@ from orfeon.growth.blocks import run_in_blocks
 from orfeon.perceptrons.base import in_samples
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, _fit_context, _safe_indexing
 from orfeon.utils.seeding import Purpose, branch
@@ -116,6 +117,14 @@ EXPERT_TEXTS = {
 }
 
 
+@saved.attributes(
+    inputs_=saved.instance("Inputs"),
+    gates_=saved.instance("Gates"),
+    experts_=saved.instance("ClassifierExperts", "GaussianExperts", "SoftmaxExperts"),
+    log_likelihood_curve_=saved.floats,
+    n_iter_=saved.integer(0),
+    converged_=saved.boolean,
+)
 class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
     """What mixtures of experts share, flat or hierarchical, for classes or numbers."""
 
@@ -352,6 +361,7 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
 
+@saved.attributes(_target_scale=saved.tuple_of(saved.number()))
 class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
     """A mixture of experts for numbers."""
 

@@ -38,6 +38,7 @@ from orfeon.combining.tables import is_frame
 from orfeon.ensembles.canonical_order import as_units
 from orfeon.perceptrons.base import in_samples
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import HasMethods, StrOptions, _fit_context, _safe_indexing
@@ -184,6 +185,10 @@ def named_code(name: NamedCode, n_classes: int, rng: np.random.Generator) -> Cod
 # -- the classifier --------------------------------------------------------------------------------
 
 
+@saved.attributes(
+    code_book_=saved.array("i1", 2),
+    estimators_=saved.list_of(saved.estimator, at_least=1),
+)
 class OutputCodeClassifier(
     CallbackSupport,
     TabularClassifierMixin,

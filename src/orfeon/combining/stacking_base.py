@@ -29,6 +29,7 @@ from orfeon.combining.tables import answer_columns, answer_names, beside, free_n
 from orfeon.combining.training_units import Units, folds_can_be_learnt_from
 from orfeon.combining.transformer import MembersTransformerMixin
 from orfeon.members import adapt
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import (
     HasMethods,
     StrOptions,
@@ -38,6 +39,12 @@ from orfeon.utils.scikit_learn import (
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(
+    _method=saved.string,
+    _queried=saved.in_files("_asked", saved.string),
+    level_one_=saved.matrix,
+    final_estimator_=saved.one_of(saved.estimator, saved.instance("MeanAnswers")),
+)
 class Stacking(MembersTransformerMixin, Composition):
     """What stacks of classifiers and of regressors share."""
 

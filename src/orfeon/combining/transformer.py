@@ -7,9 +7,11 @@ from typing import Any
 
 from sklearn.base import TransformerMixin
 
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _wrap_data_with_container
 
 
+@saved.attributes(_sklearn_output_config=saved.optional(saved.dict_of(saved.string, saved.string)))
 class MembersTransformerMixin(TransformerMixin):  # type: ignore[misc]
     """``fit_transform`` as scikit-learn has it, and its out-of-fold counterpart."""
 

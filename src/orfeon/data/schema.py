@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from orfeon.data.columns import Column, infinity_error
 from orfeon.data.frames import Names, check_shape, default_name, label, read_table
+from orfeon.utils import saved
 
 FloatMatrix = npt.NDArray[np.float64]
 CategoricalFeatures = Literal["auto"] | Iterable[str] | Iterable[int] | Iterable[bool] | None
@@ -27,6 +28,15 @@ Categories = tuple[str | bool | int | float, ...] | None
 MAX_CATEGORIES = 65_000
 
 
+@saved.attributes(
+    categories=saved.tuple_of(
+        saved.one_of(
+            saved.none, saved.tuple_of(saved.one_of(saved.string, saved.boolean, saved.number()))
+        ),
+        at_least=1,
+    ),
+    names=saved.one_of(saved.none, saved.tuple_of(saved.string)),
+)
 @dataclass(frozen=True)
 class Schema:
     """The features of a table.

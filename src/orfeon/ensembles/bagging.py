@@ -39,6 +39,7 @@ from orfeon.ensembles.voting import (
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.seeding import Purpose, branch
 
@@ -54,6 +55,11 @@ SAMPLING: dict[str, list[Any]] = {
 }
 
 
+@saved.attributes(
+    _n_drawn=saved.integer(0),
+    _dealt=saved.list_of(saved.array("u4", 2)),
+    _batches=saved.optional(saved.list_of(saved.batch)),
+)
 class Resampling(LeavingOut):
     """An ensemble whose members see samples of the samples, drawn with or without replacement."""
 

@@ -25,6 +25,7 @@ from orfeon.growth.blocks import MOST, run_in_blocks
 from orfeon.members.members import concatenate
 from orfeon.trees.base import BaseTree
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, _fit_context
 from orfeon.utils.seeding import seed_sequence
@@ -44,6 +45,11 @@ ENSEMBLE: dict[str, list[Any]] = {
 ESTIMATOR: dict[str, list[Any]] = {"estimator": [HasMethods(["fit", "predict"]), None]}
 
 
+@saved.attributes(
+    _sequence=saved.seed_sequence,
+    _history=saved.history,
+    _origin=saved.optional(saved.instance("Origin")),
+)
 class IndependentEnsemble(Ensemble):
     """Members trained independently of each other, each on its own perturbation of the samples.
 

@@ -22,6 +22,7 @@ from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.prediction import QueryMixin, slice_rows
 from orfeon.rules.decider import Decider
 from orfeon.rules.rule import CombiningRule, as_combining_rule
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.seeding import Purpose
 from orfeon.utils.types import Floats, Integers
@@ -41,6 +42,14 @@ _BLOCK = 32
 _ANSWERS = 1 << 23
 
 
+@saved.attributes(
+    _learnt=saved.one_of(
+        saved.none,
+        saved.tuple_with(
+            saved.subclass("CombiningRule"), saved.subclass("CombiningRule", "Decider")
+        ),
+    )
+)
 class CombinesMixin(QueryMixin):
     """Members whose answers are combined by ``combine``."""
 

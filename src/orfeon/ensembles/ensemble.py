@@ -22,11 +22,19 @@ from orfeon.forest.importance import impurity_importances
 from orfeon.members.adapter import FittedEnsemble, MembersNotVotingError
 from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.base import BaseTree
+from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport
 from orfeon.utils.scikit_learn import _check_feature_names, _safe_indexing
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(
+    schema_=saved.optional(saved.instance("Schema")),  # members that are no trees need none
+    estimator_=saved.one_of(saved.none, saved.estimator),
+    members_=saved.instance(
+        "Forest", "CommitteeMembers", "EstimatorMembers", "PoolMembers", "ProblemMembers"
+    ),
+)
 class Ensemble(CallbackSupport, TabularEstimator):
     """Members of one kind that decide together.
 

@@ -21,6 +21,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
@@ -47,6 +48,7 @@ def flip_labels(
     )  # the last sum may be just below 1
 
 
+@saved.attributes(flip_rate_=saved.number(), flip_probabilities_=saved.matrix)
 @documented(
     estimator="an unpruned :class:`orfeon.CARTClassifier`, grown until it errs on no altered label",
     n_estimators="1000",

@@ -28,6 +28,7 @@ from orfeon.ensembles.training import Recipe
 from orfeon.forest import Forest
 from orfeon.forest.neighbourhood import forest_weights, proximities
 from orfeon.forest.permutation import PermutationImportances, oob_permutation_importances
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions, _safe_indexing
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
@@ -40,6 +41,15 @@ LEAVING_OUT: dict[str, list[Any]] = {
 }
 
 
+@saved.attributes(
+    oob_score_=saved.optional(saved.anything),
+    oob_error_=saved.optional(saved.anything),
+    oob_error_curve_=saved.optional(saved.floats),
+    oob_votes_=saved.optional(saved.array("i4", 2)),
+    oob_decision_function_=saved.optional(saved.matrix),
+    oob_prediction_=saved.optional(saved.floats),
+    permutation_importances_=saved.optional(saved.instance("PermutationImportances")),
+)
 class LeavingOut(CombinesMixin, IndependentEnsemble):
     """An ensemble whose members do not see all the samples."""
 

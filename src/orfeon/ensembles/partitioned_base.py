@@ -21,6 +21,7 @@ from orfeon.ensembles.sampling import draw_with_replacement
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.members.members import concatenate
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, _safe_indexing
 from orfeon.utils.seeding import Purpose, seed_sequence
 from orfeon.utils.transactional_fit import restored_on_failure, transactional
@@ -66,6 +67,7 @@ class _PartTraining:
         return EstimatorTraining(self.base, part, recipe)(one).members
 
 
+@saved.attributes(n_chunks_=saved.integer(1))
 class PartitionedEnsemble(DrawsByClass):
     """Members of the parts of a training set."""
 

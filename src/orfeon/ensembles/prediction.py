@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.utils import saved
 
+
+@saved.attributes(
+    kept_=saved.optional(saved.indices),  # these three by prune()
+    order_=saved.optional(saved.instance("Order")),
+    error_curve_=saved.optional(saved.array("f8", 1, 2)),
+)
 class QueryMixin:
     """The members, and how an ensemble asks them about rows."""
 

@@ -12,8 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orfeon.ensembles.ensemble import Ensemble
+from orfeon.utils import saved
 
 
+@saved.attributes(
+    sequence=saved.seed_sequence, history=saved.history, members=saved.tuple_of(saved.integer(0))
+)
 class Origin(NamedTuple):
     """Where the members come from that were chosen from a larger ensemble."""
 

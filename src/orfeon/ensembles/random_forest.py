@@ -29,6 +29,7 @@ from orfeon.ensembles.voting import (
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
 from orfeon.trees.limits import CRITERION, LIMITS, Criterion, features_per_node
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions
 
 FeaturesPer = Literal["node", "tree"]
@@ -40,6 +41,7 @@ _OF_TREES = (
 )  # fmt: skip
 
 
+@saved.attributes(_n_features_drawn=saved.in_files("_n_attributes_drawn", saved.integer(1)))
 class _RandomForest(Resampling):
     """Bootstrap samples and random features."""
 

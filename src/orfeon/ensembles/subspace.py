@@ -34,6 +34,7 @@ from orfeon.forest import Forest
 from orfeon.forest.permutation import features_used
 from orfeon.trees import CARTClassifier, CARTRegressor
 from orfeon.trees.limits import LIMITS, features_per_node
+from orfeon.utils import saved
 
 
 def draw_features(n_features: int, n_drawn: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -41,6 +42,7 @@ def draw_features(n_features: int, n_drawn: int, rng: np.random.Generator) -> np
     return np.sort(rng.permutation(n_features)[:n_drawn])
 
 
+@saved.attributes(_n_drawn=saved.integer(0), _sizes_differ=saved.optional(saved.boolean))
 class _RandomSubspace(IndependentEnsemble):
     """Random subspaces of any base learner."""
 

@@ -25,6 +25,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Perturbation, Samples
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval
 
 
@@ -41,6 +42,7 @@ def switch_labels(
     return switched
 
 
+@saved.attributes(switch_rate_=saved.number())
 @documented(
     estimator="an unpruned :class:`orfeon.CARTClassifier`, grown until it errs on no altered label",
     n_estimators="1000",

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import route
 from orfeon.kernels.routing.route import ALL_BRANCHES
+from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
@@ -35,6 +36,20 @@ def _empty_projections() -> tuple[Integers, npt.NDArray[np.int32], Floats]:
     return np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0)
 
 
+@saved.attributes(
+    tree_start=saved.indices,
+    nodes=saved.array(NODE, 1),
+    n_children=saved.array("u2", 1),
+    missing=saved.array("u2", 1),
+    label=saved.array("i4", 1),
+    value=saved.array(("u4", "f8"), 2),
+    n_classes=saved.integer(0, 2**31 - 1),
+    n_categories=saved.indices,
+    branches=saved.array("u2", 1),
+    projections=saved.tuple_with(saved.indices, saved.array("i4", 1), saved.floats),
+    leaf_weight=saved.one_of(saved.none, saved.array(("u4", "f8"), 1)),
+    leaf_impurity=saved.one_of(saved.none, saved.floats),
+)
 @dataclass(frozen=True)
 class Forest:
     """Trees in flat arrays.

@@ -19,10 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
+from orfeon.utils import saved
 from orfeon.utils.seeding import RandomState, seed_sequence, tree_seeds
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(mean=saved.floats, standard_error=saved.floats, per_tree=saved.matrix)
 @dataclass(frozen=True)
 class PermutationImportances:
     """What the shuffling of each feature costs."""

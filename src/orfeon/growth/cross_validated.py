@@ -17,10 +17,18 @@ from orfeon.forest import Forest
 from orfeon.growth.blocks import grow_in_blocks
 from orfeon.growth.engine import Growth, Trees
 from orfeon.kernels.cart.cross_validated import grow_cross_validated
+from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(
+    alphas=saved.floats,
+    losses=saved.floats,
+    standard_errors=saved.floats,
+    n_leaves=saved.indices,
+    step=saved.integer(0),
+)
 @dataclass(frozen=True)
 class CrossValidation:
     """How the price of a leaf was chosen."""

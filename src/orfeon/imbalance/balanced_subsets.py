@@ -30,6 +30,7 @@ from orfeon.ensembles.training import Recipe
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.imbalance.metrics import least_weighty
 from orfeon.trees import CARTClassifier
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Integers
@@ -64,6 +65,7 @@ def divide(samples: Samples, ratio: float) -> Division:
     return Division(rows, sizes)
 
 
+@saved.attributes(n_parts_=saved.indices, part_sizes_=saved.indices)
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`")
 class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
     """Vote of classifiers trained on all the minority and on their share of the majority.

@@ -23,10 +23,12 @@ import numpy.typing as npt
 
 from orfeon.imbalance.neighbours import ClassNeighbours, Search, search_among
 from orfeon.imbalance.samplers import SelectionSampler
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import HasMethods, Interval
 from orfeon.utils.types import Integers
 
 
+@saved.attributes(n_rounds_=saved.integer(0))
 class BorderSelection(SelectionSampler):
     """Keep only the samples that are the nearest of their class to a sample of another.
 

@@ -23,6 +23,7 @@ from orfeon.data.frames import check_shape
 from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import HasMethods, StrOptions
 from orfeon.utils.seeding import seed_sequence
 from orfeon.utils.types import Floats
@@ -37,6 +38,12 @@ def inner_has(method: str) -> Callable[[Any], bool]:
     return find
 
 
+@saved.attributes(
+    schema_=None,
+    n_features_in_=saved.optional(saved.integer(1)),
+    cost_matrix_=saved.matrix,
+    estimator_=saved.one_of(saved.none, saved.estimator),
+)
 class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimator):  # type: ignore[misc]
     """A classifier inside another one that minds what errors cost."""
 

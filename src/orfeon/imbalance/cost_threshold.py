@@ -31,11 +31,13 @@ from orfeon.base import are_counts, fractions_error, rows_with_copies
 from orfeon.ensembles.bagging import BaggingClassifier
 from orfeon.imbalance.cost_classifier import CostClassifier
 from orfeon.imbalance.costs import read_costs
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions, _fit_context, _safe_indexing
 from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats, Integers
 
 
+@saved.attributes(threshold_=saved.optional(saved.number()))
 class CostThresholdClassifier(CostClassifier):
     """A classifier that predicts the class of least expected cost.
 

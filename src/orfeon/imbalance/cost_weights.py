@@ -30,11 +30,13 @@ from orfeon.ensembles.canonical_order import MAX_UNITS
 from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
 from orfeon.imbalance.costs import read_costs
 from orfeon.trees import CARTClassifier
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _fit_context, _safe_indexing
 from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(class_weights_=saved.floats)
 class CostSensitiveClassifier(CostClassifier):
     """A classifier trained on samples weighted by what an error on them costs.
 

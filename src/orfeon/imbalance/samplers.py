@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 
 from orfeon.data.frames import check_shape, read_table
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions, _safe_indexing, is_pandas_na, is_scalar_nan
 from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Integers
@@ -36,6 +37,12 @@ __all__ = ["Integers", "SelectionSampler", "check_target_type"]
 _OF_NO_NUMBERS = ("could not convert", "arrays of bytes/strings")
 
 
+@saved.attributes(
+    sampling_strategy_=saved.dict_of(saved.label, saved.number()),
+    sample_indices_=saved.indices,
+    n_features_in_=saved.optional(saved.integer(1)),
+    feature_names_in_=saved.optional(saved.labels),
+)
 class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
     """Base of samplers that keep some of the samples and change none.
 

@@ -30,10 +30,12 @@ import numpy.typing as npt
 
 from orfeon.imbalance.neighbours import ClassNeighbours, blocks, by_distance, search_among
 from orfeon.imbalance.samplers import SelectionSampler
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import HasMethods, Interval
 from orfeon.utils.types import Floats, Integers
 
 
+@saved.attributes(distance_weights_=saved.dict_of(saved.label, saved.number()))
 class WeightedDistanceEditing(SelectionSampler):
     """Leave out the samples that their neighbours get wrong, rare classes counting as nearer.
 

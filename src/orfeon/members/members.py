@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from orfeon.base import class_codes
 from orfeon.forest import Forest
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.int32]
@@ -76,6 +77,11 @@ class FromEach(ABC):
         return total / len(answers)
 
 
+@saved.attributes(
+    estimators=saved.list_of(saved.estimator, at_least=1),
+    n_classes=saved.integer(0),
+    features=saved.in_files("attributes", saved.one_of(saved.none, saved.list_of(saved.indices))),
+)
 @dataclass(frozen=True)
 class EstimatorMembers(FromEach):
     """Fitted estimators of any kind."""
@@ -126,6 +132,7 @@ class EstimatorMembers(FromEach):
         return EstimatorMembers(estimators, parts[0].n_classes, features)
 
 
+@saved.attributes(committees=saved.list_of(saved.instance("Forest"), at_least=1))
 @dataclass(frozen=True)
 class CommitteeMembers(FromEach):
     """Committees of trees; each committee votes first and then has one vote."""

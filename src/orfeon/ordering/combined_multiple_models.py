@@ -48,6 +48,7 @@ from orfeon.ordering.fresh_samples import (
 )
 from orfeon.trees.c45 import C45Classifier
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_context
 from orfeon.utils.transactional_fit import transactional
 from orfeon.utils.types import Floats, Integers
@@ -66,6 +67,13 @@ def _has_probabilities(model: CombinedMultipleModels) -> bool:
     return hasattr(getattr(model, "estimator_", given), "predict_proba")
 
 
+@saved.attributes(
+    ensemble_=saved.estimator,
+    generation_=saved.string,
+    estimator_=saved.one_of(saved.none, saved.estimator),
+    fidelity_=saved.number(),
+    forest_=saved.optional(saved.instance("Forest")),
+)
 class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     """A single classifier trained on samples that an ensemble labels.
 

@@ -15,6 +15,7 @@ from orfeon.members.vote_matrix import Selection, Task, read_selection
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.gram import gram_of_chunks, read_chunks
 from orfeon.ordering.rule import Arrangement, Rule, as_rule
+from orfeon.utils import saved
 from orfeon.utils.types import Floats, Integers
 from orfeon.utils.user_warning import warn_user
 
@@ -27,6 +28,17 @@ Keep = float | int | Literal["auto", "rule"]
 FIFTH = 0.2
 
 
+@saved.attributes(
+    rule=saved.subclass("Rule"),
+    order=saved.indices,
+    criterion=saved.floats,
+    error_curve=saved.floats,
+    n_classes=saved.integer(0),
+    own_size=saved.one_of(saved.none, saved.integer(1)),
+    subsets=saved.one_of(saved.none, saved.tuple_of(saved.indices)),
+    member_weights=saved.one_of(saved.none, saved.finite_floats),
+    has_own_weights=saved.boolean,
+)
 @dataclass(frozen=True, eq=False, repr=False)
 class Order:
     """Members in order, and what is known of the sub-ensembles of the first ones.

@@ -14,9 +14,11 @@ from orfeon.members import adapt, unpruned
 from orfeon.ordering.ordering import Keep
 from orfeon.ordering.pruned_base import Ordered, PrunedEnsemble, ensemble_has
 from orfeon.ordering.rule import Rule
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(classes_=saved.labels)
 class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     """An ensemble of classifiers of which only the members that matter are kept.
 

@@ -26,6 +26,7 @@ from orfeon.ordering.ordering import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import (
     HasMethods,
     Interval,
@@ -51,6 +52,13 @@ def ensemble_has(method: str) -> Callable[[Any], bool]:
     return find
 
 
+@saved.attributes(
+    kept_=saved.indices,
+    ensemble_=saved.estimator,
+    order_=saved.instance("Order"),
+    n_features_in_=saved.optional(saved.integer(1)),
+    feature_names_in_=saved.optional(saved.labels),
+)
 class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """Train an ensemble, order its members, keep the first ones."""
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.members.vote_matrix import Selection
+from orfeon.utils import saved
 from orfeon.utils.registry import RuleNames
 
 #: The rules by name: module and class.
@@ -72,6 +73,7 @@ class Arrangement:
     warning: str | None = None
 
 
+@saved.attributes(saved.anything)
 @dataclass(frozen=True)
 class Rule(ABC):
     """A way to put members in order; its fields are its options.

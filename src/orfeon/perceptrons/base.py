@@ -24,6 +24,7 @@ from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport, Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.seeding import branch
@@ -63,6 +64,16 @@ class Problem:
         return array if self.rows is None else array[self.rows]
 
 
+@saved.attributes(
+    inputs_=saved.instance("Inputs"),
+    _solutions=saved.list_of(saved.instance("Solution"), at_least=1),
+    _made_with=saved.dict_of(saved.string, saved.anything),
+    weights_=saved.array("f8", 3, finite=True),
+    margin_=saved.floats,
+    energy_curve_=saved.array("f8", 1, 2),
+    error_curve_=saved.array("f8", 1, 2),
+    n_iter_=saved.integer(0),
+)
 class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     """One parallel perceptron, or several, on the same inputs.
 

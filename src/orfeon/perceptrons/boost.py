@@ -34,6 +34,7 @@ from orfeon.perceptrons.categories import (
 )
 from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
 
@@ -88,6 +89,7 @@ class PPBoostScheme(AdaBoostScheme):
         return np.asarray(np.power(odds, (1.0 - agreement) / 2.0))
 
 
+@saved.attributes(positive_class_=saved.label)
 @documented(n_estimators="10")
 class PPBoostClassifier(AdaBoostClassifier):
     """Boosted parallel perceptrons, robust against noise and for a rare class of interest.

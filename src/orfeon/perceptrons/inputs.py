@@ -9,6 +9,7 @@ from typing import Self
 import numpy as np
 
 from orfeon.data.schema import Categories, Schema
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 #: Inputs are cut at this, so that no sum of their squares leaves the range of floats.
@@ -19,6 +20,13 @@ _SMALLER = 2.0**-64
 _ROWS = 1 << 13
 
 
+@saved.attributes(
+    codes=saved.tuple_of(saved.one_of(saved.none, saved.tuple_of(saved.integer(0))), at_least=1),
+    centres=saved.finite_floats,
+    spreads=saved.floats,
+    standardize=saved.boolean,
+    divisor=saved.number(),
+)
 @dataclass(frozen=True)
 class Inputs:
     """How encoded rows become inputs: numbers only, none missing, and a last one of -1."""

@@ -31,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.kernels.perceptron import epoch as kernels
+from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
 
@@ -70,6 +71,14 @@ class PDelta:
         return self.margin_weight, self.tolerance, self.rho, self.rule == "auer"
 
 
+@saved.attributes(
+    weights=saved.array("f8", 2, finite=True),
+    margin=saved.number(),
+    rate=saved.number(),
+    error=saved.number(),
+    error_before=saved.number(),
+    n_epochs=saved.integer(0),
+)
 @dataclass(frozen=True)
 class Solution:
     """Where training stands."""

@@ -27,6 +27,7 @@ from orfeon.perceptrons.categories import NAMES, QuasiNoisy, categorise
 from orfeon.perceptrons.class_of_interest import class_code, code_of_interest
 from orfeon.perceptrons.learner import PerceptronLearner
 from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions, _fit_context, _ovr_decision_function
 from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
@@ -34,6 +35,10 @@ from orfeon.utils.types import Floats
 MultiClass = Literal["one_vs_rest", "one_vs_one"]
 
 
+@saved.attributes(
+    minority_class_=saved.label,
+    _class_factors=saved.optional(saved.one_of(saved.none, saved.floats)),
+)
 @documented(p_delta_margin="0.12")
 class ParallelPerceptronClassifier(
     KnownClassesMixin, TabularClassifierMixin, BaseParallelPerceptron

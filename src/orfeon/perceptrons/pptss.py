@@ -17,6 +17,7 @@ from orfeon.perceptrons.p_delta import Course, Solution, rated_weight
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.selection import ONE_CLASS, Selection, select_samples
 from orfeon.trees.limits import LIMITS
+from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport, Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import branch, seed_sequence
@@ -35,6 +36,17 @@ SELECTION: dict[str, list[Any]] = {
 }
 
 
+@saved.attributes(
+    classes_=saved.labels,
+    n_features_in_=saved.integer(1),
+    feature_names_in_=saved.optional(saved.labels),
+    positive_class_=saved.label,
+    estimator_=saved.one_of(saved.none, saved.estimator),
+    selected_=saved.indices,
+    history_=saved.dict_of(saved.string, saved.anything),
+    best_round_=saved.integer(0),
+    ended_=saved.string,
+)
 class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Parallel perceptron that selects its training set, for a rare class of interest.
 

@@ -20,6 +20,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.p_delta import LearningRate, Mode, PDelta, Rule
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, _fit_context
 from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
@@ -29,6 +30,7 @@ from orfeon.utils.user_warning import warn_user
 _RATE_OF_ALL = 3.0
 
 
+@saved.attributes(target_range_=saved.tuple_of(saved.number()))
 @documented(p_delta_margin="0.12")
 class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron):
     """Numbers as the mean vote of many perceptrons that are trained together.

@@ -15,9 +15,11 @@ from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import SELECTION, PPTSSClassifier
+from orfeon.utils import saved
 from orfeon.utils.types import Integers
 
 
+@saved.attributes(classifier_=saved.instance("PPTSSClassifier"))
 class PPTSSSampler(SelectionSampler):
     """The training set that a parallel perceptron selects, to put in front of any classifier.
 

@@ -27,9 +27,11 @@ from orfeon.rules.answers import LabelledAnswers, Labels, Reads
 from orfeon.rules.decider import RunningDecider, Task, members_at
 from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
 from orfeon.rules.shares import conclude_mean
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 
+@saved.attributes(log_weights=saved.floats, variances=saved.one_of(saved.none, saved.finite_floats))
 @dataclass(frozen=True, eq=False)
 class ModelPosterior(RunningDecider):
     """How probable each member is, given the samples."""

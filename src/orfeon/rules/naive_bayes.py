@@ -27,11 +27,13 @@ from orfeon.rules.decider import RunningDecider, Task, members_at
 from orfeon.rules.rule import CombiningRule, check_real
 from orfeon.rules.shares import posterior
 from orfeon.rules.votes import on_grid
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.integer[Any]]
 
 
+@saved.attributes(log_priors=saved.floats, log_likelihoods=saved.array("f8", 3))
 @dataclass(frozen=True, eq=False)
 class VoteLikelihoods(RunningDecider):
     """How likely each vote of each member is, when each class is the true one."""

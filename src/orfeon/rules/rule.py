@@ -28,6 +28,7 @@ from orfeon.rules.decider import (
     check_n_classes,
     members_at,
 )
+from orfeon.utils import saved
 from orfeon.utils.registry import RuleNames
 from orfeon.utils.types import Floats
 
@@ -65,6 +66,7 @@ RULES = tuple(_HOMES)
 _NAMES: RuleNames[CombiningRule] = RuleNames("orfeon.rules", _HOMES)
 
 
+@saved.attributes(saved.anything)
 @dataclass(frozen=True)
 class CombiningRule(ABC):
     """A way from the answers of members to a decision; its fields are its options.

@@ -35,6 +35,7 @@ from orfeon.rules.answers import Reads
 from orfeon.rules.decider import Decider, RunningDecider, Task, WeightedMembers
 from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
 from orfeon.rules.shares import RunningMean, conclude, divide, part_ties, posterior
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 #: Numbers that are sorted at once.
@@ -45,6 +46,7 @@ _CELLS = 1024
 _STAGES = 32
 
 
+@saved.attributes(weights=saved.one_of(saved.none, saved.finite_floats))
 @dataclass(frozen=True, eq=False)
 class Average(WeightedMembers):
     """A mean of supports or predictions, of all members or weighted."""

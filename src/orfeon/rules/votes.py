@@ -29,6 +29,7 @@ from orfeon.rules.decider import Decider, Task, WeightedMembers
 from orfeon.rules.rule import CombiningRule, check_real, keep_member_numbers
 from orfeon.rules.shares import conclude, divide, row_sums
 from orfeon.rules.supports import Average
+from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.integer[Any]]
@@ -39,6 +40,7 @@ _TIED = 1e-9
 _GRID = 2.0**-40
 
 
+@saved.attributes(weights=saved.one_of(saved.none, saved.finite_floats))
 @dataclass(frozen=True, eq=False)
 class WeightedVote(WeightedMembers):
     """A vote, of equal members or weighted."""

@@ -24,6 +24,7 @@ from orfeon.base import (
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.growth import Growth
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _fit_context
 from orfeon.utils.seeding import tree_seeds
 from orfeon.utils.transactional_fit import transactional
@@ -43,6 +44,7 @@ class MemberSamples:
     halves: npt.NDArray[np.uint8] | None = None
 
 
+@saved.attributes(forest_=saved.instance("Forest"))
 class BaseTree(TabularEstimator):
     """A single tree.
 

@@ -24,11 +24,13 @@ from orfeon.trees.limits import (
     least_weight,
     with_limits,
 )
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, StrOptions
 
 PruningRule = Literal["1se", "min"]
 
 
+@saved.attributes(cross_validation_=saved.optional(saved.instance("CrossValidation")))
 class _CART(BaseTree):
     """The growth and pruning that classification and regression trees share."""
 

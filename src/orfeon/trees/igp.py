@@ -22,6 +22,7 @@ from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_igp_forest
 from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin
 from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.seeding import tree_seeds
 
@@ -51,6 +52,7 @@ def halve_groups(
     return half[groups]
 
 
+@saved.attributes(n_rounds_=saved.integer(0), halves_=saved.array("u1", 1))
 class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     """Tree grown with one half of the samples and pruned with the other, in turns, until it stays.
 
