@@ -116,7 +116,7 @@ def pruning_path(
     Examples
     --------
     >>> from orfeon import CARTClassifier
-    >>> from orfeon.forest.pruning import pruning_path
+    >>> from orfeon.forest import pruning_path
     >>> grown = CARTClassifier().fit([[1], [2], [3], [4]], [0, 1, 1, 1])
     >>> path = pruning_path(grown.forest_)
     >>> path.n_leaves.tolist(), path.alphas.tolist(), path.risks.tolist()
@@ -205,7 +205,7 @@ def prune_to_alpha(
     Examples
     --------
     >>> from orfeon import CARTClassifier
-    >>> from orfeon.forest.pruning import prune_to_alpha
+    >>> from orfeon.forest import prune_to_alpha
     >>> grown = CARTClassifier().fit([[1], [2], [3], [4]], [0, 1, 1, 1])
     >>> [prune_to_alpha(grown.forest_, alpha).n_leaves.tolist() for alpha in (0.2, 0.3)]
     [[2], [1]]
@@ -260,7 +260,7 @@ def prune_reduced_error(
     --------
     >>> import numpy as np
     >>> from orfeon import CARTClassifier
-    >>> from orfeon.forest.pruning import prune_reduced_error
+    >>> from orfeon.forest import prune_reduced_error
     >>> grown = CARTClassifier().fit([[1], [2], [3], [4]], [0, 1, 0, 1]).forest_
     >>> others = np.array([[0.0], [2.0], [3.0], [5.0]])
     >>> pruned = prune_reduced_error(grown, others, np.array([0, 1, 1, 1]))
