@@ -100,7 +100,7 @@ def test_nothing_is_drawn_without_a_folder():
 
 def test_the_quick_mosaic_gets_better_with_members_and_examples():
     printed = run("cover_mosaic", "--quick")
-    few, many = (shares(row) for row in printed.splitlines() if "examples " in row)
+    few, many = (shares(row) for row in printed.splitlines() if "samples " in row)
     for errors in (few, many):
         assert errors == sorted(errors, reverse=True)
     assert many[-1] < few[-1] < 20.0
