@@ -14,7 +14,7 @@ from tests.shared import public_estimators
 from tests.test_estimator_checks import make
 
 from orfeon import CARTClassifier, CARTRegressor, FlippingClassifier, PrunedClassifier
-from orfeon.base import normal_weights, rows_with_copies
+from orfeon.data.training_set import normal_weights, rows_with_copies
 from orfeon.ensembles.holdout import deal_folds
 
 pytestmark = [

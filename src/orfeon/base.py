@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import ABCMeta, abstractmethod
-from dataclasses import dataclass
-from functools import cached_property
 from numbers import Real
 from typing import Any
 
@@ -17,16 +15,17 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
-from orfeon.growth import copy_groups
-from orfeon.utils import saved
-from orfeon.utils.scikit_learn import (
-    _check_feature_names,
-    _check_sample_weight,
-    _num_samples,
-    _safe_indexing,
+from orfeon.data.training_set import (
+    TrainingSet,
+    are_counts,
+    check_length,
+    n_samples,
+    normal_weights,
+    read_weights,
 )
+from orfeon.utils import saved
+from orfeon.utils.scikit_learn import _check_feature_names, _num_samples, _safe_indexing
 from orfeon.utils.seeding import seed_sequence
 from orfeon.utils.types import Floats
 
@@ -36,54 +35,6 @@ _LARGEST_TARGET = 1e150
 
 #: Whole-number weights of this sum and more are not taken for counts.
 _MOST_COUNTED = float(1 << 31)
-#: Weights of this sum and more do not count copies: from here on every float is a whole number.
-_RELATIVE = float(1 << 53)
-#: Weights that are all below this get another unit: in theirs, sums and quotients underflow.
-_SMALLEST_UNIT = 2.0**-64
-#: No weight counts for less than this share of the largest: products with it stay normal floats.
-_SMALLEST_SHARE = 2.0**-100
-#: The most copies that are made for an estimator that takes no weights.
-_MOST_COPIES = 100_000_000
-
-
-@dataclass(frozen=True)
-class TrainingSet:
-    """A training set, read and encoded."""
-
-    X: Floats
-    y: npt.NDArray[Any]
-    weights: Floats
-    class_factors: Floats | None
-    n_samples: float
-    rows: npt.NDArray[np.int64]
-    n_given: int
-    n_classes: int
-    schema: Schema
-    seeds: np.random.SeedSequence
-
-    @cached_property
-    def table(self) -> Table:
-        """The table, prepared for growing trees."""
-        return Table(self.X, self.schema)
-
-    @cached_property
-    def groups(self) -> npt.NDArray[np.int64]:
-        """A number for each row that copies of one sample share."""
-        return copy_groups(self.table, self.y)
-
-    @property
-    def relative_weights(self) -> Floats:
-        """Weights in which the average sample, or one of its copies, weighs 1."""
-        if (self.weights == self.weights[0]).all():
-            return np.ones(len(self.weights))
-        return np.asarray(self.weights / (self.weights.sum() / self.n_samples))
-
-    @property
-    def weighted_by_class(self) -> Floats:
-        """The weights, those of the classes among them."""
-        if self.class_factors is None:
-            return self.weights
-        return np.asarray(self.weights * self.class_factors[self.y])
 
 
 @saved.attributes(
@@ -128,7 +79,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         check_length(y, len(encoded))
         codes, n_classes, factors = self._code_target(y, weights)
         return TrainingSet(
-            encoded, codes, weights, factors, n_samples(weights), rows, n_given, n_classes,
+            encoded, codes, weights, n_classes, factors, rows, n_given, n_samples(weights),
             self.schema_, seed_sequence(self.random_state),
         )  # fmt: skip
 
@@ -195,88 +146,6 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
                 f"{self.n_features_in_} features as input."
             )
         return self.schema_.encode(X)
-
-
-def read_weights(sample_weight: Any, n_rows: int) -> Floats:
-    """Check sample weights, and bring them into the range of :func:`normal_weights`."""
-    weights: Floats = _check_sample_weight(
-        sample_weight, np.empty((n_rows, 1)), dtype=np.float64, ensure_non_negative=True
-    )
-    with np.errstate(over="ignore"):
-        total = weights.sum()
-    if not np.isfinite(total):
-        raise ValueError(
-            f"sample_weight has values up to {weights.max():g}, whose sum no float holds; "
-            "divide the weights by a power of ten."
-        )
-    if not weights.any():
-        raise ValueError(
-            "sample_weight is zero for every sample; at least one weight must be positive."
-        )
-    return normal_weights(weights)
-
-
-def normal_weights(weights: Floats) -> Floats:
-    """Weights whose products and sums neither overflow nor underflow."""
-    largest, present = float(weights.max(initial=0.0)), weights > 0
-    is_large = float(weights.sum()) >= _RELATIVE
-    if largest == 0 or (are_counts(weights) and not is_large):
-        return weights
-    if (weights[present] == largest).all():
-        return present.astype(np.float64)
-    if is_large or largest < _SMALLEST_UNIT:
-        exponent = 1 - int(np.frexp(largest)[1])
-        with np.errstate(under="ignore"):
-            weights = np.ldexp(weights, exponent)
-        largest = float(np.ldexp(largest, exponent))
-    return np.where(present, np.maximum(weights, _SMALLEST_SHARE * largest), 0.0)
-
-
-def n_samples(weights: Floats) -> float:
-    """How many samples some weights stand for: whole numbers count copies, others count as one."""
-    return float(weights.sum()) if are_counts(weights) else float(len(weights))
-
-
-def relative_weights(weights: Floats) -> Floats:
-    """Weights whose unit does not matter: whole numbers count copies, others are 1 on average."""
-    if are_counts(weights):
-        return weights
-    if (weights == weights[0]).all():
-        return np.ones(len(weights))
-    return np.asarray(weights / weights.mean())
-
-
-def are_counts(weights: Floats) -> bool:
-    """Whether all weights are whole numbers, and so count copies."""
-    return np.array_equal(weights, np.rint(weights))
-
-
-def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Rows, each as often as its weight counts it."""
-    n_copies = weights.sum()
-    if n_copies > _MOST_COPIES:
-        raise ValueError(
-            f"sample_weight counts {n_copies:,.0f} copies, and an estimator that takes no weights "
-            f"is given at most {_MOST_COPIES:,}; give smaller weights, or another estimator."
-        )
-    return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
-
-
-def fractions_error(
-    who: str, instead: str = "or another estimator", name: str = "sample_weight"
-) -> ValueError:
-    """Make the error of weights that are no counts, for an estimator that takes copies only."""
-    return ValueError(
-        f"{name} has fractions, and {who} takes no weights; give whole numbers, {instead}."
-    )
-
-
-def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
-    """Refuse a target of another length than the table."""
-    if len(y) != n_rows:
-        raise ValueError(
-            f"y has {len(y)} values and X has {n_rows} rows; one value for each row is expected."
-        )
 
 
 def _is_surely_finite(X: Floats) -> bool:

@@ -16,15 +16,15 @@ from tests.ensembles.twins import (
 )
 
 from orfeon import PartitionedClassifier, RandomSubspaceClassifier, WaggingClassifier
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.class_sampling import draw_by_class
-from orfeon.ensembles.perturbation import Samples
 
 LABELS = np.repeat([0, 1, 2], [10, 40, 50])
 
 
 def samples(factors, given=None):
     given = np.ones(100) if given is None else given
-    return Samples(LABELS, given * np.asarray(factors)[LABELS], 3, 1, sample_weights=given)
+    return TrainingSet(np.zeros((100, 1)), LABELS, given, 3, np.asarray(factors))
 
 
 def n_drawn(weights):

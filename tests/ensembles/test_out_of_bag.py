@@ -17,9 +17,9 @@ from orfeon import (
     RandomForestRegressor,
     WaggingClassifier,
 )
+from orfeon.data.training_set import TrainingSet
 from orfeon.datasets import make_friedman1, make_ringnorm, make_twonorm, make_waveform
-from orfeon.ensembles.out_of_bag_estimates import left_out
-from orfeon.ensembles.perturbation import Samples
+from orfeon.ensembles.out_of_bag import left_out
 
 
 def in_bag(X, y, random_state, n_members):
@@ -257,7 +257,9 @@ def test_the_estimate_of_a_regressor_agrees_too():
 
 
 def test_left_out_asks_for_all_copies():
-    samples = Samples(np.zeros(5, int), np.ones(5), 1, 1, rows=np.array([7, 2, 7, 4, 2]), n_given=9)
+    samples = TrainingSet(
+        np.zeros(5, int), np.ones(5), 1, 1, rows=np.array([7, 2, 7, 4, 2]), n_given=9
+    )
     seen = np.array([[True, False, False, False, False], [False] * 5, [True] * 5])
     out, one = left_out(seen, samples)
     assert out.tolist() == [[True, True, False], [True, True, True], [False, False, False]]

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 from tests.ensembles.twins import LEVEL
 
-from orfeon.ensembles.perturbation import Samples, draw_seed, member_generator
+from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.perturbation import draw_seed, member_generator
 
 
 def test_a_member_has_the_generator_that_spawning_would_give_it():
@@ -42,11 +43,11 @@ def test_seeds_are_spread_over_all_words():
 
 def test_samples_know_their_shares():
     labels, weights = np.array([0, 2, 2, 0]), np.array([1.0, 2.0, 4.0, 1.0])
-    samples = Samples(labels, weights, 3, 1)
+    samples = TrainingSet(np.zeros((4, 1)), labels, weights, 3)
     assert len(samples) == 4
     assert samples.class_shares.tolist() == [0.25, 0.0, 0.75]
     assert samples.cumulative.tolist() == [1.0, 3.0, 7.0, 8.0]
     assert not samples.are_equal
-    assert Samples(labels, np.full(4, 0.3), 3, 1).are_equal
+    assert TrainingSet(np.zeros((4, 1)), labels, np.full(4, 0.3), 3).are_equal
     with pytest.raises(AttributeError):
         samples.n_classes = 5

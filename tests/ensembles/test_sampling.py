@@ -12,8 +12,8 @@ from scipy import stats
 from tests.ensembles.twins import LEVEL, table
 
 from orfeon import RandomForestClassifier
-from orfeon.ensembles.perturbation import Samples
-from orfeon.ensembles.sampling import (
+from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.perturbation import (
     deal_balanced,
     draw_with_replacement,
     draw_without_replacement,
@@ -23,7 +23,7 @@ from orfeon.ensembles.sampling import (
 
 def samples(weights):
     weights = np.asarray(weights, dtype=np.float64)
-    return Samples(np.zeros(len(weights), np.int64), weights, 1, 1)
+    return TrainingSet(np.zeros((len(weights), 1)), np.zeros(len(weights), np.int64), weights, 1)
 
 
 # -- with replacement ------------------------------------------------------------------------------

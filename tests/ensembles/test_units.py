@@ -24,9 +24,10 @@ from orfeon import (
     FlippingClassifier,
     RandomForestClassifier,
 )
-from orfeon.base import TrainingSet, class_factors
+from orfeon.base import class_factors
+from orfeon.data.row_hashes import hash_rows
 from orfeon.data.schema import Schema
-from orfeon.ensembles.canonical_order import MAX_UNITS, as_units, hash_rows
+from orfeon.data.training_set import MAX_UNITS, TrainingSet
 
 # -- hashes ----------------------------------------------------------------------------------------
 
@@ -70,17 +71,16 @@ def test_hashes_are_spread_evenly():
 
 def training_data(X, y, weights):
     return TrainingSet(
-        X, y, np.asarray(weights, dtype=np.float64), None, float(np.sum(weights)),
-        np.arange(len(X)) + 10, len(X) + 10, 2, Schema.ordered(X.shape[1]),
-        np.random.SeedSequence(0),
+        X, y, np.asarray(weights, dtype=np.float64), 2, rows=np.arange(len(X)) + 10,
+        n_given=len(X) + 10, n_samples=float(np.sum(weights)), schema=Schema.ordered(X.shape[1]),
     )  # fmt: skip
 
 
 def test_whole_weights_become_copies():
     X, y = np.array([[3.0], [1.0], [2.0]]), np.array([0, 1, 0])
-    units, _ = as_units(training_data(X, y, [2, 1, 3]))
+    units = training_data(X, y, [2, 1, 3]).in_canonical_order()
     assert sorted(units.X[:, 0].tolist()) == [1.0, 2.0, 2.0, 2.0, 3.0, 3.0]
-    assert units.weights.tolist() == [1.0] * 6
+    assert units.sample_weights.tolist() == [1.0] * 6
     # Each unit still knows which row it was and what its class is.
     np.testing.assert_array_equal(X[units.rows - 10, 0], units.X[:, 0])
     np.testing.assert_array_equal(y[units.rows - 10], units.y)
@@ -89,14 +89,14 @@ def test_whole_weights_become_copies():
 
 def test_fractional_weights_stay_with_their_rows():
     X, y, weights = np.array([[3.0], [1.0], [2.0]]), np.array([0, 1, 0]), np.array([0.5, 1.0, 2.0])
-    units, _ = as_units(training_data(X, y, weights))
+    units = training_data(X, y, weights).in_canonical_order()
     assert len(units.X) == 3
-    np.testing.assert_array_equal(weights[units.rows - 10], units.weights)
+    np.testing.assert_array_equal(weights[units.rows - 10], units.sample_weights)
 
 
 def test_huge_counts_are_not_written_out():
     X, y = np.array([[3.0], [1.0]]), np.array([0, 1])
-    units, _ = as_units(training_data(X, y, [MAX_UNITS // 2, MAX_UNITS // 2 + 1]))
+    units = training_data(X, y, [MAX_UNITS // 2, MAX_UNITS // 2 + 1]).in_canonical_order()
     assert len(units.X) == 2
     X, y = table(BaggingClassifier())
     one = small("BaggingClassifier").fit(X, y)
@@ -108,16 +108,19 @@ def test_the_same_samples_have_the_same_digest():
     X, y, weights = rng.normal(size=(30, 2)), rng.integers(0, 2, 30), rng.integers(1, 4, 30)
     moved = rng.permutation(30)
     copies = np.repeat(np.arange(30), weights)
-    _, digest = as_units(training_data(X, y, weights))
-    assert as_units(training_data(X[moved], y[moved], weights[moved]))[1] == digest
-    assert as_units(training_data(X[copies], y[copies], np.ones(len(copies))))[1] == digest
+    digest = training_data(X, y, weights).in_canonical_order().digest
+    assert training_data(X[moved], y[moved], weights[moved]).in_canonical_order().digest == digest
+    assert (
+        training_data(X[copies], y[copies], np.ones(len(copies))).in_canonical_order().digest
+        == digest
+    )
     for other in (
         training_data(X, 1 - y, weights),
         training_data(X, y, weights + 1),
         training_data(X + np.eye(30, 2) * 1e-12, y, weights),
         training_data(X[1:], y[1:], weights[1:]),
     ):
-        assert as_units(other)[1] != digest
+        assert other.in_canonical_order().digest != digest
 
 
 # -- what weights mean -----------------------------------------------------------------------------

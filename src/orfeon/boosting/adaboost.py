@@ -24,9 +24,9 @@ from orfeon.boosting.bounded import BoundsMixin
 from orfeon.boosting.learners import Sampling, draw_sample
 from orfeon.boosting.loop import HALF, PERFECT, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.trees.stump import StumpClassifier
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.types import Floats
@@ -234,17 +234,17 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return StumpClassifier() if self.estimator is None else self.estimator
 
-    def _check_min_weight(self, samples: Samples) -> None:
+    def _check_min_weight(self, samples: TrainingSet) -> None:
         if self.min_weight * len(samples) >= 1:
             raise ValueError(
                 f"min_weight={self.min_weight} for {len(samples)} samples leaves nothing to "
                 f"reweigh: weights sum to 1. Give less than {1 / len(samples):.3g}."
             )
 
-    def _scheme(self, samples: Samples) -> Scheme:
+    def _scheme(self, samples: TrainingSet) -> Scheme:
         self._check_min_weight(samples)
         return AdaBoostScheme(
-            samples.labels, samples.weights, max(2, samples.n_classes), self.on_failure,
+            samples.y, samples.weights, max(2, samples.n_classes), self.on_failure,
             self.min_weight, "m1" if self.algorithm == "m1" else "samme",
         )  # fmt: skip
 

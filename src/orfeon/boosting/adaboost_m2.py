@@ -20,9 +20,9 @@ from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.mislabels import MislabelWeights
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.trees.cart import CARTClassifier
 from orfeon.utils.types import Floats
 
@@ -149,8 +149,8 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return CARTClassifier(max_depth=2) if self.estimator is None else self.estimator
 
-    def _scheme(self, samples: Samples) -> Scheme:
-        return M2Scheme(samples.labels, samples.weights, samples.n_classes)
+    def _scheme(self, samples: TrainingSet) -> Scheme:
+        return M2Scheme(samples.y, samples.weights, samples.n_classes)
 
     @property
     def error_bounds_(self) -> Floats:

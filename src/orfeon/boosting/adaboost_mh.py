@@ -30,8 +30,8 @@ from orfeon.boosting.learners import Sampling, binary_learner
 from orfeon.boosting.loop import Learner, Scheme
 from orfeon.boosting.vote_sums import Tally
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.stump import StumpClassifier
@@ -63,13 +63,13 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return StumpClassifier() if self.estimator is None else self.estimator
 
-    def _learner(self, data: Any, samples: Samples) -> Learner:
-        one = binary_learner(self.estimator_, data, self.sampling)
+    def _learner(self, samples: TrainingSet) -> Learner:
+        one = binary_learner(self.estimator_, samples, self.sampling)
         return ProblemLearner(one, self._codes(samples.n_classes))
 
-    def _scheme(self, samples: Samples) -> Scheme:
+    def _scheme(self, samples: TrainingSet) -> Scheme:
         codes = self._codes(samples.n_classes)
-        return ProblemScheme(samples.labels, samples.weights, codes, joint=self._joint())
+        return ProblemScheme(samples.y, samples.weights, codes, joint=self._joint())
 
     @property
     def _tally_kind(self) -> type[Tally]:

@@ -25,9 +25,9 @@ from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
 from orfeon.boosting.regression import MedianBooster, distances, without_unit
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
@@ -222,8 +222,8 @@ class AdaBoostRRegressor(MedianBooster):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _scheme(self, samples: Samples) -> Scheme:
-        y = samples.labels
+    def _scheme(self, samples: TrainingSet) -> Scheme:
+        y = samples.y
         low, high = float(y.min()), float(y.max())
         self.target_range_ = low, high
         self._spread = float(np.average((y - low) ** 2 + (high - y) ** 2, weights=samples.weights))

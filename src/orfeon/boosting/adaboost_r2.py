@@ -21,9 +21,9 @@ from orfeon.boosting.base import AVERAGED, BOOSTED
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.regression import MedianBooster, distances, without_unit
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
 
@@ -181,5 +181,5 @@ class AdaBoostR2Regressor(MedianBooster):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _scheme(self, samples: Samples) -> Scheme:
-        return AdaBoostR2Scheme(samples.labels, samples.weights, self.loss)
+    def _scheme(self, samples: TrainingSet) -> Scheme:
+        return AdaBoostR2Scheme(samples.y, samples.weights, self.loss)

@@ -16,9 +16,9 @@ from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import RoundResult, Scheme
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.trees.cart import CARTClassifier
 from orfeon.utils.types import Floats
 
@@ -122,5 +122,5 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return CARTClassifier() if self.estimator is None else self.estimator
 
-    def _scheme(self, samples: Samples) -> Scheme:
-        return ArcX4Scheme(samples.labels, samples.weights)
+    def _scheme(self, samples: TrainingSet) -> Scheme:
+        return ArcX4Scheme(samples.y, samples.weights)

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import deepcopy
-from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import joblib
 import numpy as np
@@ -30,19 +29,20 @@ from orfeon.boosting.loop import (
 )
 from orfeon.boosting.patience import Patience
 from orfeon.boosting.vote_sums import Tally
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import OWN
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.holdout import hash_samples, set_aside
-from orfeon.ensembles.perturbation import Samples, member_generator
-from orfeon.ensembles.warm_start import WarmStart
+from orfeon.ensembles.perturbation import member_generator
+from orfeon.ensembles.provenance import WarmStart
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import concatenate
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
-from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context, _safe_indexing
+from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose, seed_sequence
 from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
@@ -63,13 +63,6 @@ AVERAGED: dict[str, list[Any]] = {
 }
 SAMPLING: dict[str, list[Any]] = {"sampling": [StrOptions({"weights", "resample"})]}
 BOOSTED: dict[str, list[Any]] = {**ENSEMBLE, **ESTIMATOR, **SAMPLING, **STOPPING}
-
-
-class _Part(NamedTuple):
-    """Some of the samples, as learners take them."""
-
-    data: Any
-    samples: Samples
 
 
 @saved.attributes(
@@ -117,27 +110,24 @@ class BoostedEnsemble(Ensemble):
         """The base learner, not fitted: a tree of ours goes through the engine."""
 
     @abstractmethod
-    def _scheme(self, samples: Samples) -> Scheme:
+    def _scheme(self, samples: TrainingSet) -> Scheme:
         """The two formulas, at the weights of the first round."""
 
-    def _read_all(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
-    ) -> tuple[Any, Samples]:
-        data, samples = super()._read_all(X, y, sample_weight, reset=reset)
+    def _read_all(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        samples = super()._read_all(X, y, sample_weight, reset=reset)
         if not isinstance(self.estimator_, ProvidesLearner):
-            return data, samples
-        # As trees have them: in an order that depends on their content alone.
-        hashes = hash_samples(data, samples.labels)
-        return self._take(_Part(data, samples), np.lexsort((samples.weights, hashes)))
+            return samples
+        # As for trees: in an order that depends on their content alone.
+        return samples.take(np.lexsort((samples.weights, hash_samples(samples.X, samples.y))))
 
-    def _learner(self, data: Any, samples: Samples) -> Learner:
+    def _learner(self, samples: TrainingSet) -> Learner:
         """What trains the members."""
         if self._has_trees:
-            self.estimator_._prepare(data)
-            return TreeLearner(self.estimator_, data, self.sampling, self._classes)
+            self.estimator_._prepare(samples)
+            return TreeLearner(self.estimator_, samples, self.sampling, self._classes)
         if isinstance(self.estimator_, ProvidesLearner):
-            return self.estimator_._boosting_learner(data, samples, self.sampling, self._classes)
-        return EstimatorLearner(self.estimator_, data, samples.n_classes, self.sampling)
+            return self.estimator_._boosting_learner(samples, self.sampling, self._classes)
+        return EstimatorLearner(self.estimator_, samples.X, samples.n_classes, self.sampling)
 
     def _explain(self, run: Run) -> AdvisedWarning | None:
         """What the user should know of how a run ended."""
@@ -265,18 +255,17 @@ class BoostedEnsemble(Ensemble):
             self.estimator_ = self._base()
             self._check_base()
             self._check_rule()
-            data, samples = self._read_all(X, y, sample_weight)
+            samples = self._read_all(X, y, sample_weight)
             first = before.check(self, self._n_members)
             if first:
                 self._check_same_settings()
                 self._check_same_samples(before, samples)
             else:
                 self._sequence = seed_sequence(self.random_state)
-            whole = _Part(data, samples)
-            training, validation = self._part(whole)
+            training, validation = self._part(samples)
             known = deepcopy(self._run) if first else None
             had_ended = known is not None and known.ended
-            run = Run(self._scheme(training.samples)) if known is None else known
+            run = Run(self._scheme(training)) if known is None else known
             with report_progress(
                 self, self._n_members - first, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
@@ -299,11 +288,11 @@ class BoostedEnsemble(Ensemble):
             warn_user(answers)
         return self
 
-    def _train(self, rounds: _Rounds, training: _Part, progress: Progress) -> None:
+    def _train(self, rounds: _Rounds, training: TrainingSet, progress: Progress) -> None:
         """Train members until there are enough of them, or nothing is left to learn."""
         if rounds.n_members >= self._n_members or rounds.run.ended:
             return
-        learner = self._learner(*training)
+        learner = self._learner(training)
         for one in boost(rounds.run, learner, self._sequence):
             rounds.add(one)
             progress.update(1)
@@ -330,7 +319,7 @@ class BoostedEnsemble(Ensemble):
                 "use warm_start=False to begin anew."
             )
 
-    def _check_same_samples(self, before: WarmStart, samples: Samples) -> None:
+    def _check_same_samples(self, before: WarmStart, samples: TrainingSet) -> None:
         """A run goes on from its own weights, which are those of its own samples."""
         ((_, digest),) = before.history
         if getattr(self, "_run", None) is None or digest != samples.digest:
@@ -340,34 +329,19 @@ class BoostedEnsemble(Ensemble):
                 "warm_start=True too; use warm_start=False to begin anew."
             )
 
-    def _part(self, whole: _Part) -> tuple[_Part, _Part | None]:
+    def _part(self, samples: TrainingSet) -> tuple[TrainingSet, TrainingSet | None]:
         """The samples to train on, and those set aside where early stopping wants some."""
         if self.n_iter_no_change is None:
-            return whole, None
-        data, samples = whole
+            return samples, None
         rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
         held = set_aside(
-            data.X if self._has_trees else data, samples.labels, samples.sample_weights,
-            self.validation_fraction, rng, by_class=samples.n_classes > 0,
+            samples.X, samples.y, samples.sample_weights, self.validation_fraction, rng,
+            by_class=samples.n_classes > 0,
         )  # fmt: skip
         if not held.any():
             warn_that_none_is_set_aside(self, len(samples))
-            return whole, None
-        return self._take(whole, np.flatnonzero(~held)), self._take(whole, np.flatnonzero(held))
-
-    def _take(self, whole: _Part, rows: npt.NDArray[np.int64]) -> _Part:
-        """Some of the samples, in this order."""
-        data, samples = whole
-        some = replace(
-            samples, labels=samples.labels[rows], weights=samples.weights[rows],
-            rows=samples.rows[rows], sample_weights=samples.sample_weights[rows],
-        )  # fmt: skip
-        if not self._has_trees:
-            return _Part(_safe_indexing(data, rows), some)
-        part = replace(
-            data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows], rows=data.rows[rows]
-        )
-        return _Part(part, some)
+            return samples, None
+        return samples.take(np.flatnonzero(~held)), samples.take(np.flatnonzero(held))
 
 
 def warn_that_none_is_set_aside(ensemble: Any, n_samples: int) -> None:
@@ -399,7 +373,7 @@ class _Rounds:
         ensemble: BoostedEnsemble,
         run: Run,
         before: WarmStart | None,
-        validation: _Part | None,
+        validation: TrainingSet | None,
     ) -> None:
         self.ensemble = ensemble
         self.run = run
@@ -415,8 +389,8 @@ class _Rounds:
             assert ensemble.n_iter_no_change is not None
             self.patience = Patience(ensemble.n_iter_no_change, ensemble.tol)
             self.patience.begin(1.0)  # errors fall by tol itself, not by a share of something
-            self.rows = validation.data.X if ensemble._has_trees else validation.data
-            self.tally = ensemble._tally(len(validation.samples))
+            self.rows = validation.X
+            self.tally = ensemble._tally(len(validation))
             if before is not None:
                 answers = ensemble._say(before.members, self.rows)
                 for one, vote in zip(answers, self.votes, strict=True):
@@ -433,9 +407,8 @@ class _Rounds:
 
     def _predict_train(self, answers: npt.NDArray[Any], vote: Any) -> None:
         assert self.validation is not None
-        samples = self.validation.samples
         self.tally.add(answers, vote)
-        loss = self.ensemble._loss(self.tally, samples.labels, samples.sample_weights)
+        loss = self.ensemble._loss(self.tally, self.validation.y, self.validation.sample_weights)
         self.stopped = self.patience.ends(loss)
 
     def finish(self) -> None:

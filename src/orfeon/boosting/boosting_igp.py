@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import TrainingSet
 from orfeon.boosting.loop import HALF, LEAST_SHARE, MemberOutput, RoundResult, Run, Scheme, boost
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
@@ -90,7 +90,6 @@ class Boosting:
     """Grows the trees of one committee, one after the other."""
 
     base: IGPTreeClassifier
-    data: TrainingSet
     recipe: Recipe
 
     def grow(self, committee: int, n_trees: int, grown: Forest | None = None) -> Forest:
@@ -100,9 +99,9 @@ class Boosting:
         first_seed = draw_seed(rng)
         halves = recipe.perturb(recipe.samples, rng, committee).halves
         assert halves is not None
-        run = Run(HalvesScheme(self.data.y, recipe.samples.weights, halves))
+        run = Run(HalvesScheme(recipe.samples.y, recipe.samples.weights, halves))
         known = [] if grown is None else [grown.subset([t]) for t in range(len(grown))]
-        learner = _HalvesLearner(self.base, self.data, halves, rng, first_seed, known)
+        learner = _HalvesLearner(self.base, recipe.samples, halves, rng, first_seed, known)
         rounds = islice(boost(run, learner, recipe.sequence), n_trees)
         return Forest.concatenate([one.member for one in rounds])
 
@@ -207,8 +206,8 @@ class BoostingIGPClassifier(OfIGPTrees):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
-        boosting = Boosting(self.estimator_, data, recipe)
+    def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
+        boosting = Boosting(self.estimator_, recipe)
         before = getattr(self, "members_", None)
 
         def grow(block: slice) -> Trained:

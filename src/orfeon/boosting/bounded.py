@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.bounds import edge_bound, vote_bound
-from orfeon.ensembles.warm_start import CHOSEN
+from orfeon.ensembles.provenance import CHOSEN
 from orfeon.utils.types import Floats
 
 

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import TabularClassifierMixin, are_counts, fractions_error
+from orfeon.base import TabularClassifierMixin
 from orfeon.boosting.loop import LEAST_SHARE
 from orfeon.boosting.majority_of_three import (
     Distribution,
@@ -31,12 +31,12 @@ from orfeon.boosting.majority_of_three import (
     decide,
     filtering_error,
 )
+from orfeon.data.training_set import TrainingSet, are_counts, fractions_error
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.ensemble import Ensemble
-from orfeon.ensembles.perturbation import Perturbation, Samples, member_generator
-from orfeon.ensembles.prediction import VotesMixin
-from orfeon.ensembles.sampling import sample_size
+from orfeon.ensembles.perturbation import Perturbation, member_generator, sample_size
 from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
+from orfeon.ensembles.voting import VotesMixin
 from orfeon.members.members import EstimatorMembers, concatenate
 from orfeon.trees.base import BaseTree
 from orfeon.trees.cart import CARTClassifier
@@ -209,18 +209,18 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         given = self.estimator
         self.estimator_ = CARTClassifier(max_depth=3) if given is None else clone(given)
         self._check_base()
-        data, samples = self._read_all(X, y, sample_weight)
+        samples = self._read_all(X, y, sample_weight)
         self._check_weights(samples)
         sequence = seed_sequence(self.random_state)
         source = self._source(samples, member_generator(sequence, Purpose.SHUFFLING))
         if self._has_trees:
-            self.estimator_._prepare(data)
+            self.estimator_._prepare(samples)
         with report_progress(
             self, 3**self.depth, self.verbose, X=X, y=y, sample_weight=sample_weight
         ) as progress:
-            train = _Training(self.estimator_, data, samples, sequence, self._classes, progress)
+            train = _Training(self.estimator_, samples, sequence, self._classes, progress)
             run = Filtering(
-                samples.labels, train, sequence, self.min_samples, lambda: progress.stop_requested
+                samples.y, train, sequence, self.min_samples, lambda: progress.stop_requested
             )
             self.committees_ = run.learn(source, self.depth).who
             self.members_ = concatenate(run.members)
@@ -248,7 +248,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
                 "estimator, or more samples."
             )
 
-    def _source(self, samples: Samples, rng: np.random.Generator) -> Source:
+    def _source(self, samples: TrainingSet, rng: np.random.Generator) -> Source:
         n_rows = len(samples)
         weights = np.ones(n_rows, np.int64) if samples.are_equal else samples.weights
         if self.sampling == "stream":
@@ -259,7 +259,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
             n_draws = sample_size(1.0 if self.max_samples is None else self.max_samples, n_rows)
         return Distribution(weights.astype(np.float64), n_draws)
 
-    def _check_weights(self, samples: Samples) -> None:
+    def _check_weights(self, samples: TrainingSet) -> None:
         """Refuse weights that the base learner cannot take."""
         if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
             return
@@ -337,8 +337,7 @@ class _Training:
     """Trains one member with counts or weights of the samples."""
 
     base: Any
-    data: Any
-    samples: Samples
+    samples: TrainingSet
     sequence: np.random.SeedSequence
     classes: npt.NDArray[Any]
     progress: Progress
@@ -350,19 +349,18 @@ class _Training:
         )
         block = slice(number, number + 1)
         if isinstance(self.base, BaseTree):
-            member = TreeTraining(self.base, self.data, recipe, self.classes)(block).members
-            votes = member.votes(self.data.X)[0]
+            member = TreeTraining(self.base, recipe, self.classes)(block).members
         else:
             member = self._constant(given)
             if member is None:
-                member = EstimatorTraining(self.base, self.data, recipe)(block).members
-            votes = member.votes(self.data)[0]
+                member = EstimatorTraining(self.base, recipe)(block).members
+        votes = member.votes(self.samples.X)[0]
         self.progress.update()
         return member, votes
 
     def _constant(self, given: npt.NDArray[Any]) -> EstimatorMembers | None:
         """What filtering left may be of one class, which many learners refuse and none need."""
-        labels = self.samples.labels[given > 0]
+        labels = self.samples.y[given > 0]
         if (labels != labels[0]).any():
             return None
         constant = DummyClassifier(strategy="most_frequent").fit(np.zeros((1, 1)), labels[:1])

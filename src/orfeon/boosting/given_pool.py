@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from orfeon.boosting.loop import MemberOutput
 from orfeon.boosting.stump_pool import TIE
-from orfeon.ensembles.perturbation import Samples, draw_seed, member_generator
+from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.ensembles.training import seed_estimator
 from orfeon.members.members import EstimatorMembers
 from orfeon.utils import saved
@@ -215,14 +216,13 @@ class PoolLearner:
 
 def read_pool(
     pool: Any,
-    X: Any,
-    samples: Samples,
+    samples: TrainingSet,
     classes: npt.NDArray[Any],
     sequence: np.random.SeedSequence,
 ) -> tuple[list[Any], npt.NDArray[Any]]:
     """The classifiers of a pool, and what they say of the training samples."""
     if not isinstance(pool, list | tuple):
-        return _read_ensemble(pool, X, classes)
+        return _read_ensemble(pool, samples.X, classes)
     voters, answers = [], []
     for place, given in enumerate(pool):
         _check_classifier(given, place)
@@ -230,16 +230,16 @@ def read_pool(
         if not _is_fitted(given):
             fitted = clone(given)
             seed_estimator(fitted, int(draw_seed(member_generator(sequence, place))))
-            _fit(fitted, X, samples, classes)
-        outputs = _say(fitted, X)
+            _fit(fitted, samples, classes)
+        outputs = _say(fitted, samples.X)
         voters.append(Voter.of(fitted, classes, place, outputs))
         answers.append(voters[-1].code(outputs))
     return voters, _narrow(np.stack(answers), len(classes))
 
 
-def _fit(classifier: Any, X: Any, samples: Samples, classes: npt.NDArray[Any]) -> None:
+def _fit(classifier: Any, samples: TrainingSet, classes: npt.NDArray[Any]) -> None:
     """Fit a classifier to the training samples."""
-    y, weights = classes[samples.labels], samples.weights
+    X, y, weights = samples.X, classes[samples.y], samples.weights
     if samples.are_equal:
         classifier.fit(X, y)
     elif has_fit_parameter(classifier, "sample_weight"):

@@ -13,8 +13,6 @@ from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import are_counts
-from orfeon.base import n_samples as count_samples
 from orfeon.boosting.base import STOPPING, warn_that_none_is_set_aside
 from orfeon.boosting.gradient import (
     AdditiveModel,
@@ -34,11 +32,13 @@ from orfeon.boosting.stopping import (
     draw_folds,
 )
 from orfeon.data.presorted import Table
+from orfeon.data.training_set import are_counts
+from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.ensembles.warm_start import warn_that_none_is_added
+from orfeon.ensembles.provenance import warn_that_none_is_added
 from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees, ResidualTrees

@@ -29,8 +29,7 @@ from orfeon.boosting.gradient_base import (
 from orfeon.boosting.gradient_documentation import GRADIENT_TEXTS
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
-from orfeon.ensembles.voting import CLASS_WEIGHT
+from orfeon.ensembles.voting import CLASS_WEIGHT, StagedClassifierMixin, StagedRegressorMixin
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.types import Floats
 

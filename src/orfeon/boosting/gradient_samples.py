@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import TrainingSet, are_counts
 from orfeon.boosting.gradient import Sample
 from orfeon.data.row_hashes import hash_rows
+from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.utils.types import Floats
 
 #: Whole-number weights of a lower sum are taken as copies; copies are drawn up to this sum.
@@ -24,8 +24,8 @@ MOST_COPIES = 1e9
 def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
     """The samples of a training set, copies of one in one row."""
     hashes = hash_rows(data.X, data.y)
-    order = np.lexsort((data.weights, hashes))
-    X, y, weights, hashes = data.X[order], data.y[order], data.weights[order], hashes[order]
+    order = np.lexsort((data.sample_weights, hashes))
+    X, y, weights, hashes = data.X[order], data.y[order], data.sample_weights[order], hashes[order]
     copies = None
     if are_counts(weights) and weights.sum() < MOST_COPIES:
         first = _first_copies(X, y, hashes)

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.boosting_igp import Boosting, BoostingIGPClassifier
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
-from orfeon.ensembles.perturbation import Samples
 from orfeon.ensembles.training import Recipe, Trained
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
@@ -126,11 +126,11 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
-        self.estimator_._prepare(data)
-        return _CommitteeTraining(Boosting(self.estimator_, data, recipe), self.n_estimators)
+    def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
+        self.estimator_._prepare(recipe.samples)
+        return _CommitteeTraining(Boosting(self.estimator_, recipe), self.n_estimators)
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         if members.start and self._committee_size != self.n_estimators:
             raise ValueError(
                 f"n_estimators={self.n_estimators} is not that of the committees there are, "

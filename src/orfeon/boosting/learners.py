@@ -11,9 +11,10 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import TrainingSet, class_factors
+from orfeon.base import class_factors
 from orfeon.boosting.loop import Learner, MemberOutput
-from orfeon.ensembles.perturbation import Samples, draw_seed
+from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.perturbation import draw_seed
 from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
 from orfeon.growth import split_halves
@@ -36,7 +37,7 @@ class ProvidesLearner(Protocol):
     """A base learner that knows a quicker way to train members than fitting clones of it."""
 
     def _boosting_learner(
-        self, X: Any, samples: Samples, sampling: Sampling, classes: npt.NDArray[Any]
+        self, samples: TrainingSet, sampling: Sampling, classes: npt.NDArray[Any]
     ) -> Learner: ...
 
 
@@ -192,7 +193,9 @@ class EstimatorLearner:
         return np.asarray(answers[:, 0] if what == "predictions" else answers)
 
 
-def binary_learner(base: Any, data: Any, sampling: Sampling) -> TreeLearner | EstimatorLearner:
+def binary_learner(
+    base: Any, samples: TrainingSet, sampling: Sampling
+) -> TreeLearner | EstimatorLearner:
     """What trains members that tell two sides of the classes apart."""
     if isinstance(getattr(base, "class_weight", None), dict):
         raise ValueError(
@@ -201,7 +204,7 @@ def binary_learner(base: Any, data: Any, sampling: Sampling) -> TreeLearner | Es
             "to fit."
         )
     if not isinstance(base, BaseTree):
-        return EstimatorLearner(base, data, 2, sampling)
-    base._prepare(data)
-    binary = with_target(data, (data.y > 0).astype(np.int64), 2)
+        return EstimatorLearner(base, samples.X, 2, sampling)
+    base._prepare(samples)
+    binary = with_target(samples, (samples.y > 0).astype(np.int64), 2)
     return TreeLearner(base, binary, sampling, np.array([0, 1]))

@@ -19,9 +19,9 @@ from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import RoundResult, Scheme
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.ensembles.wagging import poisson_weights
 from orfeon.trees.c45 import C45Classifier
 from orfeon.utils.scikit_learn import Interval
@@ -154,7 +154,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return C45Classifier() if self.estimator is None else self.estimator
 
-    def _scheme(self, samples: Samples) -> Scheme:
+    def _scheme(self, samples: TrainingSet) -> Scheme:
         many = self.n_committees
         if many is not None and many > self.n_estimators:
             raise ValueError(
@@ -162,4 +162,4 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
                 "has at least one member."
             )
         ends = committee_ends(self.n_estimators, many)
-        return MultiBoostScheme(samples.labels, samples.weights, max(2, samples.n_classes), ends)
+        return MultiBoostScheme(samples.y, samples.weights, max(2, samples.n_classes), ends)

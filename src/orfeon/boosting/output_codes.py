@@ -20,8 +20,8 @@ from orfeon.boosting.learners import Sampling, binary_learner
 from orfeon.boosting.loop import Learner, MemberOutput, RoundResult, Scheme
 from orfeon.boosting.vote_sums import SupportTally, Tally
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.trees.cart import CARTClassifier
 from orfeon.utils.types import Floats
 
@@ -180,11 +180,11 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     def _base(self) -> Any:
         return CARTClassifier(max_depth=2) if self.estimator is None else self.estimator
 
-    def _learner(self, data: Any, samples: Samples) -> Learner:
-        return binary_learner(self.estimator_, data, self.sampling)
+    def _learner(self, samples: TrainingSet) -> Learner:
+        return binary_learner(self.estimator_, samples, self.sampling)
 
-    def _scheme(self, samples: Samples) -> Scheme:
-        return OutputCodeScheme(samples.labels, samples.weights, samples.n_classes)
+    def _scheme(self, samples: TrainingSet) -> Scheme:
+        return OutputCodeScheme(samples.y, samples.weights, samples.n_classes)
 
     @property
     def _tally_kind(self) -> type[Tally]:

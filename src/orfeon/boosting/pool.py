@@ -26,10 +26,10 @@ from orfeon.boosting.given_pool import PoolLearner, read_pool
 from orfeon.boosting.loop import Learner, Run, Scheme
 from orfeon.boosting.stump_pool import StumpLearner, StumpPool
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.members.members import LazyView
 from orfeon.trees.limits import LIMITS
 from orfeon.trees.stump import StumpClassifier
@@ -181,18 +181,18 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         elif isinstance(self.pool, list | tuple) and not self.pool:
             raise ValueError("pool is empty; give at least one classifier, or None for stumps.")
 
-    def _scheme(self, samples: Samples) -> Scheme:
-        return AdaBoostScheme(samples.labels, samples.weights, max(2, samples.n_classes))
+    def _scheme(self, samples: TrainingSet) -> Scheme:
+        return AdaBoostScheme(samples.y, samples.weights, max(2, samples.n_classes))
 
-    def _learner(self, data: Any, samples: Samples) -> Learner:
+    def _learner(self, samples: TrainingSet) -> Learner:
         goes_on = self.warm_start and hasattr(self, "members_")
         self._chosen = list(self.chosen_) if goes_on else []
         n_classes = samples.n_classes
         if self.pool is None:
-            self._pool = StumpPool.of(data.table, n_classes, self.n_thresholds, samples.weights)
-            return StumpLearner(self._pool, data, self._chosen)
+            self._pool = StumpPool.of(samples.table, n_classes, self.n_thresholds, samples.weights)
+            return StumpLearner(self._pool, samples, self._chosen)
         sequence = branch(self._sequence, Purpose.FITTING_A_POOL)
-        self._pool, answers = read_pool(self.pool, data, samples, self.classes_, sequence)
+        self._pool, answers = read_pool(self.pool, samples, self.classes_, sequence)
         return PoolLearner(self._pool, answers, n_classes, self._chosen)
 
     def _explain(self, run: Run) -> AdvisedWarning | None:

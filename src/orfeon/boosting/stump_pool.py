@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import TrainingSet
 from orfeon.boosting.loop import MemberOutput
 from orfeon.data.presorted import Table
+from orfeon.data.training_set import TrainingSet
 from orfeon.forest import NODE, Forest
 from orfeon.utils import saved
 from orfeon.utils.types import Floats, Integers

@@ -13,9 +13,8 @@ from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.boosting.loop import MemberOutput
 from orfeon.boosting.vote_sums import MedianTally, SupportTally, Tally, VoteTally, with_ties
 from orfeon.boosting.weighted_median import staged_weighted_median
-from orfeon.ensembles.decision import OWN, Combine, CombinesMixin
-from orfeon.ensembles.prediction import QueryMixin, VotesMixin
-from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
+from orfeon.ensembles.decision import OWN, Combine, CombinesMixin, QueryMixin
+from orfeon.ensembles.voting import StagedClassifierMixin, StagedRegressorMixin, VotesMixin
 from orfeon.forest import Forest
 from orfeon.utils.types import Floats
 

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import column_or_1d
 
-from orfeon.base import check_length, class_codes
+from orfeon.base import class_codes
+from orfeon.data.training_set import check_length
 from orfeon.ensembles.decision import only_left_out
 from orfeon.ensembles.provenance import was_trained_on
 from orfeon.members import FittedEnsemble, adapt

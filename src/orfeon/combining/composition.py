@@ -26,7 +26,6 @@ from orfeon.combining.level_one import check_unseen, warn_of_memory
 from orfeon.combining.out_of_fold import Split, out_of_fold
 from orfeon.combining.tables import is_frame
 from orfeon.combining.training_units import Units, read_splits
-from orfeon.ensembles.canonical_order import as_units
 from orfeon.trees.limits import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.joblib_results import joblib_results
@@ -191,13 +190,9 @@ class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, Tabular
 
     def _read_units(self, X: Any, y: Any, sample_weight: Any, *, sort: bool = True) -> Units:
         """Check a training set and make it units: by content, or in the order of the rows."""
-        data, _ = as_units(self._read(X, y, sample_weight))
+        data = self._read(X, y, sample_weight).in_canonical_order()
         if not sort:
-            order = np.argsort(data.rows, kind="stable")
-            data = replace(
-                data, X=data.X[order], y=data.y[order], weights=data.weights[order],
-                rows=data.rows[order],
-            )  # fmt: skip
+            data = data.take(np.argsort(data.rows, kind="stable"))
         labels = self.classes_[data.y] if data.n_classes else data.y
         table = _safe_indexing(X, data.rows) if is_frame(X) else self.schema_.decode(data.X)
         return Units(

@@ -11,7 +11,8 @@ from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import class_codes, fractions_error
+from orfeon.base import class_codes
+from orfeon.data.training_set import fractions_error
 from orfeon.ensembles.training import seed_estimator
 from orfeon.members.members import class_supports
 from orfeon.utils.types import Floats

@@ -14,14 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from orfeon.base import (
-    TabularClassifierMixin,
-    TabularEstimator,
-    TabularRegressorMixin,
-    TrainingSet,
-    check_length,
-    class_codes,
-)
+from orfeon.base import TabularClassifierMixin, TabularEstimator, TabularRegressorMixin, class_codes
 from orfeon.combining.expectation_maximisation import Mixture, maximise
 from orfeon.combining.fitting import check_kind
 from orfeon.combining.gating import Gates, in_fewer_directions, responsibilities
@@ -35,6 +28,7 @@ from orfeon.combining.local_models import (
     SoftmaxLearner,
 )
 from orfeon.combining.tables import is_frame
+from orfeon.data.training_set import TrainingSet, check_length
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.perceptrons.base import in_samples
 from orfeon.perceptrons.inputs import Inputs
@@ -189,7 +183,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
             self._check_expert()
             data = distinct_samples(self._read(X, y, sample_weight))
             self.inputs_ = Inputs.learn(
-                data.X, data.schema, data.weights, standardize=True, divide=False
+                data.X, data.schema, data.sample_weights, standardize=True, divide=False
             )
             table: Any = None
             if self.expert is not None:
@@ -213,7 +207,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
             learner = self._learner(data, inputs, table, seeds)
             with self._one_thread():  # here too, for a process of its own knows of no other limit
                 return maximise(
-                    gates, learner, data.weights, tol=float(self.tol), max_iter=self.max_iter
+                    gates, learner, data.sample_weights, tol=float(self.tol), max_iter=self.max_iter
                 )
 
         with self._one_thread():
@@ -376,7 +370,7 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
     def _learner(
         self, data: TrainingSet, inputs: Floats, table: Any, seeds: tuple[int, ...]
     ) -> Learner:
-        centre, spread = self._target_scale = _mean_and_deviation(data.y, data.weights)
+        centre, spread = self._target_scale = _mean_and_deviation(data.y, data.sample_weights)
         scaled = (data.y - centre) / spread
         if self.expert is None:
             return LinearLearner(inputs, scaled, float(self.alpha))
@@ -448,14 +442,11 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
 
 def distinct_samples(data: TrainingSet) -> TrainingSet:
     """A training set without copies, in an order of content, with the weights of all copies."""
-    order = np.lexsort((data.weights, data.groups))
-    groups, weights = data.groups[order], in_samples(data.weights[order])
+    order = np.lexsort((data.sample_weights, data.groups))
+    groups, weights = data.groups[order], in_samples(data.sample_weights[order])
     first = np.flatnonzero(np.diff(groups, prepend=-1))
     rows = order[first]
-    return replace(
-        data, X=data.X[rows], y=data.y[rows], weights=np.add.reduceat(weights, first),
-        rows=data.rows[rows],
-    )  # fmt: skip
+    return replace(data.take(rows), sample_weights=np.add.reduceat(weights, first))
 
 
 def _check_takes_weights(expert: Any) -> None:

@@ -35,7 +35,6 @@ from orfeon.base import TabularClassifierMixin, TabularEstimator
 from orfeon.combining.composition import prefer
 from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
 from orfeon.combining.tables import is_frame
-from orfeon.ensembles.canonical_order import as_units
 from orfeon.perceptrons.base import in_samples
 from orfeon.trees.limits import LIMITS
 from orfeon.utils import saved
@@ -323,11 +322,11 @@ class OutputCodeClassifier(
         with restored_on_failure(self):
             base = self._base()
             check_kind(base, classifier=True, name="estimator")
-            data, _ = as_units(self._read(X, y, sample_weight))
+            data = self._read(X, y, sample_weight).in_canonical_order()
             root = branch(data.seeds, Purpose.PARTING_CLASSES)
             self.code_book_ = self._code(np.random.default_rng(root))
             table = _safe_indexing(X, data.rows) if is_frame(X) else self.schema_.decode(data.X)
-            weights = in_samples(data.weights)
+            weights = in_samples(data.sample_weights)
             sides = self.code_book_[data.y].T
             seeds = branch(root, 0).generate_state(len(sides))
             with report_progress(

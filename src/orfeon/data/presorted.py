@@ -153,3 +153,16 @@ def _orders(columns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     for column, order in zip(columns, orders, strict=True):
         order_column(column, keys, rows, count, order)
     return orders
+
+
+def copy_groups(table: Table, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """A number for each sample that its copies share, in an order of content."""
+    keys = (y, *table.ranks)
+    order = np.lexsort(keys)
+    new = np.zeros(len(order), dtype=bool)
+    for key in keys:
+        sorted_key = key[order]
+        new[1:] |= sorted_key[1:] != sorted_key[:-1]
+    groups = np.empty(len(order), np.int64)
+    groups[order] = np.cumsum(new)
+    return groups

@@ -13,8 +13,7 @@ from sklearn.base import is_classifier
 from orfeon.data.row_hashes import copies, seen_with_copies
 from orfeon.ensembles.out_of_bag import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
-from orfeon.ensembles.provenance import origin_of
-from orfeon.ensembles.warm_start import CHOSEN
+from orfeon.ensembles.provenance import CHOSEN, origin_of
 from orfeon.members.adapter import FittedEnsemble
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Floats, Integers, Mask

@@ -19,18 +19,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance, LeavingOut
-from orfeon.ensembles.perturbation import Perturbation, Samples
-from orfeon.ensembles.sampling import (
+from orfeon.ensembles.perturbation import (
+    Perturbation,
     deal_balanced,
     draw_with_replacement,
     draw_without_replacement,
     sample_size,
 )
-from orfeon.ensembles.training import Recipe
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -70,11 +70,11 @@ class Resampling(LeavingOut):
     _batches: list[range]
     _dealt: list[npt.NDArray[np.uint32]]
 
-    def _only_draws(self, samples: Samples) -> bool:
+    def _only_draws(self, samples: TrainingSet) -> bool:
         everything = sample_size(self.max_samples, len(samples)) == len(samples)
         return bool(self.bootstrap) or not everything
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         self._n_drawn = sample_size(self.max_samples, len(samples))
         if self.bootstrap != "balanced":
             return
@@ -83,19 +83,19 @@ class Resampling(LeavingOut):
         self._batches = [batch for batch, other in self._history if other == key and len(batch)]
         self._dealt = [self._deal(samples, batch) for batch in self._batches]
 
-    def _deal(self, samples: Samples, batch: range) -> npt.NDArray[np.uint32]:
+    def _deal(self, samples: TrainingSet, batch: range) -> npt.NDArray[np.uint32]:
         rng = np.random.default_rng(branch(self._sequence, Purpose.DEALING_SAMPLES, batch.start))
         return deal_balanced(samples, rng, len(batch), self._n_drawn)
 
-    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
-        super()._finish(data, recipe, seen)
+    def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:
+        super()._finish(samples, seen)
         self._dealt = []
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         return Perturbation(weights=self._draw(samples, rng, member))
 
     def _draw(
-        self, samples: Samples, rng: np.random.Generator, member: int
+        self, samples: TrainingSet, rng: np.random.Generator, member: int
     ) -> npt.NDArray[Any] | None:
         """How often each sample is in a member's sample."""
         if self.bootstrap == "balanced":

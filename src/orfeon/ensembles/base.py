@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import are_counts, fractions_error
+from orfeon.data.training_set import TrainingSet, are_counts, fractions_error
 from orfeon.ensembles.ensemble import Ensemble
-from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.perturbation import Perturbation
+from orfeon.ensembles.provenance import WarmStart
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
-from orfeon.ensembles.warm_start import WarmStart
 from orfeon.growth.blocks import MOST, run_in_blocks
 from orfeon.members.members import concatenate
 from orfeon.trees.base import BaseTree
@@ -66,24 +66,24 @@ class IndependentEnsemble(Ensemble):
     # -- what a method says --------------------------------------------------------------------
 
     @abstractmethod
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         """What one member is trained on."""
 
     @abstractmethod
     def _base(self) -> Any:
         """The base learner, not fitted: a tree of ours goes through the engine."""
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         """Check the parameters against the samples before any member is trained."""
 
-    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
+    def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
         """What trains a block of members."""
         if isinstance(self.estimator_, BaseTree):
-            self.estimator_._prepare(data)
-            return TreeTraining(self.estimator_, data, recipe, self._classes)
-        return EstimatorTraining(self.estimator_, data, recipe)
+            self.estimator_._prepare(recipe.samples)
+            return TreeTraining(self.estimator_, recipe, self._classes)
+        return EstimatorTraining(self.estimator_, recipe)
 
-    def _only_draws(self, samples: Samples) -> bool:
+    def _only_draws(self, samples: TrainingSet) -> bool:
         """Whether weights decide nothing but which samples are drawn."""
         return False
 
@@ -91,7 +91,7 @@ class IndependentEnsemble(Ensemble):
         """Whether it must be known which samples each member saw."""
         return False
 
-    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
+    def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:
         """What is left to do once the members are there."""
 
     # -- fitting -------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ class IndependentEnsemble(Ensemble):
             self.estimator_ = self._base()
             self._check_base()
             self._check_rule()
-            data, samples = self._read_all(X, y, sample_weight)
+            samples = self._read_all(X, y, sample_weight)
             first = before.check(self, self._n_members)
             if not first:
                 self._sequence = seed_sequence(self.random_state)
@@ -132,7 +132,7 @@ class IndependentEnsemble(Ensemble):
             with report_progress(
                 self, len(members), self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
-                blocks = self._train(data, recipe, members, progress)
+                blocks = self._train(recipe, members, progress)
                 parts = [block.members for block in blocks if block.members is not None]
                 self.members_ = concatenate([before.members, *parts] if first else parts)
                 if len(self.members_) < members.stop:  # a callback, or the method itself, ended it
@@ -143,14 +143,12 @@ class IndependentEnsemble(Ensemble):
                     earlier = self._seen_before(recipe)
                     seen = np.concatenate([*earlier, *(block.seen for block in blocks)])
                 self._forget_decider()
-                self._finish(data, recipe, seen)
+                self._finish(samples, seen)
                 self._learn_by_folds(X, y, sample_weight)
                 self._check_decider()
         return self
 
-    def _train(
-        self, data: Any, recipe: Recipe, members: range, progress: Progress
-    ) -> list[Trained]:
+    def _train(self, recipe: Recipe, members: range, progress: Progress) -> list[Trained]:
         """Train some members in blocks."""
         watched = self.verbose or getattr(self, "_skl_callbacks", None)
         most = self._most_in_block
@@ -159,11 +157,11 @@ class IndependentEnsemble(Ensemble):
         if self._is_sequential:
             most = max(1, len(members))
         return run_in_blocks(
-            self._training(data, recipe), members, None if self._is_sequential else self.n_jobs,
+            self._training(recipe), members, None if self._is_sequential else self.n_jobs,
             progress.update_and_check if watched else None, most=most, prefer=self._prefer,
         )  # fmt: skip
 
-    def _drawing_key(self, samples: Samples) -> str:
+    def _drawing_key(self, samples: TrainingSet) -> str:
         """A word for all that decides what is drawn for a member, besides its own generator."""
         names = (*self._draws_by, "class_weight")
         how = [(name, getattr(self, name, None)) for name in names]
@@ -193,7 +191,7 @@ class IndependentEnsemble(Ensemble):
                 seen.append(np.ones((len(members), len(recipe.samples)), dtype=bool))
         return seen
 
-    def _check_weights(self, samples: Samples) -> None:
+    def _check_weights(self, samples: TrainingSet) -> None:
         """Refuse weights that the base learner cannot take."""
         if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
             return

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 
-from orfeon.base import check_length
 from orfeon.data.schema import MAX_CATEGORIES, Schema
+from orfeon.data.training_set import check_length
 from orfeon.ensembles.dask_parts import Part, rows_of_part, values_of_part
 from orfeon.utils.scikit_learn import _num_samples
 

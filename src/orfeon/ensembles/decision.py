@@ -7,19 +7,19 @@ trained again without each of a few folds, which the member at the same place is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import class_codes, class_factors, relative_weights
+from orfeon.base import class_codes, class_factors
+from orfeon.data.training_set import relative_weights
 from orfeon.ensembles.holdout import deal_folds, hash_samples
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.ensembles.prediction import QueryMixin, slice_rows
 from orfeon.rules.decider import Decider
 from orfeon.rules.rule import CombiningRule, as_combining_rule
 from orfeon.utils import saved
@@ -50,6 +50,18 @@ _ANSWERS = 1 << 23
         ),
     )
 )
+class QueryMixin:
+    """Members that an ensemble can query for rows."""
+
+    members_: Any
+    _sequence: np.random.SeedSequence
+
+    if TYPE_CHECKING:
+
+        def _rows(self, X: Any) -> Any: ...
+        def _query(self, query: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
+
+
 class CombinesMixin(QueryMixin):
     """Members whose answers are combined by ``combine``."""
 
@@ -273,3 +285,8 @@ def only_left_out(
     if n_classes and answers.ndim == 2:
         return np.where(out, answers, -1)
     return np.where(out if answers.ndim == 2 else out[:, :, None], answers, np.nan)
+
+
+def slice_rows(X: Any, first: int, last: int) -> Any:
+    """Rows that follow each other."""
+    return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]

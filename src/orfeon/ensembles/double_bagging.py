@@ -18,13 +18,12 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from orfeon.base import TrainingSet
 from orfeon.data.schema import Schema
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Perturbation, Samples
-from orfeon.ensembles.sampling import draw_with_replacement
+from orfeon.ensembles.perturbation import Perturbation, draw_with_replacement
 from orfeon.ensembles.training import Recipe, Trained, TreeTraining
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.forest import Forest
@@ -86,7 +85,6 @@ class _DoubleTraining:
     """Grows trees on features and discriminant variables, each on a table of its own."""
 
     base: BaseTree
-    data: TrainingSet
     recipe: Recipe
     classes: npt.NDArray[Any]
 
@@ -98,7 +96,7 @@ class _DoubleTraining:
         return Trained(Forest.concatenate(trees), None)
 
     def _grow(self, member: int, perturbation: Perturbation) -> Forest:
-        data = self.data
+        data = self.recipe.samples
         assert perturbation.weights is not None
         out = perturbation.weights == 0
         ordered = np.flatnonzero(~data.schema.is_categorical)
@@ -109,7 +107,7 @@ class _DoubleTraining:
         extended = replace(
             data, X=np.hstack([data.X, combine(numbers, coefficients)]), schema=schema
         )
-        train = TreeTraining(self.base, extended, self.recipe, self.classes)
+        train = TreeTraining(self.base, replace(self.recipe, samples=extended), self.classes)
         grown = train(slice(member, member + 1))
         return as_projections(grown.members, coefficients, ordered, data.schema)
 
@@ -192,11 +190,11 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
             )
         super()._check_base()
 
-    def _only_draws(self, samples: Samples) -> bool:
+    def _only_draws(self, samples: TrainingSet) -> bool:
         return True
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         return Perturbation(weights=draw_with_replacement(samples, rng, len(samples)))
 
-    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
-        return _DoubleTraining(self.estimator_, data, recipe, self.classes_)
+    def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
+        return _DoubleTraining(self.estimator_, recipe, self.classes_)

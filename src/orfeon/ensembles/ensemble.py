@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -13,10 +14,9 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orfeon.base import TabularEstimator, are_counts, check_length, rows_with_copies
-from orfeon.ensembles.canonical_order import MAX_UNITS, as_units
-from orfeon.ensembles.perturbation import Samples
-from orfeon.ensembles.prediction import slice_rows
+from orfeon.base import TabularEstimator
+from orfeon.data.training_set import TrainingSet, check_length, n_samples
+from orfeon.ensembles.decision import slice_rows
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.adapter import FittedEnsemble, MembersNotVotingError
@@ -24,7 +24,7 @@ from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.base import BaseTree
 from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport
-from orfeon.utils.scikit_learn import _check_feature_names, _safe_indexing
+from orfeon.utils.scikit_learn import _check_feature_names
 from orfeon.utils.types import Floats
 
 
@@ -83,31 +83,19 @@ class Ensemble(CallbackSupport, TabularEstimator):
             kind = "classifier" if mine else "regressor"
             raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
 
-    def _read_all(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
-    ) -> tuple[Any, Samples]:
-        """The training set for the members, and for the perturbations."""
+    def _read_all(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        """The training set, each copy a sample of its own."""
         if self._has_trees:
-            data, digest = as_units(self._read(X, y, sample_weight, reset=reset))
-            samples = Samples(
-                data.y, data.weighted_by_class, data.n_classes, data.schema.n_features,
-                data.rows, data.n_given, data.weights, digest,
-            )  # fmt: skip
-            return data, samples
+            return self._read(X, y, sample_weight, reset=reset).in_canonical_order()
         rows, y, weights, taken, n_given = self._read_samples(X, y, sample_weight, reset=reset)
         rows = self._check_rows(rows, reset=reset)
         check_length(y, rows.shape[0])
-        if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
-            copies = rows_with_copies(weights)
-            rows, y, taken = _safe_indexing(rows, copies), y[copies], taken[copies]
-            weights = np.ones(len(y))
         codes, n_classes, factors = self._code_target(y, weights)
-        weighted = weights if factors is None else weights * factors[codes]
-        samples = Samples(
-            codes, weighted, n_classes, self.n_features_in_, taken, n_given, weights,
-            joblib.hash((rows, codes, weights)),
-        )  # fmt: skip
-        return rows, samples
+        samples = TrainingSet(
+            rows, codes, weights, n_classes, factors, taken, n_given, n_samples(weights)
+        ).as_copies()
+        digest = joblib.hash((samples.X, samples.y, samples.sample_weights))
+        return replace(samples, digest=digest)
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
         """Rows for base learners of any kind: data frames stay data frames."""

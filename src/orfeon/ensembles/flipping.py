@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
@@ -128,7 +129,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return CARTClassifier() if self.estimator is None else clone(self.estimator)
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         n_classes, shares = samples.n_classes, samples.class_shares
         self.flip_rate_ = self._rate(n_classes)
         if n_classes == 1:
@@ -160,5 +161,5 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
             )
         return self.relative_rate * (n_classes - 1) / n_classes
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
-        return Perturbation(labels=flip_labels(samples.labels, self.flip_probabilities_, rng))
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(labels=flip_labels(samples.y, self.flip_probabilities_, rng))

@@ -12,10 +12,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.growth import split_halves
 from orfeon.trees import IGPTreeClassifier
@@ -38,8 +39,8 @@ class OfIGPTrees(VotingClassifierMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return IGPTreeClassifier(**{name: getattr(self, name) for name in OF_TREES})
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
-        return Perturbation(halves=split_halves(samples.labels, rng))
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
+        return Perturbation(halves=split_halves(samples.y, rng))
 
 
 @documented(n_estimators="100")

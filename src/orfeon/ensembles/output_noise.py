@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import clone
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import REGRESSOR, AveragingRegressorMixin
 from orfeon.trees import CARTRegressor
 from orfeon.utils.scikit_learn import Interval
@@ -85,8 +86,8 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return CARTRegressor() if self.estimator is None else clone(self.estimator)
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
-        targets, weights = samples.labels, samples.weights / samples.weights.sum()
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
+        targets, weights = samples.y, samples.weights / samples.weights.sum()
         above = targets - targets.min()  # nothing where all are equal, to the last bit
         spread = float(np.sqrt(weights @ (above - weights @ above) ** 2))
         noise = rng.standard_normal(len(targets))

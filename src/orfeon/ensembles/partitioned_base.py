@@ -10,19 +10,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import TrainingSet, are_counts
+from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
 from orfeon.ensembles.dask_parts import is_dask, read_parts
 from orfeon.ensembles.dask_training import agree, look_at_parts, train_parts
 from orfeon.ensembles.out_of_bag import LEAVING_OUT
-from orfeon.ensembles.perturbation import Perturbation, Samples, member_generator
-from orfeon.ensembles.sampling import draw_with_replacement
+from orfeon.ensembles.perturbation import Perturbation, draw_with_replacement, member_generator
 from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.members.members import concatenate
+from orfeon.trees.base import BaseTree
 from orfeon.utils import saved
-from orfeon.utils.scikit_learn import Interval, _safe_indexing
+from orfeon.utils.scikit_learn import Interval
 from orfeon.utils.seeding import Purpose, seed_sequence
 from orfeon.utils.transactional_fit import restored_on_failure, transactional
 
@@ -32,7 +32,6 @@ class _PartTraining:
     """Trains members on the samples that they see only, however many there are in all."""
 
     base: Any
-    data: Any
     recipe: Recipe
     classes: npt.NDArray[Any]
 
@@ -47,24 +46,17 @@ class _PartTraining:
         assert perturbation.weights is not None
         samples = self.recipe.samples
         rows = np.flatnonzero(perturbation.weights)
-        few = replace(samples, labels=samples.labels[rows], weights=samples.weights[rows])
         counts = perturbation.weights[rows]
         recipe = replace(
             self.recipe,
-            samples=few,
+            samples=samples.take(rows),
             perturb=lambda samples, rng, member: Perturbation(weights=counts),
             keep_seen=False,
         )
         one = slice(member, member + 1)
-        if isinstance(self.data, TrainingSet):
-            data = self.data
-            part = replace(
-                data, X=data.X[rows], y=data.y[rows], weights=data.weights[rows],
-                rows=data.rows[rows],
-            )  # fmt: skip
-            return TreeTraining(self.base, part, recipe, self.classes)(one).members
-        part = _safe_indexing(self.data, rows)
-        return EstimatorTraining(self.base, part, recipe)(one).members
+        if isinstance(self.base, BaseTree):
+            return TreeTraining(self.base, recipe, self.classes)(one).members
+        return EstimatorTraining(self.base, recipe)(one).members
 
 
 @saved.attributes(n_chunks_=saved.integer(1))
@@ -89,33 +81,29 @@ class PartitionedEnsemble(DrawsByClass):
     def _n_members(self) -> int:
         return int(self.n_partitions * self.n_estimators)
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         n_parts = min(self.n_partitions, len(samples))
         rng = member_generator(self._sequence, Purpose.PARTING_DATA)
         self._part = rng.permutation(len(samples)) % n_parts
         self.n_chunks_ = self.n_partitions
 
-    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
-        super()._finish(data, recipe, seen)
+    def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:
+        super()._finish(samples, seen)
         del self._part
 
-    def _only_draws(self, samples: Samples) -> bool:
+    def _only_draws(self, samples: TrainingSet) -> bool:
         return self.n_estimators > 1 or are_counts(samples.sample_weights)
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         # More partitions than samples: the last ones begin again.
         part = (member // self.n_estimators) % (self._part.max() + 1)
         mine = np.flatnonzero(self._part == part)
-        few = replace(
-            samples, labels=samples.labels[mine], weights=samples.weights[mine],
-            sample_weights=samples.sample_weights[mine],
-        )  # fmt: skip
-        drawn = self._counts(few, rng)
+        drawn = self._counts(samples.take(mine), rng)
         counts = np.zeros(len(samples), drawn.dtype)
         counts[mine] = drawn
         return Perturbation(weights=counts)
 
-    def _counts(self, part: Samples, rng: np.random.Generator) -> npt.NDArray[Any]:
+    def _counts(self, part: TrainingSet, rng: np.random.Generator) -> npt.NDArray[Any]:
         """How often each sample of a part is in a member's sample, or its weight.
 
         One member alone sees the part as it is, or what class weights leave of it; several have
@@ -133,8 +121,8 @@ class PartitionedEnsemble(DrawsByClass):
             return np.ones(len(part), np.int64) if part.are_equal else part.weights
         return draw_with_replacement(part, rng, len(part))
 
-    def _training(self, data: Any, recipe: Recipe) -> Callable[[slice], Trained]:
-        return _PartTraining(self.estimator_, data, recipe, self._classes)
+    def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
+        return _PartTraining(self.estimator_, recipe, self._classes)
 
     # -- chunk by chunk ------------------------------------------------------------------------
 
@@ -196,10 +184,10 @@ class PartitionedEnsemble(DrawsByClass):
 
     def _train_chunk(self, X: Any, y: Any, sample_weight: Any, first: int, *, reset: bool) -> Any:
         """The members of a chunk, of which the first has this number."""
-        data, samples = self._read_all(X, y, sample_weight, reset=reset)
+        samples = self._read_all(X, y, sample_weight, reset=reset)
         recipe = Recipe(samples, self._perturb_chunk, self._sequence, False)
         self._check_weights(samples)
-        train = super()._training(data, recipe)
+        train = super()._training(recipe)
         members = range(first, first + self.n_estimators)
         blocks = run_in_blocks(train, members, self.n_jobs, prefer=self._prefer)
         return concatenate([block.members for block in blocks])
@@ -213,7 +201,7 @@ class PartitionedEnsemble(DrawsByClass):
         self._forget_estimates()
 
     def _perturb_chunk(
-        self, samples: Samples, rng: np.random.Generator, member: int
+        self, samples: TrainingSet, rng: np.random.Generator, member: int
     ) -> Perturbation:
         return Perturbation(weights=self._counts(samples, rng))
 

@@ -1,60 +1,28 @@
-"""What a method does to the training set for each member: the one thing that tells methods apart.
+"""What a method changes in the training set for each member: the one thing that sets methods apart.
 
-A perturbation is drawn from a member's own random generator, over samples in an order that depends
-on their content alone (see :mod:`orfeon.ensembles.canonical_order`). So the model does not depend
-on the order of the rows, on the number of threads, or on whether a sample of weight 2 was given as
-two copies.
+A perturbation is drawn from the member's own random generator, over samples in an order that
+depends on their content alone (:meth:`orfeon.data.training_set.TrainingSet.in_canonical_order`).
+So the model does not depend on the order of the rows, on the number of threads, or on whether a
+sample of weight 2 was given as two copies.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.utils.seeding import branch
-from orfeon.utils.types import Floats
 
-
-@dataclass(frozen=True)
-class Samples:
-    """The training samples as the methods see them."""
-
-    labels: npt.NDArray[Any]
-    weights: Floats
-    n_classes: int
-    n_features: int
-    rows: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    n_given: int = 0
-    sample_weights: Floats = field(default_factory=lambda: np.zeros(0))
-    digest: Any = None
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @cached_property
-    def are_equal(self) -> bool:
-        """Whether all weigh the same."""
-        return bool((self.weights == self.weights[0]).all())
-
-    @cached_property
-    def cumulative(self) -> Floats:
-        """Running sums of the weights, to draw samples in proportion to them."""
-        return np.cumsum(self.weights)
-
-    @cached_property
-    def class_shares(self) -> Floats:
-        """Share of each class in the weight of the samples."""
-        shares = np.bincount(self.labels, weights=self.weights, minlength=self.n_classes)
-        return np.asarray(shares / shares.sum())
+Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Perturbation:
-    """What one member is trained on; what is not given is left as it is."""
+    """What one member is trained on; None leaves the training set as it is."""
 
     weights: npt.NDArray[Any] | None = None
     labels: npt.NDArray[Any] | None = None
@@ -70,3 +38,66 @@ def member_generator(sequence: np.random.SeedSequence, member: int) -> np.random
 def draw_seed(rng: np.random.Generator) -> np.uint64:
     """The seed of a member's own choices, such as ties between equally good splits."""
     return np.uint64(rng.integers(0, 2**64 - 1, dtype=np.uint64))
+
+
+def sample_size(max_samples: float | None, n_samples: int, name: str = "max_samples") -> int:
+    """How many samples are drawn."""
+    if max_samples is None:
+        return n_samples
+    if isinstance(max_samples, int | np.integer):
+        if max_samples > n_samples:
+            raise ValueError(
+                f"{name}={max_samples} is more than the {n_samples} training samples; give at "
+                "most that many, or a share up to 1.0."
+            )
+        return int(max_samples)
+    return max(1, round(max_samples * n_samples))
+
+
+def draw_with_replacement(samples: TrainingSet, rng: np.random.Generator, n_drawn: int) -> Counts:
+    """A bootstrap sample: how often each sample was drawn."""
+    place = rng.random(n_drawn)
+    if samples.are_equal:
+        rows = (place * len(samples)).astype(np.int64)
+    else:
+        rows = np.searchsorted(samples.cumulative, place * samples.cumulative[-1], side="right")
+    # A place just below the end may be rounded onto it.
+    return np.bincount(np.minimum(rows, len(samples) - 1), minlength=len(samples))
+
+
+def draw_without_replacement(
+    samples: TrainingSet, rng: np.random.Generator, n_drawn: int
+) -> Counts:
+    """A subsample: ones for the samples drawn, zeros for the others."""
+    present = samples.weights > 0
+    n_drawn = min(n_drawn, int(present.sum()))
+    waiting = np.full(len(samples), np.inf)
+    np.divide(rng.standard_exponential(len(samples)), samples.weights, out=waiting, where=present)
+    counts = np.zeros(len(samples), np.int64)
+    counts[np.argpartition(waiting, n_drawn - 1)[:n_drawn]] = 1
+    return counts
+
+
+def deal_balanced(
+    samples: TrainingSet, rng: np.random.Generator, n_members: int, n_drawn: int
+) -> npt.NDArray[np.uint32]:
+    """Balanced bootstrap samples: over all of them, every sample is drawn equally often.
+
+    As many decks of all the samples as are needed are put together, shuffled and dealt out
+    (Davison, Hinkley and Schechtman 1986; for bagging Christensen 2003).
+    """
+    n_rows, n_cards = len(samples), n_members * n_drawn
+    if samples.are_equal:
+        decks, rest = divmod(n_cards, n_rows)
+        copies = np.full(n_rows, decks)
+        copies[rng.permutation(n_rows)[:rest]] += 1
+    else:
+        # Evenly spaced places along the weights laid end to end, from a random start.
+        ends = samples.cumulative / samples.cumulative[-1] * n_cards
+        ends[-1] = n_cards
+        copies = np.diff(np.floor(ends + rng.random()), prepend=0.0).astype(np.int64)
+        copies[-1] += n_cards - copies.sum()
+    cards = np.repeat(np.arange(n_rows, dtype=np.uint32), copies)
+    rng.shuffle(cards)
+    dealt = cards.reshape(n_members, n_drawn)
+    return np.stack([np.bincount(hand, minlength=n_rows).astype(np.uint32) for hand in dealt])

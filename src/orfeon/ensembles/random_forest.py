@@ -13,12 +13,13 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
-from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.subspace import draw_features
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
@@ -61,12 +62,12 @@ class _RandomForest(Resampling):
         at_nodes = self.max_features if self.features_per == "node" else None
         return {**of_trees, "max_features": at_nodes}
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         super()._prepare(samples, members)
         n_drawn = features_per_node(self.max_features, samples.n_features)
         self._n_features_drawn = samples.n_features if n_drawn is None else n_drawn
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         counts = self._draw(samples, rng, member)
         if self.features_per == "node":
             return Perturbation(weights=counts)

@@ -16,10 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 from orfeon.trees.limits import CRITERION, LIMITS, Criterion
@@ -113,5 +114,5 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return CARTClassifier(**{name: getattr(self, name) for name in _OF_TREES})
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         return Perturbation()

@@ -15,13 +15,13 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import are_counts
+from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.class_sampling import draw_by_class
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Perturbation, Samples, draw_seed, member_generator
-from orfeon.ensembles.provenance import origin_of
+from orfeon.ensembles.perturbation import Perturbation, draw_seed, member_generator
+from orfeon.ensembles.provenance import CHOSEN, origin_of
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -29,7 +29,6 @@ from orfeon.ensembles.voting import (
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.ensembles.warm_start import CHOSEN
 from orfeon.forest import Forest
 from orfeon.forest.permutation import features_used
 from orfeon.trees import CARTClassifier, CARTRegressor
@@ -58,17 +57,17 @@ class _RandomSubspace(IndependentEnsemble):
     #: Whether members of an earlier fit have subspaces of another size.
     _sizes_differ: bool = False
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         n_drawn = features_per_node(self.max_features, samples.n_features)
         n_drawn = samples.n_features if n_drawn is None else n_drawn
         differ = bool(members.start) and (self._sizes_differ or n_drawn != self._n_drawn)
         self._n_drawn, self._sizes_differ = n_drawn, differ
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         features = draw_features(samples.n_features, self._n_drawn, rng)
         return Perturbation(weights=draw_by_class(samples, rng), features=features)
 
-    def _only_draws(self, samples: Samples) -> bool:
+    def _only_draws(self, samples: TrainingSet) -> bool:
         return are_counts(samples.sample_weights)
 
     @property

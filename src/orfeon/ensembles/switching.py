@@ -19,10 +19,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
@@ -122,7 +123,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
     def _base(self) -> Any:
         return CARTClassifier() if self.estimator is None else clone(self.estimator)
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         n_classes = samples.n_classes
         limit = (n_classes - 1) / n_classes
         if n_classes == 1:
@@ -143,8 +144,6 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
             )
         self.switch_rate_ = float(self.switch_rate)
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         n_switched = round(self.switch_rate_ * len(samples))
-        return Perturbation(
-            labels=switch_labels(samples.labels, samples.n_classes, n_switched, rng)
-        )
+        return Perturbation(labels=switch_labels(samples.y, samples.n_classes, n_switched, rng))

@@ -11,13 +11,9 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import TrainingSet, class_factors, rows_with_copies
-from orfeon.ensembles.perturbation import (
-    Perturbation,
-    Samples,
-    draw_seed,
-    member_generator,
-)
+from orfeon.base import class_factors
+from orfeon.data.training_set import TrainingSet, rows_with_copies
+from orfeon.ensembles.perturbation import Perturbation, draw_seed, member_generator
 from orfeon.growth import split_halves
 from orfeon.members.members import EstimatorMembers
 from orfeon.trees.base import BaseTree, MemberSamples
@@ -25,7 +21,7 @@ from orfeon.trees.igp import IGPTreeClassifier
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats
 
-Perturb = Callable[[Samples, np.random.Generator, int], Perturbation]
+Perturb = Callable[[TrainingSet, np.random.Generator, int], Perturbation]
 
 
 class Trained(NamedTuple):
@@ -39,7 +35,7 @@ class Trained(NamedTuple):
 class Recipe:
     """What all members of an ensemble are trained from."""
 
-    samples: Samples
+    samples: TrainingSet
     perturb: Perturb
     sequence: np.random.SeedSequence
     keep_seen: bool
@@ -67,14 +63,13 @@ class TreeTraining:
     """Grows blocks of trees."""
 
     base: BaseTree
-    data: TrainingSet
     recipe: Recipe
     classes: npt.NDArray[Any]
 
     def __call__(self, block: slice) -> Trained:
         """Grow the trees of a block."""
         generators, seeds, drawn = self.recipe.draw(block)
-        forest, _ = self.base._grow(self.data, self._samples(generators, seeds, drawn))
+        forest, _ = self.base._grow(self.recipe.samples, self._samples(generators, seeds, drawn))
         return Trained(forest, self.recipe.seen(drawn))
 
     def _samples(
@@ -84,7 +79,7 @@ class TreeTraining:
         drawn: list[Perturbation],
     ) -> MemberSamples:
         samples = self.recipe.samples
-        labels = _stack([p.labels for p in drawn], samples.labels)
+        labels = _stack([p.labels for p in drawn], samples.y)
         # Without weights all samples count once, in integers, which the engine likes best.
         once = np.ones(len(samples), np.int64) if samples.are_equal else samples.weights
         weights = _stack([p.weights for p in drawn], once)
@@ -97,7 +92,7 @@ class TreeTraining:
         if isinstance(self.base, IGPTreeClassifier):
             halves = np.stack(
                 [
-                    split_halves(samples.labels, rng, p.weights) if p.halves is None else p.halves
+                    split_halves(samples.y, rng, p.weights) if p.halves is None else p.halves
                     for rng, p in zip(generators, drawn, strict=True)
                 ]
             )
@@ -139,7 +134,6 @@ class EstimatorTraining:
     """Fits blocks of estimators of any kind."""
 
     base: Any
-    X: Any
     recipe: Recipe
 
     def __call__(self, block: slice) -> Trained:
@@ -158,9 +152,9 @@ class EstimatorTraining:
         samples = self.recipe.samples
         estimator = clone(self.base)
         seed_estimator(estimator, seed)
-        labels = samples.labels if perturbation.labels is None else perturbation.labels
+        labels = samples.y if perturbation.labels is None else perturbation.labels
         weights = samples.weights if perturbation.weights is None else perturbation.weights
-        X = self.X
+        X = samples.X
         if perturbation.features is not None:
             X = _safe_indexing(X, perturbation.features, axis=1)
         if has_fit_parameter(estimator, "sample_weight"):

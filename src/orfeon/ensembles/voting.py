@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import r2_score
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
-from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin
-from orfeon.ensembles.prediction import VotesMixin
-from orfeon.ensembles.stages import StagedClassifierMixin, StagedRegressorMixin
+from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
@@ -26,6 +26,87 @@ REGRESSOR: dict[str, list[Any]] = {
     "combine": [StrOptions(set(rules_for("regression"))), CombiningRule],
 }
 CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
+
+
+class VotesMixin(QueryMixin):
+    """Members that each vote for a class."""
+
+    def votes(self, X: Any) -> npt.NDArray[np.int32]:
+        """Class that each member votes for.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_members, n_rows)
+            Indices into ``classes_``.
+        """
+        rows = self._rows(X)
+        return np.asarray(self._query(self.members_.votes, rows, 1))
+
+
+class StagedClassifierMixin:
+    """A classifier that can say what its first members decide."""
+
+    if TYPE_CHECKING:
+
+        def staged_predict(self, X: Any) -> Iterator[Any]:
+            """Answers of the first members."""
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """Accuracy of the first member or round, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+        y : array of shape (n_rows,)
+            Their classes.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Yields
+        ------
+        float
+            Accuracy.
+        """
+        # scikit-learn's score would look at all labels again at each stage.
+        classes = column_or_1d(y)
+        check_consistent_length(X, classes, sample_weight)
+        for decided in self.staged_predict(X):
+            yield float(np.average(decided == classes, weights=sample_weight))
+
+
+class StagedRegressorMixin:
+    """A regressor that can say what its first members predict."""
+
+    if TYPE_CHECKING:
+
+        def staged_predict(self, X: Any) -> Iterator[Any]:
+            """Answers of the first members."""
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """R² of the first member or round, of the first two, and so on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+        y : array of shape (n_rows,)
+            Their targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Yields
+        ------
+        float
+            Coefficient of determination.
+        """
+        for predicted in self.staged_predict(X):
+            yield float(r2_score(y, predicted, sample_weight=sample_weight))
 
 
 class VotingClassifierMixin(

@@ -17,12 +17,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import clone
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
-from orfeon.ensembles.perturbation import Perturbation, Samples
+from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -67,7 +68,7 @@ class _Wagging(DrawsByClass):
     noise: Noise
     scale: float
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         while True:
             if self.noise == "poisson":
                 weights = poisson_weights(len(samples), rng)

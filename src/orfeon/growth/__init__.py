@@ -1,7 +1,8 @@
 """From a prepared table to a forest: plain growth, growth with cross-validated pruning, IGP."""
 
+from orfeon.data.presorted import copy_groups
 from orfeon.growth.c45 import C45Growth, grow_c45
-from orfeon.growth.cross_validated import copy_groups, grow_pruned_forest
+from orfeon.growth.cross_validated import grow_pruned_forest
 from orfeon.growth.engine import Growth, grow_forest
 from orfeon.growth.igp import grow_igp_forest, split_halves
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.data.presorted import Table
+from orfeon.data.presorted import Table, copy_groups
 from orfeon.forest import Forest
 from orfeon.growth.blocks import grow_in_blocks
 from orfeon.growth.engine import Growth, Trees
@@ -38,41 +38,6 @@ class CrossValidation:
     standard_errors: Floats
     n_leaves: npt.NDArray[np.int64]
     step: int
-
-
-def copy_groups(table: Table, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Number the samples so that copies of one sample share a number.
-
-    Parameters
-    ----------
-    table : Table
-        The features.
-    y : ndarray of shape (n_rows,)
-        Class codes or targets.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        Group of each row. Groups are numbered by their content: the order of the rows does not
-        matter.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orfeon.data import Table
-    >>> from orfeon.growth import copy_groups
-    >>> copy_groups(Table(np.array([[2.0], [1.0], [2.0], [2.0]])), np.array([0, 0, 0, 1]))
-    array([1, 0, 1, 2])
-    """
-    keys = (y, *table.ranks)
-    order = np.lexsort(keys)
-    new = np.zeros(len(order), dtype=bool)
-    for key in keys:
-        sorted_key = key[order]
-        new[1:] |= sorted_key[1:] != sorted_key[:-1]
-    groups = np.empty(len(order), np.int64)
-    groups[order] = np.cumsum(new)
-    return groups
 
 
 def grow_pruned_forest(

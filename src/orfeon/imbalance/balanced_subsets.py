@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import Importance, LeavingOut
-from orfeon.ensembles.perturbation import Perturbation, Samples
-from orfeon.ensembles.training import Recipe
+from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.imbalance.metrics import least_weighty
 from orfeon.trees import CARTClassifier
@@ -50,9 +50,9 @@ class Division:
         return -(-counts // self.sizes)
 
 
-def divide(samples: Samples, ratio: float) -> Division:
+def divide(samples: TrainingSet, ratio: float) -> Division:
     """Decide how many samples of each class a member sees."""
-    labels = samples.labels
+    labels = samples.y
     rows = tuple(np.flatnonzero(labels == k) for k in range(samples.n_classes))
     counts = np.array([len(mine) for mine in rows], dtype=np.int64)
     # Equal weights are counted, so that no unit of weight makes a difference.
@@ -177,18 +177,16 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         queried: int | None = self.n_estimators
         return int(self.n_parts_.max()) if queried is None else int(queried)
 
-    def _read_all(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
-    ) -> tuple[Any, Samples]:
-        data, samples = super()._read_all(X, y, sample_weight, reset=reset)
+    def _read_all(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        samples = super()._read_all(X, y, sample_weight, reset=reset)
         self._division = divide(samples, self.ratio)
         self.n_parts_, self.part_sizes_ = self._division.n_parts, self._division.sizes
-        return data, samples
+        return samples
 
-    def _prepare(self, samples: Samples, members: range) -> None:
+    def _prepare(self, samples: TrainingSet, members: range) -> None:
         self._orders: dict[int, tuple[int, Integers]] = {}
 
-    def _perturb(self, samples: Samples, rng: np.random.Generator, member: int) -> Perturbation:
+    def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         counts = np.zeros(len(samples), np.int64)
         for label, (rows, size) in enumerate(
             zip(self._division.rows, self._division.sizes, strict=True)
@@ -214,6 +212,6 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         # The last part goes on from the beginning.
         return np.take(kept[1], np.arange(part * size, (part + 1) * size), mode="wrap")
 
-    def _finish(self, data: Any, recipe: Recipe, seen: npt.NDArray[np.bool_] | None) -> None:
-        super()._finish(data, recipe, seen)
+    def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:
+        super()._finish(samples, seen)
         del self._orders, self._division

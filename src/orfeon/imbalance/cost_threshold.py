@@ -27,7 +27,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from orfeon.base import are_counts, fractions_error, rows_with_copies
+from orfeon.data.training_set import are_counts, fractions_error, rows_with_copies
 from orfeon.ensembles.bagging import BaggingClassifier
 from orfeon.imbalance.cost_classifier import CostClassifier
 from orfeon.imbalance.costs import read_costs

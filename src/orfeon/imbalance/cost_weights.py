@@ -25,8 +25,8 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import are_counts, class_factors, rows_with_copies
-from orfeon.ensembles.canonical_order import MAX_UNITS
+from orfeon.base import class_factors
+from orfeon.data.training_set import MAX_UNITS, are_counts, rows_with_copies
 from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
 from orfeon.imbalance.costs import read_costs
 from orfeon.trees import CARTClassifier

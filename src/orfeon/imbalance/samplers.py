@@ -90,9 +90,8 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
             _check_labels(y, type(self).__name__)
             check_classification_targets(y)
             samples, labels, is_indicator = self._check_X_y(X, y)
-            self.sampling_strategy_ = check_sampling_strategy(
-                self.sampling_strategy, labels, self._sampling_type
-            )
+            strategy = check_sampling_strategy(self.sampling_strategy, labels, self._sampling_type)
+            self.sampling_strategy_ = {label: int(number) for label, number in strategy.items()}
             self._fit_resample(samples, labels)
             kept = self.sample_indices_
             target = np.asarray(y) if is_indicator else labels

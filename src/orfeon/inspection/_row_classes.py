@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
-from orfeon.base import check_length
+from orfeon.data.training_set import check_length
 from orfeon.inspection._map_drawing import MARKERS, darker
 from orfeon.rendering.palette import class_colours
 from orfeon.rendering.texts import plain

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from orfeon.base import check_length, class_codes
+from orfeon.base import class_codes
+from orfeon.data.training_set import check_length
 from orfeon.boosting.base import BoostedEnsemble
 from orfeon.data.schema import names_of
 from orfeon.ensembles.ensemble import Ensemble

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from sklearn.base import is_regressor
 from sklearn.utils.validation import column_or_1d
 
-from orfeon.base import check_length
 from orfeon.data.schema import Schema
+from orfeon.data.training_set import check_length
 from orfeon.ensembles.out_of_bag import LeavingOut
 from orfeon.forest.neighbourhood import forest_of, forest_weights
 from orfeon.inspection._fitting import fitting_rows, make_room

@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from orfeon.base import check_length, class_codes
+from orfeon.base import class_codes
 from orfeon.data.schema import Schema
+from orfeon.data.training_set import check_length
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._map_drawing import (
     GROUND,

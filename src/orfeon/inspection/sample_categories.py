@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import check_length
+from orfeon.data.training_set import check_length
 from orfeon.inspection._fitting import make_room
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import class_code

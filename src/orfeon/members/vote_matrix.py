@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from orfeon.base import are_counts
+from orfeon.data.training_set import are_counts
 from orfeon.utils.types import Floats, Integers
 from orfeon.utils.user_warning import warn_user
 

@@ -36,7 +36,6 @@ from orfeon.base import TabularClassifierMixin, TabularEstimator
 from orfeon.combining import fitting
 from orfeon.data.schema import Schema
 from orfeon.ensembles.bagging import BaggingClassifier
-from orfeon.ensembles.canonical_order import as_units
 from orfeon.ensembles.training import set_nested_params
 from orfeon.forest import Forest
 from orfeon.ordering.fresh_samples import (
@@ -209,7 +208,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
             The fitted classifier.
         """
         # In an order of content, so that the same samples are drawn however they were given.
-        data, _ = as_units(self._read(X, y, sample_weight))
+        data = self._read(X, y, sample_weight).in_canonical_order()
         weights = data.relative_weights
         seeds = [int(s.generate_state(1)[0]) for s in data.seeds.spawn(3)]
         table = X if can_be_mixed(X) else self.schema_.decode(data.X)

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
-from orfeon.base import check_length
+from orfeon.data.training_set import check_length
 from orfeon.ensembles.dask_parts import Part, is_dask, read_parts, rows_of_part, values_of_part
 from orfeon.members import adapt
 from orfeon.members.vote_input import (

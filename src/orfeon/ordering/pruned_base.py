@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from orfeon.base import are_counts, check_length, read_weights, rows_with_copies
+from orfeon.data.training_set import are_counts, check_length, read_weights, rows_with_copies
 from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.training import set_nested_params
 from orfeon.forest import Forest

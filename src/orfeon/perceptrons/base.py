@@ -12,13 +12,8 @@ import numpy.typing as npt
 from joblib import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import (
-    TabularEstimator,
-    TrainingSet,
-    are_counts,
-    check_length,
-)
-from orfeon.ensembles.canonical_order import as_units
+from orfeon.base import TabularEstimator
+from orfeon.data.training_set import TrainingSet, are_counts, check_length
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.inputs import Inputs
@@ -149,7 +144,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
             self, total, self.verbose, X=X, y=y, sample_weight=sample_weight
         ) as progress:
             courses = self._train(
-                self.inputs_.of(data.X), data.y, data.weighted_by_class, data.seeds, starts,
+                self.inputs_.of(data.X), data.y, data.weights, data.seeds, starts,
                 progress=progress,
             )  # fmt: skip
             self._take(courses)
@@ -166,7 +161,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         if not begins:  # each chunk has randomness of its own
             seeds = branch(seeds, self.n_iter_)
         courses = self._train(
-            self.inputs_.of(data.X), data.y, data.weighted_by_class, seeds, known, n_epochs=1
+            self.inputs_.of(data.X), data.y, data.weights, seeds, known, n_epochs=1
         )
         self._take(courses, adds=not begins)
 
@@ -198,15 +193,15 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool = True
     ) -> TrainingSet:
         """The samples in an order of their own, weights of whole numbers as copies."""
-        units = as_units(self._read(X, y, sample_weight, reset=begins))[0]
-        return replace(units, weights=in_samples(units.weights))
+        samples = self._read(X, y, sample_weight, reset=begins).in_canonical_order()
+        return replace(samples, sample_weights=in_samples(samples.sample_weights))
 
     def _learn_inputs(self, data: TrainingSet, *, is_chunk: bool = False) -> None:
         """Learn from a training set what the inputs and the targets are."""
         self._learn_target(data)
         # What is constant in a first chunk need not be so in the next ones.
         self.inputs_ = Inputs.learn(
-            data.X, data.schema, data.weights, standardize=self.standardize,
+            data.X, data.schema, data.sample_weights, standardize=self.standardize,
             divide=self.divide_inputs, ignore_constants=not is_chunk,
         )  # fmt: skip
 

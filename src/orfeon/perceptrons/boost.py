@@ -20,9 +20,9 @@ from orfeon.boosting.adaboost import AdaBoostClassifier, AdaBoostScheme, Algorit
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import MemberOutput, RoundResult, Scheme
 from orfeon.data.schema import Schema
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.categories import (
     BORDERLINE,
@@ -226,15 +226,15 @@ class PPBoostClassifier(AdaBoostClassifier):
             return ParallelPerceptronClassifier(margin_weight=0.3)
         return self.estimator
 
-    def _scheme(self, samples: Samples) -> Scheme:
+    def _scheme(self, samples: TrainingSet) -> Scheme:
         check_two_classes(self, self.classes_)
         self._check_min_weight(samples)
         positive = code_of_interest(
-            samples.labels, samples.sample_weights, self.classes_, self.pos_label
+            samples.y, samples.sample_weights, self.classes_, self.pos_label
         )
         self.positive_class_ = self.classes_[positive]
         return PPBoostScheme(
-            samples.labels, samples.weights, positive, FACTORS[self.mode], self.quasi_noisy,
+            samples.y, samples.weights, positive, FACTORS[self.mode], self.quasi_noisy,
             self.on_failure, self.min_weight,
         )  # fmt: skip
 

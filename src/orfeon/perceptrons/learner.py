@@ -11,7 +11,8 @@ from sklearn.base import clone
 from orfeon.base import class_factors
 from orfeon.boosting.learners import Sampling, draw_sample
 from orfeon.boosting.loop import MemberOutput
-from orfeon.ensembles.perturbation import Samples, draw_seed
+from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.perturbation import draw_seed
 from orfeon.members.members import EstimatorMembers
 from orfeon.utils.types import Floats
 
@@ -25,15 +26,14 @@ class PerceptronLearner:
     def __init__(
         self,
         base: ParallelPerceptronClassifier,
-        X: Any,
-        samples: Samples,
+        samples: TrainingSet,
         sampling: Sampling,
         classes: npt.NDArray[Any],
     ) -> None:
         self.class_weight, self.classes = base.class_weight, classes
         # Here classes are codes; what their weights are about are the classes themselves.
         self.base = clone(base).set_params(class_weight=None)
-        data = self.base._begin(X, samples.labels, samples.sample_weights, in_order=True)
+        data = self.base._begin(samples.X, samples.y, samples.sample_weights, in_order=True)
         self.inputs = self.base.inputs_.of(data.X)
         # Not all classes need be among samples of which some were set aside.
         self.n_classes = max(samples.n_classes, 1)

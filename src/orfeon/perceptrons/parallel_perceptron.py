@@ -10,17 +10,10 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import (
-    KnownClassesMixin,
-    TabularClassifierMixin,
-    TrainingSet,
-    check_length,
-    class_codes,
-    class_factors,
-)
+from orfeon.base import KnownClassesMixin, TabularClassifierMixin, class_codes, class_factors
 from orfeon.boosting.learners import Sampling
+from orfeon.data.training_set import TrainingSet, check_length
 from orfeon.ensembles.documentation import documented
-from orfeon.ensembles.perturbation import Samples
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.categories import NAMES, QuasiNoisy, categorise
@@ -218,7 +211,7 @@ class ParallelPerceptronClassifier(
         return Problem(np.where(y[rows] == second, 1.0, -1.0), rows)
 
     def _learn_target(self, data: TrainingSet) -> None:
-        code = code_of_interest(data.y, data.weights, self.classes_)
+        code = code_of_interest(data.y, data.sample_weights, self.classes_)
         self.minority_class_ = self.classes_[code]
 
     def _read_units(
@@ -229,7 +222,7 @@ class ParallelPerceptronClassifier(
         if self.class_weight is not None:
             # By sums in this order, which does not depend on that of the rows.
             self._class_factors = class_factors(
-                self.class_weight, self.classes_, units.y, units.weights
+                self.class_weight, self.classes_, units.y, units.sample_weights
             )
         return replace(units, class_factors=self._class_factors)
 
@@ -275,10 +268,10 @@ class ParallelPerceptronClassifier(
         return data
 
     def _boosting_learner(
-        self, X: Any, samples: Samples, sampling: Sampling, classes: npt.NDArray[Any]
+        self, samples: TrainingSet, sampling: Sampling, classes: npt.NDArray[Any]
     ) -> PerceptronLearner:
         """What trains members of a boosted ensemble."""
-        return PerceptronLearner(self, X, samples, sampling, classes)
+        return PerceptronLearner(self, samples, sampling, classes)
 
     def _trained_copy(
         self,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import TrainingSet
+from orfeon.data.training_set import TrainingSet
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
 from orfeon.perceptrons.p_delta import Course, Solution, rated_weight
@@ -172,7 +172,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             for name in ("classes_", "n_features_in_", "feature_names_in_"):
                 if hasattr(base, name):
                     setattr(self, name, getattr(base, name))
-            positive = code_of_interest(data.y, data.weights, self.classes_, self.pos_label)
+            positive = code_of_interest(data.y, data.sample_weights, self.classes_, self.pos_label)
             self.positive_class_ = self.classes_[positive]
             with report_progress(
                 self, self.max_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
@@ -197,7 +197,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         """The rounds; the base takes over the best."""
         given = base.random_state if self.random_state is None else self.random_state
         seeds = seed_sequence(given)
-        inputs, weights = base.inputs_.of(data.X), data.weighted_by_class
+        inputs, weights = base.inputs_.of(data.X), data.weights
         # All rounds have the learning rate of the first.
         rated_as = rated_weight(inputs, weights)
         courses: list[Course] = []
@@ -217,7 +217,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
             everything = np.arange(len(data.y))
             return Selection([(len(data.y), 1.0, 1.0, 1.0)], rows=everything, ended=ONE_CLASS)
         found = select_samples(
-            inputs, np.where(data.y == 1, 1.0, -1.0), data.weights, train,
+            inputs, np.where(data.y == 1, 1.0, -1.0), data.sample_weights, train,
             positive=positive,
             keep_quasi_noisy=self.keep_quasi_noisy, quasi_noisy=self.quasi_noisy,
             max_rounds=self.max_rounds, after=progress.update_and_check,

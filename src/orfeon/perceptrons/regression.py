@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import TabularRegressorMixin, TrainingSet
+from orfeon.base import TabularRegressorMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.documentation import documented
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem

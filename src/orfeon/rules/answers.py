@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import are_counts
+from orfeon.data.training_set import are_counts
 from orfeon.members.vote_matrix import NO_VOTE, NothingCountsError, whole_weights
 from orfeon.utils.types import Floats
 

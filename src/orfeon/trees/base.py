@@ -15,12 +15,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import (
-    TabularClassifierMixin,
-    TabularEstimator,
-    TabularRegressorMixin,
-    TrainingSet,
-)
+from orfeon.base import TabularClassifierMixin, TabularEstimator, TabularRegressorMixin
+from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.growth import Growth
@@ -37,7 +33,7 @@ class MemberSamples:
 
     seeds: npt.NDArray[np.uint64]
     weights: npt.NDArray[Any]
-    labels: npt.NDArray[Any]
+    y: npt.NDArray[Any]
     n_samples: float
     weighs_classes: bool = False
     candidates: npt.NDArray[np.int64] | None = None
@@ -76,7 +72,7 @@ class BaseTree(TabularEstimator):
         """The one sample of a tree that is fitted alone."""
         return MemberSamples(
             tree_seeds(data.seeds, 1),
-            data.weighted_by_class[None],
+            data.weights[None],
             data.y[None],
             data.n_samples,
             weighs_classes=data.class_factors is not None,

@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from orfeon.base import TrainingSet, are_counts
+from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.forest import Forest
 from orfeon.growth.c45 import C45Growth, grow_c45
 from orfeon.kernels.c45.information import GRAINS
@@ -171,7 +171,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
             return replace(sample, n_samples=total)
         factor = np.rint(data.class_factors * (data.n_samples / total) * GRAINS) / GRAINS
         factor = np.maximum(factor, 1.0 / GRAINS)
-        return replace(sample, weights=(data.weights * factor[data.y])[None])
+        return replace(sample, weights=(data.sample_weights * factor[data.y])[None])
 
     def _growth(self, n_features: int, n_samples: float) -> C45Growth:
         return C45Growth(
@@ -191,7 +191,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         forest = grow_c45(
-            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            data.table, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
             weights=samples.weights, units=np.ones(1) if samples.weighs_classes else None,
             candidates=samples.candidates,
             growth=self._growth(data.table.n_features, samples.n_samples),

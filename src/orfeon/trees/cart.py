@@ -10,7 +10,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
-from orfeon.base import TrainingSet
+from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.pruning import PruningPath, prune_to_alpha, pruning_path
 from orfeon.growth import Growth, grow_forest, grow_pruned_forest
@@ -95,12 +95,12 @@ class _CART(BaseTree):
         }
         if isinstance(self.pruning, str):
             forest, cross_validation = grow_pruned_forest(
-                data.table, data.X, samples.labels, **how, n_folds=self.n_folds,
+                data.table, data.X, samples.y, **how, n_folds=self.n_folds,
                 one_standard_error=self.pruning_rule == "1se", keep_a_split=self.keep_a_split,
                 groups=data.groups,
             )  # fmt: skip
             return forest, {"cross_validation_": cross_validation}
-        forest = grow_forest(data.table, samples.labels, **how)
+        forest = grow_forest(data.table, samples.y, **how)
         if self.pruning is not None:
             forest = prune_to_alpha(forest, self.pruning, self._cost)
         return forest, {}

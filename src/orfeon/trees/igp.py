@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import TrainingSet
+from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_igp_forest
 from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin
@@ -144,7 +144,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
                 "for ensembles of them."
             )
         forest, rounds = grow_igp_forest(
-            data.table, data.X, samples.labels, samples.halves, n_classes=data.n_classes,
+            data.table, data.X, samples.y, samples.halves, n_classes=data.n_classes,
             seeds=samples.seeds, weights=samples.weights, candidates=samples.candidates,
             growth=Growth(
                 criterion=self._impurity,  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, ClassVar
 
-from orfeon.base import TrainingSet
+from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
@@ -54,7 +54,7 @@ class _ObliqueTree(BaseTree):
             n_combined=self.n_combined,
         )
         forest = grow_forest(
-            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            data.table, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
             weights=samples.weights, n_samples=samples.n_samples, candidates=samples.candidates,
             growth=growth,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from orfeon.base import TrainingSet
+from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
@@ -53,7 +53,7 @@ class _RandomTree(BaseTree):
             max_features=features_per_node(self.max_features, data.table.n_features),
         )
         forest = grow_forest(
-            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            data.table, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
             weights=samples.weights, n_samples=samples.n_samples, candidates=samples.candidates,
             growth=growth,
         )  # fmt: skip

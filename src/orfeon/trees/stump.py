@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from orfeon.base import TrainingSet
+from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
 from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
@@ -25,7 +25,7 @@ class _Stump(BaseTree):
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         growth = self._plain_growth(data, samples.n_samples)
         forest = grow_forest(
-            data.table, samples.labels, n_classes=data.n_classes, seeds=samples.seeds,
+            data.table, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
             weights=samples.weights, candidates=samples.candidates, growth=growth,
         )  # fmt: skip
         return forest, {}

@@ -1,0 +1,216 @@
+"""One training set, from any X, y and weights: what every method is trained on.
+
+Whole-number weights are copies, and each copy is a sample of its own: a bootstrap sample may hold
+one copy and not the other. Methods see the samples in an order that depends on their content
+alone, so the same samples give the same model however they were written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.data.presorted import Table, copy_groups
+from orfeon.data.row_hashes import hash_rows
+from orfeon.data.schema import Schema
+from orfeon.utils.scikit_learn import _check_sample_weight, _safe_indexing
+from orfeon.utils.types import Floats, Integers
+
+#: Whole-number weights are taken as copies up to this many of them, or ten for each row.
+MAX_UNITS = 10_000_000
+#: Weights of this sum and more do not count copies: from here on every float is a whole number.
+_RELATIVE = float(1 << 53)
+#: Weights that are all below this get another unit: in theirs, sums and quotients underflow.
+_SMALLEST_UNIT = 2.0**-64
+#: No weight counts for less than this share of the largest: products with it stay normal floats.
+_SMALLEST_SHARE = 2.0**-100
+#: The most copies that are made for an estimator that takes no weights.
+_MOST_COPIES = 100_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """Samples to train on, checked: encoded for trees, or as the base learner takes them.
+
+    ``sample_weights`` are the weights of the samples alone, :attr:`weights` those of their classes
+    too. ``rows`` says which of the ``n_given`` rows given each sample is.
+    """
+
+    X: Any
+    y: npt.NDArray[Any]
+    sample_weights: Floats
+    n_classes: int = 0
+    class_factors: Floats | None = None
+    rows: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    n_given: int = 0
+    #: How many samples the weights stood for when they were read, copies included.
+    n_samples: float = 0.0
+    #: What the features are; empty where X is not encoded.
+    schema: Schema = field(default_factory=lambda: Schema(()))
+    seeds: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
+    #: The same for the same samples, in whatever order they were given.
+    digest: str = ""
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of the samples, those of their classes included."""
+        if self.class_factors is None:
+            return self.sample_weights
+        return np.asarray(self.sample_weights * self.class_factors[self.y])
+
+    @cached_property
+    def are_equal(self) -> bool:
+        """Whether all samples weigh the same."""
+        return bool((self.weights == self.weights[0]).all())
+
+    @cached_property
+    def cumulative(self) -> Floats:
+        """Running sums of the weights, to draw samples in proportion to them."""
+        return np.cumsum(self.weights)
+
+    @cached_property
+    def class_shares(self) -> Floats:
+        """Share of each class in the weight of the samples."""
+        shares = np.bincount(self.y, weights=self.weights, minlength=self.n_classes)
+        return np.asarray(shares / shares.sum())
+
+    @property
+    def relative_weights(self) -> Floats:
+        """Sample weights in which the average sample, or one of its copies, weighs 1."""
+        given = self.sample_weights
+        if (given == given[0]).all():
+            return np.ones(len(given))
+        return np.asarray(given / (given.sum() / self.n_samples))
+
+    @cached_property
+    def table(self) -> Table:
+        """The features, sorted for growing trees."""
+        return Table(self.X, self.schema)
+
+    @cached_property
+    def groups(self) -> Integers:
+        """A number for each sample that its copies share."""
+        return copy_groups(self.table, self.y)
+
+    def take(self, rows: Integers) -> Self:
+        """Some of the samples, in this order."""
+        return replace(
+            self, X=_safe_indexing(self.X, rows), y=self.y[rows], rows=self.rows[rows],
+            sample_weights=self.sample_weights[rows],
+        )  # fmt: skip
+
+    def as_copies(self) -> Self:
+        """Each copy that whole-number weights count as a sample of its own."""
+        weights = self.sample_weights
+        if not are_counts(weights) or weights.sum() > max(MAX_UNITS, 10 * len(weights)):
+            return self
+        if len(weights) == weights.sum():
+            return self
+        copies = self.take(np.repeat(np.arange(len(weights)), weights.astype(np.int64)))
+        return replace(copies, sample_weights=np.ones(len(copies)))
+
+    def in_canonical_order(self) -> Self:
+        """Each copy as a sample of its own, in an order that depends on their content alone."""
+        hashes = hash_rows(self.X, self.y)
+        order = np.lexsort((self.sample_weights, hashes))
+        weights = self.sample_weights[order]
+        if are_counts(weights) and weights.sum() <= max(MAX_UNITS, 10 * len(weights)):
+            order = np.repeat(order, weights.astype(np.int64))
+            weights = np.ones(len(order))
+        digest = sha256(hashes[order].tobytes() + weights.tobytes()).hexdigest()
+        return replace(self.take(order), sample_weights=weights, digest=digest)
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """Check sample weights, and bring them into the range of :func:`normal_weights`."""
+    weights: Floats = _check_sample_weight(
+        sample_weight, np.empty((n_rows, 1)), dtype=np.float64, ensure_non_negative=True
+    )
+    with np.errstate(over="ignore"):
+        total = weights.sum()
+    if not np.isfinite(total):
+        raise ValueError(
+            f"sample_weight has values up to {weights.max():g}, whose sum no float holds; "
+            "divide the weights by a power of ten."
+        )
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for every sample; at least one weight must be positive."
+        )
+    return normal_weights(weights)
+
+
+def normal_weights(weights: Floats) -> Floats:
+    """Weights whose products and sums neither overflow nor underflow."""
+    largest, present = float(weights.max(initial=0.0)), weights > 0
+    is_large = float(weights.sum()) >= _RELATIVE
+    if largest == 0 or (are_counts(weights) and not is_large):
+        return weights
+    if (weights[present] == largest).all():
+        return present.astype(np.float64)
+    if is_large or largest < _SMALLEST_UNIT:
+        exponent = 1 - int(np.frexp(largest)[1])
+        with np.errstate(under="ignore"):
+            weights = np.ldexp(weights, exponent)
+        largest = float(np.ldexp(largest, exponent))
+    return np.where(present, np.maximum(weights, _SMALLEST_SHARE * largest), 0.0)
+
+
+def n_samples(weights: Floats) -> float:
+    """How many samples some weights stand for: whole numbers count copies, others count as one."""
+    return float(weights.sum()) if are_counts(weights) else float(len(weights))
+
+
+def relative_weights(weights: Floats) -> Floats:
+    """Weights whose unit does not matter: whole numbers count copies, others are 1 on average."""
+    if are_counts(weights):
+        return weights
+    if (weights == weights[0]).all():
+        return np.ones(len(weights))
+    return np.asarray(weights / weights.mean())
+
+
+def are_counts(weights: Floats) -> bool:
+    """Whether all weights are whole numbers, and so count copies."""
+    return np.array_equal(weights, np.rint(weights))
+
+
+def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Rows, each as often as its weight counts it."""
+    n_copies = weights.sum()
+    if n_copies > _MOST_COPIES:
+        raise ValueError(
+            f"sample_weight counts {n_copies:,.0f} copies, and an estimator that takes no weights "
+            f"is given at most {_MOST_COPIES:,}; give smaller weights, or another estimator."
+        )
+    return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
+
+
+def fractions_error(
+    who: str, instead: str = "or another estimator", name: str = "sample_weight"
+) -> ValueError:
+    """Make the error of weights that are no counts, for an estimator that takes copies only."""
+    return ValueError(
+        f"{name} has fractions, and {who} takes no weights; give whole numbers, {instead}."
+    )
+
+
+def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
+    """Refuse a target of another length than the table."""
+    if len(y) != n_rows:
+        raise ValueError(
+            f"y has {len(y)} values and X has {n_rows} rows; one value for each row is expected."
+        )
