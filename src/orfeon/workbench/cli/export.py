@@ -142,7 +142,7 @@ def _compare(saved: SavedModel, content: bytes, data: str) -> int:
 def _words(saved: SavedModel) -> set[str]:
     if saved.preparation is None:
         return set()
-    return {plan.name for plan in saved.preparation.columns_used if plan.kind == "category"}
+    return {one.name for one in saved.preparation.columns_used if one.kind == "category"}
 
 
 def _inputs(saved: SavedModel, exported: Any) -> list[dict[str, str]]:
@@ -168,14 +168,16 @@ def _feature_contents(saved: SavedModel) -> dict[str, str]:
     if saved.preparation is None:
         return {}
     holds = {}
-    for plan in saved.preparation.columns_used:
-        for feature, part in zip(plan.features, plan.parts or ("",), strict=False):
-            if plan.kind == "date":
+    for column in saved.preparation.columns_used:
+        for feature, part in zip(column.features, column.parts or ("",), strict=False):
+            if column.kind == "date":
                 unit = "days since 1970" if part == "days" else part
-                holds[feature] = f"the {unit} of the date {plan.name!r}"
-            elif plan.kind == "category":
-                others = f"; all others as {plan.levels[-1]!r}" if plan.has_other else ""
-                holds[feature] = f"{some_of(map(repr, plan.levels), 5)}{others}; '' where missing"
+                holds[feature] = f"the {unit} of the date {column.name!r}"
+            elif column.kind == "category":
+                others = f"; all others as {column.categories[-1]!r}" if column.has_other else ""
+                holds[feature] = (
+                    f"{some_of(map(repr, column.categories), 5)}{others}; '' where missing"
+                )
             else:
                 holds[feature] = "numbers; NaN where missing"
     return holds

@@ -131,7 +131,7 @@ def _columns_of_words(saved: SavedModel, identifier: str | None) -> frozenset[st
     """Columns to read as strings, even if they look like numbers."""
     words = set() if identifier is None else {identifier}
     if saved.preparation is not None:
-        words |= {plan.name for plan in saved.preparation.columns_used if plan.kind == "category"}
+        words |= {one.name for one in saved.preparation.columns_used if one.kind == "category"}
     return frozenset(words)
 
 

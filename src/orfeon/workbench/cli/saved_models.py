@@ -106,7 +106,7 @@ def read_saved(path: Path, *, foreign: bool = False) -> SavedModel:
     """Read a model file."""
     from orfeon.io.errors import ForeignPartsError
     from orfeon.io.model_file import read_parts
-    from orfeon.workbench.prepare.saved import read_preparation
+    from orfeon.workbench.prepare.preparation import read_preparation
 
     refuse_pickles(path)
     try:

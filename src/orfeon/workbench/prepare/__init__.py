@@ -1,8 +1,9 @@
-"""From a table as it came to what every estimator takes: features, target, and the way there."""
+"""From a raw table to features and a target that every estimator takes."""
 
+from orfeon.workbench.prepare.kinds import ColumnProfile
 from orfeon.workbench.prepare.preparation import Preparation
 from orfeon.workbench.prepare.preparing import Prepared, prepare
-from orfeon.workbench.prepare.profile import ColumnProfile, Profile, profile_frame
+from orfeon.workbench.prepare.profile import Profile, profile_frame
 
 __all__ = [
     "ColumnProfile",

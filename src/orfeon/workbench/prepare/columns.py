@@ -1,4 +1,7 @@
-"""How a column becomes features: learnt once, applied to any later table."""
+"""The description of a column: learnt once, kept in model files, applied to any later table.
+
+The commands and the service read nothing else to know what a column of new data must contain.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,31 @@ from typing import Any, Literal
 import numpy as np
 
 from orfeon.errors import UserError
+from orfeon.utils.text import short
 from orfeon.workbench.prepare.parsing import DATE_FORMATS, moments, numbers, words
-from orfeon.workbench.prepare.plain_values import are_texts, require
 
 #: What a date becomes.
 DATE_PARTS = ("days", "month", "weekday", "hour")
-#: A category column keeps so many levels; the others become one.
-MAX_LEVELS = 255
-#: The level of all values that are too rare to have their own.
+#: Most categories of a column; rarer values share the last one.
+MAX_CATEGORIES = 255
+#: The category of all values that are too rare to have their own.
 OTHER = "(other)"
+#: Kinds that a preparation makes. A model without one may have columns of "any" kind.
+KINDS = ("number", "category", "date")
 
-PlanKind = Literal["number", "category", "date"]
+Category = str | bool | int | float
 
 
 @dataclass(frozen=True)
-class ColumnPlan:
-    """How a column becomes features."""
+class InputColumn:
+    """A column that a model needs, and how it becomes features.
+
+    With ``has_other`` the last category stands for all values that are not among the others.
+    """
 
     name: str
-    kind: PlanKind
-    levels: tuple[str, ...] = ()
+    kind: Literal["number", "category", "date", "any"]
+    categories: tuple[Category, ...] = ()
     has_other: bool = False
     date_format: str | None = None
     parts: tuple[str, ...] = ()
@@ -49,24 +57,24 @@ class ColumnPlan:
         return {self.name: self._numbers(series)}
 
     def to_dict(self) -> dict[str, Any]:
-        """The plan as plain values, for a JSON document."""
+        """Plain values for a JSON document; model files of 0.1 call the categories levels."""
         return {
             "name": self.name,
             "kind": self.kind,
-            "levels": list(self.levels),
+            "levels": list(self.categories),
             "has_other": self.has_other,
             "date_format": self.date_format,
             "parts": list(self.parts),
         }
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> ColumnPlan:
-        """The plan of plain values; a value that :meth:`to_dict` cannot give is a ValueError."""
+    def from_dict(cls, plain: Mapping[str, Any]) -> InputColumn:
+        """The column of plain values; a value that :meth:`to_dict` cannot give is a ValueError."""
         name, kind, has_other = plain["name"], plain["kind"], plain["has_other"]
         levels, form, parts = plain["levels"], plain["date_format"], plain["parts"]
         require(type(name) is str, "name must be a string", name)
         require(
-            kind in ("number", "category", "date"),
+            kind in KINDS,
             f"{name!r}: kind must be 'number', 'category' or 'date'",
             kind,
         )
@@ -108,10 +116,10 @@ class ColumnPlan:
         import pandas
 
         codes, found = words(series)
-        place = {level: i for i, level in enumerate(self.levels)}
-        unknown = len(self.levels) - 1 if self.has_other else -1
+        place = {category: i for i, category in enumerate(self.categories)}
+        unknown = len(self.categories) - 1 if self.has_other else -1
         table = np.array([*(place.get(word, unknown) for word in found), -1], dtype=np.int64)
-        return pandas.Categorical.from_codes(table[codes], categories=list(self.levels))
+        return pandas.Categorical.from_codes(table[codes], categories=list(self.categories))
 
     def _dates(self, series: Any) -> dict[str, Any]:
         when = moments(series, self.date_format)
@@ -139,24 +147,40 @@ def date_parts(when: Any) -> dict[str, Any]:
     return {name: part.to_numpy(dtype=np.float64) for name, part in parts.items()}
 
 
-def plan_column(name: str, series: Any, kind: str, form: str | None) -> ColumnPlan:
+def learn_column(name: str, series: Any, kind: str, form: str | None) -> InputColumn:
     """Learn how a column becomes features."""
     if kind == "number":
-        return ColumnPlan(name, "number")
+        return InputColumn(name, "number")
     if kind == "date":
         parts = date_parts(moments(series, form))
         useful = [part for part, values in parts.items() if _varies(values)]
-        return ColumnPlan(name, "date", date_format=form, parts=tuple(useful or ["days"]))
+        return InputColumn(name, "date", date_format=form, parts=tuple(useful or ["days"]))
     codes, found = words(series)
-    if len(found) <= MAX_LEVELS:
-        return ColumnPlan(name, "category", levels=tuple(sorted(found)))
+    if len(found) <= MAX_CATEGORIES:
+        return InputColumn(name, "category", tuple(sorted(found)))
     counts = np.bincount(codes[codes >= 0], minlength=len(found))
-    kept = np.argsort(-counts, kind="stable")[: MAX_LEVELS - 1]
+    kept = np.argsort(-counts, kind="stable")[: MAX_CATEGORIES - 1]
     other = OTHER
     while other in found:
         other = f"({other})"
-    levels = (*sorted(found[i] for i in kept), other)
-    return ColumnPlan(name, "category", levels=levels, has_other=True)
+    return InputColumn(name, "category", (*sorted(found[i] for i in kept), other), has_other=True)
+
+
+def require(condition: Any, rule: str, value: Any) -> None:
+    """Raise a ValueError that names the rule and the value: anybody may have written the file."""
+    if not condition:
+        raise ValueError(f"{rule}; got {short(repr(value))}")
+
+
+def are_texts(values: Any) -> bool:
+    """Whether a value is a list of distinct strings that UTF-8 can encode."""
+    if type(values) is not list or any(type(one) is not str for one in values):
+        return False
+    try:
+        "\n".join(values).encode()  # lone surrogates cannot be encoded
+    except UnicodeEncodeError:
+        return False
+    return len(set(values)) == len(values)
 
 
 def _varies(values: Any) -> bool:

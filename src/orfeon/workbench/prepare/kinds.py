@@ -1,4 +1,4 @@
-"""What a column is: numbers, categories, dates, free text, a name of the row, or nothing at all."""
+"""The kind of a column: numbers, categories, dates, free text, row identifiers or nothing."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ Kind = Literal[
     "nested",
 ]
 
-#: Share of the cells that must be numbers for the other words to be treated as missing.
+#: Share of numeric cells from which the remaining strings are treated as missing.
 SHARE_OF_NUMBERS = 0.9
-#: A column of words is one of names when this share of them occurs only once.
+#: Share of distinct values from which a column of strings is a row identifier.
 SHARE_OF_NAMES = 0.9
-#: So many words a cell, on average, make a text.
+#: Mean number of words per cell from which a column is free text.
 WORDS_OF_TEXT = 4.0
 
-#: Rows of a long column that are looked at before all of them are.
+#: Rows of a long column that are looked at first.
 LOOK = 100_000
 
 _NAME_OF_IDENTIFIER = re.compile(
@@ -51,35 +51,60 @@ _NAME_OF_IDENTIFIER = re.compile(
 
 
 @dataclass(frozen=True)
-class ColumnKind:
-    """What a column is, and why."""
+class ColumnProfile:
+    """Kind and summary statistics of a column.
 
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    kind : str
+        "number", "category", "boolean", "date", "text", "identifier", "constant", "empty" or
+        "nested" (lists, tables, bytes).
+    n_missing, n_distinct : int
+        Number of missing cells and of distinct values.
+    examples : tuple of str
+        A few of its values.
+    reason : str
+        Why it is of this kind, where that is not obvious.
+    date_format : str, optional
+        Format of dates that are strings.
+
+    Examples
+    --------
+    >>> from orfeon.workbench.prepare import ColumnProfile
+    >>> ColumnProfile("age", "number", n_missing=2, n_distinct=40, examples=("31",)).kind
+    'number'
+    """
+
+    name: str
     kind: Kind
+    n_missing: int
+    n_distinct: int
+    examples: tuple[str, ...] = ()
     reason: str = ""
     date_format: str | None = None
-    n_missing: int = 0
-    n_distinct: int = 0
-    examples: tuple[str, ...] = ()
 
 
-def column_kind(name: str, series: Any) -> ColumnKind:
+def profile_column(name: str, series: Any) -> ColumnProfile:
     """Find out what a column is."""
     if is_number_type(series):
-        return _kind_of_numbers(name, numbers(series)[0], series)
+        return _profile_numbers(name, numbers(series)[0], series)
     if _is_long_list_of_names(series):
-        return _kind_of_many_words(series)
+        return _profile_many_words(name, series)
     try:
         codes, values = distinct(series)
     except TypeError:
-        return ColumnKind("nested", "its cells contain lists or tables")
+        return ColumnProfile(name, "nested", 0, 0, reason="its cells contain lists or tables")
     n_present = int(np.count_nonzero(codes >= 0))
     kind, reason, form = _decide(name, series, codes, values, n_present)
     examples = tuple(as_text(value)[:60] for value in values[:5])
-    return ColumnKind(kind, reason, form, len(codes) - n_present, len(values), examples)
+    n_missing = len(codes) - n_present
+    return ColumnProfile(name, kind, n_missing, len(values), examples, reason, form)
 
 
 def _is_long_list_of_names(series: Any) -> bool:
-    """Whether a look at a part of a long column shows words, nearly all different."""
+    """Whether a part of a long column shows strings that are nearly all distinct."""
     import pandas
 
     if len(series) <= 2 * LOOK or not isinstance(series.dtype, pandas.StringDtype):
@@ -93,8 +118,8 @@ def _is_long_list_of_names(series: Any) -> bool:
     )
 
 
-def _kind_of_many_words(series: Any) -> ColumnKind:
-    """The kind of a long column of names, without a list of all of them."""
+def _profile_many_words(name: str, series: Any) -> ColumnProfile:
+    """Profile a long column of row identifiers without a list of all of them."""
     n_distinct, n_missing = _n_distinct(series), int(series.isna().sum())
     part = series.iloc[:: len(series) // LOOK].dropna()
     _, values = distinct(part)
@@ -102,11 +127,11 @@ def _kind_of_many_words(series: Any) -> ColumnKind:
     kind: Kind = "text" if _is_text(values, share) else "identifier"
     examples = tuple(as_text(value)[:60] for value in values[:5])
     reason = f"{share:.0%} of its values are distinct"
-    return ColumnKind(kind, reason, None, n_missing, n_distinct, examples)
+    return ColumnProfile(name, kind, n_missing, n_distinct, examples, reason)
 
 
 def _n_distinct(series: Any) -> int:
-    """Different words, counted by their 64-bit hashes, a part of the rows at a time."""
+    """Count distinct strings by their 64-bit hashes, some rows at a time."""
     import pandas
 
     parts = [series.iloc[i : i + LOOK].dropna() for i in range(0, len(series), LOOK)]
@@ -116,27 +141,25 @@ def _n_distinct(series: Any) -> int:
     return int(np.unique(np.concatenate(hashes)).size)
 
 
-def _kind_of_numbers(name: str, found: Floats, series: Any) -> ColumnKind:
-    """The kind of a column whose type is one of numbers."""
+def _profile_numbers(name: str, found: Floats, series: Any) -> ColumnProfile:
     present = found[~np.isnan(found)]
     n_missing = found.size - present.size
     if not present.size:
-        return ColumnKind("empty", "it has no values", n_missing=n_missing)
+        return ColumnProfile(name, "empty", n_missing, 0, reason="it has no values")
     n_distinct = int(series.nunique())
-    first = dict.fromkeys(f"{number:.6g}" for number in present[:50])
-    facts: dict[str, Any] = {
-        "n_missing": n_missing,
-        "n_distinct": n_distinct,
-        "examples": tuple(first)[:5],
-    }
+    first = tuple(dict.fromkeys(f"{number:.6g}" for number in present[:50]))
+    kind: Kind = "number"
+    reason = ""
     if n_distinct == 1 and not n_missing:
-        return ColumnKind("constant", f"every row has {next(iter(first))}", **facts)
-    why = _names_rows(name, present, n_distinct) if not n_missing else ""
-    return ColumnKind("identifier" if why else "number", why, **facts)
+        kind, reason = "constant", f"every row has {first[0]}"
+    elif not n_missing:
+        reason = _names_rows(name, present, n_distinct)
+        kind = "identifier" if reason else "number"
+    return ColumnProfile(name, kind, n_missing, n_distinct, first[:5], reason)
 
 
 def _names_rows(name: str, present: Floats, n_distinct: int) -> str:
-    """Why numbers are names of the rows; empty when they are not."""
+    """Why numbers identify the rows; empty when they do not."""
     if n_distinct < present.size or n_distinct < 3 or not np.isfinite(present).all():
         return ""
     if not bool((present == np.floor(present)).all()):

@@ -1,4 +1,4 @@
-"""The way from a table to features, kept with the model and applied to new data."""
+"""How a table becomes features: learnt in training, kept in the model file, applied to new data."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from orfeon.errors import UserError
 from orfeon.utils.text import short, some_of
-from orfeon.workbench.prepare.columns import ColumnPlan
+from orfeon.workbench.prepare.columns import InputColumn, require
 from orfeon.workbench.prepare.frames import clean_frame, find_column
-from orfeon.workbench.prepare.plain_values import require
 from orfeon.workbench.prepare.target import Target
 
 VERSION = 1
@@ -20,14 +19,14 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Preparation:
-    """The way from a table to features.
+    """How a table becomes features.
 
     Parameters
     ----------
-    columns_used : tuple of ColumnPlan
-        The columns, and what each becomes.
+    columns_used : tuple of InputColumn
+        The columns that the model needs.
     target_used : Target
-        What is predicted.
+        The column that it predicts.
 
     Examples
     --------
@@ -44,7 +43,7 @@ class Preparation:
     True
     """
 
-    columns_used: tuple[ColumnPlan, ...]
+    columns_used: tuple[InputColumn, ...]
     target_used: Target
 
     @property
@@ -54,23 +53,23 @@ class Preparation:
 
     @property
     def task(self) -> str:
-        """What is predicted: "classification" or "regression"."""
+        """The task: "classification" or "regression"."""
         return self.target_used.task
 
     @property
     def classes(self) -> tuple[str | int, ...]:
-        """The classes, sorted; none in regression."""
+        """Sorted classes; empty in regression."""
         return self.target_used.classes
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns that a table must have, the target apart."""
-        return tuple(plan.name for plan in self.columns_used)
+        """Names of the columns that a table must have, without the target."""
+        return tuple(column.name for column in self.columns_used)
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the columns of the features."""
-        return tuple(name for plan in self.columns_used for name in plan.features)
+        """Names of the features."""
+        return tuple(name for column in self.columns_used for name in column.features)
 
     def transform(self, frame: Any) -> Any:
         """Turn a table into features.
@@ -78,14 +77,14 @@ class Preparation:
         Parameters
         ----------
         frame : pandas.DataFrame
-            New data: the same columns by name, in any order; others are passed over. Values of a
-            category that training did not see are missing, or belong to the rare ones if these
-            were gathered.
+            New data with the columns of training, by name and in any order; other columns are
+            ignored. Categories not seen in training are missing values, unless training merged
+            rare categories into one.
 
         Returns
         -------
         pandas.DataFrame
-            The features, a row for each row.
+            The features, one row for each row of ``frame``.
         """
         import pandas
 
@@ -97,8 +96,8 @@ class Preparation:
                 f"with {len(self.columns)} columns and needs them all."
             )
         made: dict[str, Any] = {}
-        for plan in self.columns_used:
-            made.update(plan.transform(table[plan.name]))
+        for column in self.columns_used:
+            made.update(column.transform(table[column.name]))
         return pandas.DataFrame(made, index=table.index)
 
     def transform_labelled(self, frame: Any) -> tuple[Any, npt.NDArray[Any]]:
@@ -107,7 +106,7 @@ class Preparation:
         Parameters
         ----------
         frame : pandas.DataFrame
-            Data with the target; rows without a value of it are left out.
+            Data with the target; rows without a target value are left out.
 
         Returns
         -------
@@ -124,23 +123,39 @@ class Preparation:
         return self.transform(table[known]), y
 
     def to_dict(self) -> dict[str, Any]:
-        """The preparation as plain values, for a JSON document."""
+        """Return the preparation as plain values for JSON."""
         return {
             "version": VERSION,
             "target": self.target_used.to_dict(),
-            "columns": [plan.to_dict() for plan in self.columns_used],
+            "columns": [column.to_dict() for column in self.columns_used],
         }
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Preparation:
-        """The preparation of plain values, as :meth:`to_dict` gives them."""
+        """Make a preparation from what :meth:`to_dict` returns."""
         version = plain.get("version")
         if version != VERSION:
             raise UserError(
                 f"the preparation has version {short(repr(version))}; this release reads {VERSION}."
             )
-        columns = tuple(ColumnPlan.from_dict(column) for column in plain["columns"])
-        names = [plan.name for plan in columns]
+        columns = tuple(InputColumn.from_dict(column) for column in plain["columns"])
+        names = [column.name for column in columns]
         require(columns, "columns must not be empty", names)
         require(len(set(names)) == len(names), "columns must have distinct names", names)
         return cls(columns, Target.from_dict(plain["target"]))
+
+
+def read_preparation(plain: Mapping[str, Any] | None, file: object) -> Preparation | None:
+    """Make the preparation that a model file contains; errors name the file."""
+    if plain is None:
+        return None
+    try:
+        return Preparation.from_dict(plain)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from error
+    except KeyError as error:
+        raise UserError(f"{file}: its table preparation lacks {error}.") from error
+    except ValueError as error:
+        raise UserError(f"{file}: its table preparation cannot be read: {error}.") from error
+    except (TypeError, AttributeError) as error:
+        raise UserError(f"{file}: its table preparation cannot be read.") from error

@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from orfeon.errors import ArgumentError, UserError
 from orfeon.utils.text import counted, some_of
-from orfeon.workbench.prepare.columns import MAX_LEVELS, ColumnPlan, plan_column
+from orfeon.workbench.prepare.columns import MAX_CATEGORIES, InputColumn, learn_column
 from orfeon.workbench.prepare.frames import clean_frame, find_column
+from orfeon.workbench.prepare.kinds import ColumnProfile
 from orfeon.workbench.prepare.preparation import Preparation
-from orfeon.workbench.prepare.profile import ColumnProfile, Profile, profile_clean
+from orfeon.workbench.prepare.profile import Profile, profile_clean
 from orfeon.workbench.prepare.target import MIN_ROWS, Target, Task, decide_target
 
 #: Kinds of columns that are excluded, and what a note calls them.
@@ -128,17 +129,17 @@ def prepare(
         notes.append(f"{counted(n_unknown, 'row')} without a target value {verb} excluded.")
         table = table[known].reset_index(drop=True)
     columns = [c for c in profile.columns if c.name != name and c.name not in dropped]
-    planned, more = _plan(table, columns, kept)
-    X, plans, same = _without_copies(table, planned, kept)
-    notes += more + same + _notes_on_cells(X, plans, profile, table)
+    learnt, more = _learn(table, columns, kept)
+    X, inputs, same = _without_copies(table, learnt, kept)
+    notes += more + same + _notes_on_cells(X, inputs, profile, table)
     notes += _notes_on_the_answer(X, y, decided, profile)
-    if not plans:
+    if not inputs:
         why = [f"Dropped: {some_of(sorted(dropped))}."] if dropped else []
         why += [note for note in more if note.startswith("Excluded")]
         raise UserError(" ".join([f"No feature is left to predict {name!r}.", *why]))
     if profile.n_duplicates:
         notes.append(duplicates_note(profile))
-    preparation = Preparation(plans, decided)
+    preparation = Preparation(inputs, decided)
     rows = np.flatnonzero(known)
     return Prepared(X, y, decided.task, preparation, profile, tuple(notes), rows)
 
@@ -183,31 +184,31 @@ def _check_size(table: Any) -> None:
         raise UserError(f"The table has {n_rows} rows: at least {MIN_ROWS} are needed.")
 
 
-def _plan(
+def _learn(
     table: Any, columns: list[ColumnProfile], kept: set[str]
-) -> tuple[list[ColumnPlan], list[str]]:
+) -> tuple[list[InputColumn], list[str]]:
     """Decide what each column becomes, with notes gathered by reason."""
     left: dict[str, list[str]] = {}
     dates: list[str] = []
-    plans: list[ColumnPlan] = []
+    inputs: list[InputColumn] = []
     notes: list[str] = []
     for column in columns:
         if column.kind in _LEFT_OUT and column.name not in kept:
             left.setdefault(_LEFT_OUT[column.kind], []).append(column.name)
             continue
-        plan = plan_column(column.name, table[column.name], _use(column), column.date_format)
-        if plan.kind == "date":
-            form = plan.date_format
+        one = learn_column(column.name, table[column.name], _use(column), column.date_format)
+        if one.kind == "date":
+            form = one.date_format
             how = "" if form in (None, "ISO8601") else f" (format {form})"
             dates.append(column.name + how)
-        notes += _notes_on(column, plan, len(table))
-        plans.append(plan)
+        notes += _notes_on(column, one, len(table))
+        inputs.append(one)
     notes = [f"Excluded {what}: {some_of(names)}." for what, names in left.items()] + notes
     if dates:
         notes.append(
             f"Dates were split into days since 1970, month, weekday and hour: {some_of(dates)}."
         )
-    return plans, notes
+    return inputs, notes
 
 
 def _use(column: ColumnProfile) -> str:
@@ -221,11 +222,11 @@ def _use(column: ColumnProfile) -> str:
     return column.kind
 
 
-def _notes_on(column: ColumnProfile, plan: ColumnPlan, n_rows: int) -> list[str]:
+def _notes_on(column: ColumnProfile, one: InputColumn, n_rows: int) -> list[str]:
     notes = []
-    if plan.has_other:
+    if one.has_other:
         notes.append(
-            f"{column.name} has {column.n_distinct:,} categories: the {MAX_LEVELS - 1} most "
+            f"{column.name} has {column.n_distinct:,} categories: the {MAX_CATEGORIES - 1} most "
             "frequent are kept, the rest are merged into one."
         )
     if column.n_missing > _SHARE_OF_MISSING * n_rows:
@@ -236,24 +237,24 @@ def _notes_on(column: ColumnProfile, plan: ColumnPlan, n_rows: int) -> list[str]
 
 
 def _without_copies(
-    table: Any, plans: list[ColumnPlan], kept: set[str]
-) -> tuple[Any, tuple[ColumnPlan, ...], list[str]]:
+    table: Any, inputs: list[InputColumn], kept: set[str]
+) -> tuple[Any, tuple[InputColumn, ...], list[str]]:
     """The features, without those that say the same as an earlier one in every row."""
     import pandas
 
     made: dict[str, Any] = {}
-    used: list[ColumnPlan] = []
+    used: list[InputColumn] = []
     seen: dict[bytes, str] = {}
     copies: list[str] = []
-    for plan in plans:
-        features = plan.transform(table[plan.name])
+    for one in inputs:
+        features = one.transform(table[one.name])
         print_ = b"".join(map(_fingerprint, features.values()))
-        if print_ in seen and plan.name not in kept:
-            copies.append(f"{plan.name} (same as {seen[print_]})")
+        if print_ in seen and one.name not in kept:
+            copies.append(f"{one.name} (same as {seen[print_]})")
             continue
-        seen.setdefault(print_, plan.name)
+        seen.setdefault(print_, one.name)
         made.update(features)
-        used.append(plan)
+        used.append(one)
     notes = [f"Excluded copies of other columns: {some_of(copies)}."] if copies else []
     # A large table is not copied once more into one block.
     copy = len(table) * len(made) < 2**24
@@ -261,20 +262,20 @@ def _without_copies(
 
 
 def _notes_on_cells(
-    X: Any, plans: tuple[ColumnPlan, ...], profile: Profile, table: Any
+    X: Any, inputs: tuple[InputColumn, ...], profile: Profile, table: Any
 ) -> list[str]:
     """Cells that could not be used as they were: infinite, too large, no dates."""
     lost, rounded = [], []
-    for plan in plans:
-        if plan.kind == "category":
+    for one in inputs:
+        if one.kind == "category":
             continue
-        found = X[plan.features[0]].to_numpy()
-        column = profile.column(plan.name)
-        n_lost = int(np.isnan(found).sum()) - int(table[plan.name].isna().sum())
+        found = X[one.features[0]].to_numpy()
+        column = profile.column(one.name)
+        n_lost = int(np.isnan(found).sum()) - int(table[one.name].isna().sum())
         if n_lost > 0 and not column.reason.endswith("treated as missing"):
-            lost.append(f"{plan.name} ({n_lost:,})")
-        if plan.kind == "number" and np.nanmax(np.abs(found), initial=0.0) > 2.0**53:
-            rounded.append(plan.name)
+            lost.append(f"{one.name} ({n_lost:,})")
+        if one.kind == "number" and np.nanmax(np.abs(found), initial=0.0) > 2.0**53:
+            rounded.append(one.name)
     notes = []
     if lost:
         notes.append(

@@ -1,4 +1,4 @@
-"""What is in a table: the kind of every column, what is missing, the classes."""
+"""Profile of a table: the kind of every column, missing values, duplicates, classes."""
 
 from __future__ import annotations
 
@@ -8,63 +8,26 @@ from typing import Any
 import numpy as np
 
 from orfeon.workbench.prepare.frames import clean_frame, find_column
-from orfeon.workbench.prepare.kinds import Kind, column_kind
+from orfeon.workbench.prepare.kinds import ColumnProfile, profile_column
 from orfeon.workbench.prepare.parsing import distinct, is_number_type, numbers, words
 
 
 @dataclass(frozen=True)
-class ColumnProfile:
-    """What a column is.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    kind : str
-        "number", "category", "boolean", "date", "text", "identifier", "constant", "empty" or
-        "nested" (lists, tables, bytes).
-    n_missing, n_distinct : int
-        Missing cells, and different values.
-    examples : tuple of str
-        A few of its values.
-    reason : str
-        Why it is of this kind, where that is not plain.
-    date_format : str, optional
-        How dates are written.
-
-    Examples
-    --------
-    >>> from orfeon.workbench.prepare import ColumnProfile
-    >>> ColumnProfile("age", "number", n_missing=2, n_distinct=40, examples=("31",)).kind
-    'number'
-    """
-
-    name: str
-    kind: Kind
-    n_missing: int
-    n_distinct: int
-    examples: tuple[str, ...] = ()
-    reason: str = ""
-    date_format: str | None = None
-
-
-@dataclass(frozen=True)
 class Profile:
-    """What is in a table.
+    """Profile of a table.
 
     Parameters
     ----------
     n_rows : int
-        Rows.
+        Number of rows.
     n_duplicates : int
-        Rows that repeat an earlier one in every column, those apart that name the rows.
+        Number of rows equal to an earlier one in all columns but row identifiers and free text.
     columns : tuple of ColumnProfile
-        All columns, the target's as well.
+        All columns, including the target.
     target : str or None
-        Name of the target, if one was named.
+        Name of the target, if one was given.
     class_shares : dict of str to float
-        Share of the rows with each value of the target, the most frequent first; at most the
-        first 50.
+        Share of the rows with each value of the target, most frequent first; at most 50.
 
     Examples
     --------
@@ -83,28 +46,28 @@ class Profile:
     class_shares: dict[str, float]
 
     def column(self, name: str) -> ColumnProfile:
-        """The column of a name."""
+        """Return the profile of a column."""
         return next(column for column in self.columns if column.name == name)
 
     def to_dict(self) -> dict[str, Any]:
-        """The profile as plain values, for a JSON document."""
+        """Return the profile as plain values for JSON."""
         return asdict(self)
 
 
 def profile_frame(frame: Any, target: str | None = None) -> Profile:
-    """Find out what is in a table.
+    """Profile a table.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The table.
+        The table; frames with ``to_pandas`` are converted.
     target : str, optional
         Name of the column to predict.
 
     Returns
     -------
     Profile
-        The kind of every column, missing cells, repeated rows, shares of the classes.
+        Kinds of columns, missing values, duplicate rows and class shares.
 
     Examples
     --------
@@ -120,24 +83,11 @@ def profile_frame(frame: Any, target: str | None = None) -> Profile:
 
 
 def profile_clean(table: Any, target: str | None) -> Profile:
-    """Profile a table whose names are in order."""
-    columns = []
-    for name in table.columns:
-        found = column_kind(name, table[name])
-        columns.append(
-            ColumnProfile(
-                name,
-                found.kind,
-                found.n_missing,
-                found.n_distinct,
-                found.examples,
-                found.reason,
-                found.date_format,
-            )
-        )
+    """Profile a table whose column names are distinct strings."""
+    columns = tuple(profile_column(name, table[name]) for name in table.columns)
     shares = {} if target is None else _class_shares(table[target])
     compared = [c.name for c in columns if c.kind not in ("identifier", "nested", "text")]
-    return Profile(len(table), _duplicates(table[compared]), tuple(columns), target, shares)
+    return Profile(len(table), _duplicates(table[compared]), columns, target, shares)
 
 
 def _class_shares(series: Any, at_most: int = 50) -> dict[str, float]:
@@ -152,7 +102,7 @@ def _class_shares(series: Any, at_most: int = 50) -> dict[str, float]:
 
 
 def _duplicates(table: Any) -> int:
-    """Rows that repeat an earlier one, by 64-bit hashes of rows: exact tables take far longer."""
+    """Count duplicate rows by 64-bit hashes: comparing the values takes far longer."""
     import pandas
 
     if not len(table.columns):

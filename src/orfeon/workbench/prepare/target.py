@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from orfeon.errors import UserError
 from orfeon.utils.text import some_of
+from orfeon.workbench.prepare.columns import are_texts, require
+from orfeon.workbench.prepare.kinds import ColumnProfile
 from orfeon.workbench.prepare.parsing import numbers, words
-from orfeon.workbench.prepare.plain_values import are_texts, require
-from orfeon.workbench.prepare.profile import ColumnProfile
 
 Task = Literal["classification", "regression"]
 

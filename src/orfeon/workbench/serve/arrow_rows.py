@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.utils.types import Floats
-from orfeon.workbench.serve.columns import DateInput, InputColumn, NumberInput, wrong_value
+from orfeon.workbench.serve.columns import ColumnReader, DateReader, NumberReader, wrong_value
 from orfeon.workbench.serve.errors import RequestError, shown
 from orfeon.workbench.serve.json_rows import missing_columns, too_many_rows
 
@@ -24,7 +24,7 @@ _HEADER_TYPE, _HEADER, _COMPRESSION, _DICTIONARY_DATA, _IS_DELTA = 1, 2, 3, 1, 2
 
 
 def read_arrow(
-    body: bytes, columns: Sequence[InputColumn], max_rows: int, *, quick: bool
+    body: bytes, columns: Sequence[ColumnReader], max_rows: int, *, quick: bool
 ) -> list[list[Any]] | list[Floats]:
     """The cells of each column, or the numbers of each feature."""
     try:
@@ -59,7 +59,7 @@ def _reason(error: Exception) -> str:
     return str(error).splitlines()[0][:200] if str(error) else type(error).__name__
 
 
-def _table(body: bytes, columns: Sequence[InputColumn], max_rows: int) -> Any:
+def _table(body: bytes, columns: Sequence[ColumnReader], max_rows: int) -> Any:
     """The columns that are needed, of a stream that was found to be sound."""
     import pyarrow
 
@@ -81,7 +81,7 @@ def _table(body: bytes, columns: Sequence[InputColumn], max_rows: int) -> Any:
     return pyarrow.Table.from_batches(batches)
 
 
-def _checked_names(schema: Any, columns: Sequence[InputColumn]) -> list[str]:
+def _checked_names(schema: Any, columns: Sequence[ColumnReader]) -> list[str]:
     if len(schema) > _MAX_COLUMNS:
         raise RequestError(413, "too_large", f"There are {len(schema):,} columns.")
     names = list(schema.names)
@@ -107,7 +107,7 @@ def _checked_names(schema: Any, columns: Sequence[InputColumn]) -> list[str]:
     return wanted
 
 
-def _is_allowed(kind: Any, column: InputColumn) -> bool:
+def _is_allowed(kind: Any, column: ColumnReader) -> bool:
     """Whether a column of this type can hold what is needed."""
     from pyarrow import types
 
@@ -117,9 +117,9 @@ def _is_allowed(kind: Any, column: InputColumn) -> bool:
     is_word = str(kind) in ("string", "large_string", "string_view")
     if types.is_null(kind):
         return True
-    if isinstance(column, NumberInput):
+    if isinstance(column, NumberReader):
         return bool(is_number)
-    if isinstance(column, DateInput):
+    if isinstance(column, DateReader):
         return bool(is_word or types.is_date(kind) or types.is_timestamp(kind))
     return bool(is_number or is_word or types.is_boolean(kind))
 
@@ -181,14 +181,14 @@ def _view_letters(words: Any) -> int:
     return int(lengths[np.asarray(words.is_valid())].sum(dtype=np.int64))
 
 
-def _read(values: Any, column: InputColumn, letters: _Letters, *, quick: bool) -> list[Any]:
+def _read(values: Any, column: ColumnReader, letters: _Letters, *, quick: bool) -> list[Any]:
     """The numbers of the features, or the cells, of a column."""
     from pyarrow import types
 
     kind = values.type
     if types.is_decimal(kind):
         values = values.cast("float64")
-    if quick and isinstance(column, NumberInput) and _is_plain(values.type):
+    if quick and isinstance(column, NumberReader) and _is_plain(values.type):
         numbers = values.cast("float64", safe=False).fill_null(np.nan).to_numpy()
         lost = np.flatnonzero(np.isinf(numbers))
         if len(lost):
@@ -197,7 +197,7 @@ def _read(values: Any, column: InputColumn, letters: _Letters, *, quick: bool) -
         return [np.asarray(numbers, dtype=np.float64)]
     found = _cells(values, letters)
     cells = [_plain(cell) for cell in found]
-    if isinstance(column, DateInput):
+    if isinstance(column, DateReader):
         if column.format is None:
             cells = [cell.isoformat() if hasattr(cell, "isoformat") else cell for cell in cells]
         else:

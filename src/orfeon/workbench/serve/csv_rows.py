@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from orfeon.utils.text import some_of
-from orfeon.workbench.serve.columns import InputColumn
+from orfeon.workbench.serve.columns import ColumnReader
 from orfeon.workbench.serve.errors import RequestError, shown
 from orfeon.workbench.serve.json_rows import missing_columns, too_many_rows
 
 _DELIMITERS = (",", ";", "\t")
 
 
-def read_csv(body: bytes, columns: Sequence[InputColumn], max_rows: int) -> list[list[Any]]:
+def read_csv(body: bytes, columns: Sequence[ColumnReader], max_rows: int) -> list[list[Any]]:
     r"""The cells of each column."""
     try:
         text = body.decode("utf-8-sig")
@@ -40,7 +40,7 @@ def read_csv(body: bytes, columns: Sequence[InputColumn], max_rows: int) -> list
         ) from None
 
 
-def _places(names: list[str], columns: Sequence[InputColumn]) -> list[int]:
+def _places(names: list[str], columns: Sequence[ColumnReader]) -> list[int]:
     position: dict[str, int] = {}
     twice = [name for at, name in enumerate(names) if position.setdefault(name, at) != at]
     wanted = {column.name for column in columns}
@@ -57,7 +57,7 @@ def _places(names: list[str], columns: Sequence[InputColumn]) -> list[int]:
 
 
 def _cells(
-    lines: Any, width: int, places: list[int], columns: Sequence[InputColumn], max_rows: int
+    lines: Any, width: int, places: list[int], columns: Sequence[ColumnReader], max_rows: int
 ) -> list[list[Any]]:
     cells: list[list[Any]] = [[] for _ in columns]
     readers = [

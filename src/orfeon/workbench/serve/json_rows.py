@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from orfeon.utils.text import nearest, some_of
-from orfeon.workbench.serve.columns import InputColumn
+from orfeon.workbench.serve.columns import ColumnReader
 from orfeon.workbench.serve.errors import RequestError, shown
 
 _BOM = b"\xef\xbb\xbf"
@@ -16,7 +16,7 @@ _BOM = b"\xef\xbb\xbf"
 class JSONRows:
     """Reads rows in JSON."""
 
-    def __init__(self, columns: Sequence[InputColumn], max_rows: int) -> None:
+    def __init__(self, columns: Sequence[ColumnReader], max_rows: int) -> None:
         self._names = [column.name for column in columns]
         self._max_rows = max_rows
         self._decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)

@@ -16,15 +16,15 @@ from orfeon.base import TabularEstimator
 from orfeon.data.schema import names_of
 from orfeon.errors import UserError
 from orfeon.utils.types import Floats
-from orfeon.workbench.prepare import Preparation
-from orfeon.workbench.prepare.saved import read_preparation
+from orfeon.workbench.prepare.columns import InputColumn
+from orfeon.workbench.prepare.preparation import Preparation, read_preparation
 from orfeon.workbench.serve.columns import (
-    AnyInput,
-    DateInput,
-    InputColumn,
-    NumberInput,
-    ValueInput,
-    WordInput,
+    AnyReader,
+    CategoryReader,
+    ColumnReader,
+    DateReader,
+    NumberReader,
+    WordReader,
 )
 
 #: Rows on which the quick way is compared with the model's own before anything is answered.
@@ -110,21 +110,18 @@ class ServedModel:
         import pandas
 
         made: dict[str, Any] = {}
-        plans = () if self.preparation is None else self.preparation.columns_used
-        by_name = {plan.name: plan for plan in plans}
-        for column, each in zip(self.columns, cells, strict=True):
-            if isinstance(column, AnyInput):
-                column.check(each)
-                made[column.name] = pandas.Series(each, dtype=object).infer_objects()
+        for reader, each in zip(self.columns, cells, strict=True):
+            if isinstance(reader, AnyReader):
+                reader.check(each)
+                made[reader.name] = pandas.Series(each, dtype=object).infer_objects()
                 continue
-            arrays = column.read_all(each)
-            plan = by_name.get(column.name)
-            if isinstance(column, WordInput) and plan is not None:
+            arrays = reader.read_all(each)
+            if isinstance(reader, WordReader):
                 codes = np.nan_to_num(arrays[0], nan=-1.0).astype(np.int64)
-                made[column.name] = pandas.Categorical.from_codes(codes, list(plan.levels))
+                categories = list(reader.column.categories)
+                made[reader.name] = pandas.Categorical.from_codes(codes, categories)
                 continue
-            names = (column.name,) if plan is None else plan.features
-            made.update(zip(names, arrays, strict=True))
+            made.update(zip(reader.column.features, arrays, strict=True))
         frame = pandas.DataFrame(made)
         is_named = self.preparation is not None or hasattr(self.model, "feature_names_in_")
         # Row by row, as tables mostly are: in another order sums have other last bits.
@@ -277,33 +274,31 @@ def _as_it_is(X: Floats) -> Floats:
     return X
 
 
-def _columns(model: Any, preparation: Preparation | None, quick: Any) -> tuple[InputColumn, ...]:
-    """The columns that requests must have."""
+def _columns(model: Any, preparation: Preparation | None, quick: Any) -> tuple[ColumnReader, ...]:
+    """Readers of the columns that requests must have."""
     if preparation is not None:
-        places = dict(zip(preparation.features, range(10**9), strict=False))
-        return tuple(
-            _prepared_column(plan, None if quick is None else quick.schema_, places)
-            for plan in preparation.columns_used
-        )
-    if quick is not None:
-        schema = quick.schema_
-        return tuple(
-            NumberInput(schema.name(j)) if known is None else ValueInput(schema.name(j), known)
-            for j, known in enumerate(schema.categories)
-        )
-    return tuple(map(AnyInput, names_of(model, model.n_features_in_)))
+        schema = None if quick is None else quick.schema_
+        known = {} if schema is None else dict(zip(schema.names, schema.categories, strict=True))
+        return tuple(_prepared(column, known) for column in preparation.columns_used)
+    if quick is None:
+        names = names_of(model, model.n_features_in_)
+        return tuple(AnyReader(InputColumn(name, "any")) for name in names)
+    return tuple(
+        NumberReader(InputColumn(quick.schema_.name(j), "number"))
+        if known is None
+        else CategoryReader(InputColumn(quick.schema_.name(j), "category", known))
+        for j, known in enumerate(quick.schema_.categories)
+    )
 
 
-def _prepared_column(plan: Any, schema: Any, places: Mapping[str, int]) -> InputColumn:
-    if plan.kind == "number":
-        return NumberInput(plan.name)
-    if plan.kind == "date":
-        return DateInput(plan)
-    codes = [float(level) for level in range(len(plan.levels))]
-    if schema is not None:
-        known = schema.categories[places[plan.name]] or ()
-        codes = [float(known.index(level)) if level in known else math.nan for level in plan.levels]
-    return WordInput(plan, codes)
+def _prepared(column: InputColumn, known: Mapping[str, Any]) -> ColumnReader:
+    if column.kind == "number":
+        return NumberReader(column)
+    if column.kind == "date":
+        return DateReader(column)
+    encoded = known.get(column.name, column.categories) or ()
+    codes = {category: float(code) for code, category in enumerate(encoded)}
+    return WordReader(column, [codes.get(each, math.nan) for each in column.categories])
 
 
 def _finite_tests(forest: Any, feature: int) -> Floats:
