@@ -21,8 +21,7 @@ from tests.io.test_forgeries import forge, written
 
 import orfeon
 from orfeon.io import ModelFileError, limits
-from orfeon.io.foreign import read_by_skops, written_by_skops
-from orfeon.io.foreign_checks import check_array
+from orfeon.io.foreign import check_array, read_by_skops, written_by_skops
 
 pytest.importorskip("skops")
 

@@ -239,7 +239,11 @@ def test_sizes_by_which_memory_is_taken_are_those_of_the_trees(tmp_path, model, 
     for one in forged.content["objects"]:
         if name in one["fields"]:
             one["fields"][name] = 10**9
-    refuse(forged, tmp_path, "n_outputs_ targets|n_classes_ must be that of classes_")
+    refuse(
+        forged,
+        tmp_path,
+        "n_outputs_ targets|n_outputs_ outputs|n_classes_ must be that of classes_",
+    )
 
 
 COLOURS = np.array([["red", 1], ["green", 2], ["blue", 3], ["red", 4]], dtype=object)

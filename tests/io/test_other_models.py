@@ -104,7 +104,7 @@ def test_weights_of_another_number_of_members_are_refused(tmp_path, waveform):
 
     mixed = replace(combined[0], decider=combined[1].decider)
     orfeon.save(mixed, tmp_path / "model.orfeon")
-    with pytest.raises(ModelFileError, match="of another number of members"):
+    with pytest.raises(ModelFileError, match="fitted to another number of members"):
         orfeon.load(tmp_path / "model.orfeon")
 
 
@@ -150,6 +150,6 @@ def test_a_pipeline_of_imbalanced_learn_comes_back(tmp_path, unbalanced):
 
 
 def test_without_the_package_it_is_named():
-    entry = catalogue.Entry("Sampler", "no_such_package", "state", {}, is_estimator=True)
+    entry = catalogue.Entry("Sampler", "no_such_package")
     with pytest.raises(ModelFileError, match=r"a Sampler needs another package: No module named"):
         entry.build({})

@@ -156,13 +156,13 @@ def change(forged: Opened, name: str, at: int, value: float) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("left_child", 10**6, "a child is not after its parent, or out of bounds"),
-        ("left_child", 0, "a child is not after its parent, or out of bounds"),
-        ("right_child", 1, "a node has not one parent"),
+        ("left_child", 10**6, "a child comes before its parent or is out of bounds"),
+        ("left_child", 0, "a child comes before its parent or is out of bounds"),
+        ("right_child", 1, "a node has no parent, or several"),
         ("left_child", -1, "a leaf has a child"),
-        ("feature", 21, "a node tests a feature that is not"),
-        ("feature", -2, "a node tests a feature that is not"),
-        ("threshold", np.nan, "a threshold, or a branch of missing values, is none"),
+        ("feature", 21, "a node tests a feature that does not exist"),
+        ("feature", -2, "a node tests a feature that does not exist"),
+        ("threshold", np.nan, "a threshold is NaN"),
     ],
 )
 def test_a_tree_that_leads_astray_is_refused(tree, tmp_path, name, value, message):
@@ -204,14 +204,14 @@ def forest(tmp_path_factory, waveform):
 @pytest.mark.parametrize(
     ("name", "at", "value", "message"),
     [
-        ("left_child", 0, 10**6, "a child is not after its parent, or out of bounds"),
-        ("left_child", 0, 0, "a child is not after its parent, or out of bounds"),
-        ("right_child", 0, 1, "a node has not one parent"),
-        ("feature", 0, 21, "a node tests a feature that is not"),
-        ("missing_go_to_left", 0, 2, "a threshold, or a branch of missing values, is none"),
-        ("tree_start", 1, 0, "trees must begin at 0, one after the other"),
-        ("tree_start", 1, 2, "a child is not after its parent|a node has not one parent"),
-        ("tree_start", 0, 1, "trees must begin at 0, one after the other"),
+        ("left_child", 0, 10**6, "a child comes before its parent or is out of bounds"),
+        ("left_child", 0, 0, "a child comes before its parent or is out of bounds"),
+        ("right_child", 0, 1, "a node has no parent, or several"),
+        ("feature", 0, 21, "a node tests a feature that does not exist"),
+        ("missing_go_to_left", 0, 2, "missing_go_to_left must be 0 or 1"),
+        ("tree_start", 1, 0, "tree_start must begin at 0 and increase"),
+        ("tree_start", 1, 2, "a child comes before its parent|a node has no parent, or several"),
+        ("tree_start", 0, 1, "tree_start must begin at 0 and increase"),
     ],
 )
 def test_trees_end_to_end_that_lead_astray_are_refused(forest, tmp_path, name, at, value, message):
@@ -229,9 +229,15 @@ def test_trees_end_to_end_that_lead_astray_are_refused(forest, tmp_path, name, a
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_features": 3}, "trees must be of n_features_in_ features"),
-        ({"max_depth": {"inline": ["<i8", [0], "C", ""]}}, "a largest depth for each tree"),
-        ({"random_state": {"inline": ["<i8", [0], "C", ""]}}, "a seed for each tree"),
+        ({"n_features": 3}, "trees must have n_features_in_ features"),
+        (
+            {"max_depth": {"inline": ["<i8", [0], "C", ""]}},
+            "max_depth must have one entry per tree",
+        ),
+        (
+            {"random_state": {"inline": ["<i8", [0], "C", ""]}},
+            "random_state must have one entry per tree",
+        ),
         ({"first": None}, "AlikeTrees.first must be a tree of scikit-learn without nodes"),
     ],
 )

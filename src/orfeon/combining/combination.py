@@ -73,6 +73,22 @@ class Combination:
     ensemble: FittedEnsemble | None = None
     no_vote: Any = None
 
+    def _to_state(self) -> dict[str, Any]:
+        """What model files hold: in place of the adapter the ensemble itself."""
+        return {**vars(self), "ensemble": None if self.ensemble is None else self.ensemble.ensemble}
+
+    @classmethod
+    def _from_state(cls, fields: dict[str, Any]) -> Combination:
+        classes, given = fields["classes"], fields["ensemble"]
+        ensemble = None if given is None else adapt(given)
+        if ensemble is not None:
+            known = None if ensemble.classes is None else ensemble.classes.tolist()
+            if known != (None if classes is None else classes.tolist()):
+                raise ValueError("classes must be those of its ensemble.")
+            if fields["decider"].n_members not in (None, ensemble.n_members):
+                raise ValueError("its rule was fitted to another number of members.")
+        return cls(**{**fields, "ensemble": ensemble})
+
     def __repr__(self) -> str:
         whose = "answers" if self.ensemble is None else f"{self.ensemble.n_members} members"
         what = "numbers" if self.classes is None else f"{len(self.classes)} classes"

@@ -1,7 +1,8 @@
-"""The classes that model files know: where each lives, its attributes, and what these may be.
+"""The classes that model files may name.
 
-A file names a class by its bare name, which is looked up here and nowhere else. Attributes that are
-not listed are refused on both ways, so that nothing is lost in silence and nothing slips in.
+A file names a class by its bare name, which is looked up here and nowhere else. A class declares
+what is saved of it (:mod:`orfeon.utils.saved`). Attributes that are not declared are rejected both
+when a model is saved and when it is loaded: nothing is lost in silence, and nothing slips in.
 """
 
 from __future__ import annotations
@@ -9,171 +10,222 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from dataclasses import fields as dataclass_fields
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from orfeon.io.consistency import CHECKS, MAKERS, check_estimator
 from orfeon.io.errors import ModelFileError
-from orfeon.io.kinds import Kind, anything, either, integer, none
+from orfeon.utils import saved
+from orfeon.utils.saved import Kind
 
 Fields = dict[str, Any]
 
-#: Packages whose classes have theirs before their names.
+#: Packages whose public classes are found by their names if they declare what is saved.
+_PUBLIC = ("orfeon", "orfeon.combining", "orfeon.ordering")
+#: Classes that only occur inside models: module and names.
+_PARTS = {
+    "orfeon.boosting.binary_problems": "ProblemMembers",
+    "orfeon.boosting.class_losses": "ExponentialLoss LogLoss MultinomialLoss",
+    "orfeon.boosting.given_pool": "MemberVoter PoolMembers Voter",
+    "orfeon.boosting.gradient": "AdditiveModel",
+    "orfeon.boosting.losses": "AbsoluteError HuberError QuantileError SquaredError",
+    "orfeon.boosting.stump_pool": "Cuts StumpPool",
+    "orfeon.combining.gating": "Gates",
+    "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",
+    "orfeon.combining.mean_answers": "MeanAnswers",
+    "orfeon.data.schema": "Schema",
+    "orfeon.ensembles.provenance": "Origin",
+    "orfeon.forest": "Forest",
+    "orfeon.forest.permutation": "PermutationImportances",
+    "orfeon.growth.cross_validated": "CrossValidation",
+    "orfeon.members.members": "CommitteeMembers EstimatorMembers",
+    "orfeon.perceptrons.inputs": "Inputs",
+    "orfeon.perceptrons.p_delta": "Solution",
+    "orfeon.rules.model_averaging": "ModelPosterior",
+    "orfeon.rules.naive_bayes": "VoteLikelihoods",
+    "orfeon.rules.supports": "Average",
+    "orfeon.rules.votes": "WeightedVote",
+}
+#: Packages whose name stands before that of their classes.
 _OTHER_PACKAGES = ("imblearn", "sklearn")
 
-#: Parameters that must not be anything: a folder of pickles is no memory for a pipeline that came
-#: in a file, and nobody has as many processors.
-_PARAMETERS = {"memory": none, "n_jobs": either(none, integer(-(2**12), 2**12))}
-#: Parameters by which a model acts on the machine and not on what it predicts: how many threads it
-#: starts and how much it prints is for whoever loads it to say.
+#: Parameters with limits: a pipeline from a file must not read pickles from a folder, nor start
+#: more threads than any machine has processors.
+_PARAMETERS = {
+    "memory": saved.none,
+    "n_jobs": Kind(
+        "nothing or a whole number from -4096 to 4096",
+        lambda v: v is None or ((type(v) is int or isinstance(v, np.integer)) and abs(v) <= 4096),
+    ),
+}
+#: Parameters that act on the machine and not on predictions: whoever loads a model sets them.
 _OF_THE_RUN = ("n_jobs", "verbose")
+#: Attributes of scikit-learn's estimators that belong to the process, or to the pipeline around.
+_NEVER_SAVED = frozenset({"_metadata_request", "_skl_callbacks"})
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A class of the catalogue."""
+    """A class that model files may name."""
 
     name: str
-    home: str
-    made: Literal["state", "call"]
-    listed: Mapping[str, Kind] | None
-    optional: frozenset[str] = frozenset()
-    left_out: frozenset[str] = frozenset()
+    module: str
+    #: What is saved of a class of another package; None for ours, which declare it.
+    listed: Mapping[str, Kind | None] | None = None
     check: Callable[[Fields], None] | None = None
     finish: Callable[[Any], None] | None = None
     to_state: Callable[[Any], Fields] | None = None
     from_state: Callable[[Fields], Any] | None = None
-    is_estimator: bool = False
-    attribute: str = ""
+    #: The only attribute that may hold such an object.
     only_in: str | None = None
-    #: Attributes whose names in files are older than those in the class.
-    names_in_files: Mapping[str, str] = field(default_factory=dict)
 
     @functools.cached_property
     def kind(self) -> type[Any]:
         """The class itself."""
         try:
-            home = importlib.import_module(self.home)
-            found: type[Any] = getattr(home, self.attribute or self.name)
+            module = importlib.import_module(self.module)
+            found: type[Any] = getattr(module, self.name.rpartition(".")[2])
         except ImportError as error:
             raise ModelFileError(f"a {self.name} needs another package: {error}.") from error
         return found
 
     @functools.cached_property
+    def is_saved(self) -> bool:
+        """Whether it is a class that declares what is saved: other public names do not."""
+        is_class = isinstance(self.kind, type)
+        return self.listed is not None or (is_class and saved.attributes_of(self.kind) is not None)
+
+    @functools.cached_property
+    def _declared(self) -> Mapping[str, Kind | None]:
+        return self.listed if self.listed is not None else saved.attributes_of(self.kind) or {}
+
+    @functools.cached_property
     def kinds(self) -> Mapping[str, Kind]:
-        """Kinds of the attributes."""
-        if self.listed is not None:
-            return self.listed
-        return {option.name: anything for option in dataclass_fields(self.kind)}
+        """What its attributes may be."""
+        return {name: kind for name, kind in self._declared.items() if kind is not None}
+
+    @functools.cached_property
+    def names_in_files(self) -> Mapping[str, str]:
+        """The attributes that have older names in files."""
+        return {name: kind.name_in_files for name, kind in self.kinds.items() if kind.name_in_files}
+
+    @functools.cached_property
+    def is_estimator(self) -> bool:
+        """Whether it has parameters, and may not be fitted."""
+        return hasattr(self.kind, "_get_param_names")
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """Parameters of an estimator, and their defaults."""
+        """The parameters of an estimator, and their defaults."""
         if not self.is_estimator:
             return {}
         signature = inspect.signature(self.kind.__init__)
         return {name: signature.parameters[name].default for name in self.kind._get_param_names()}
 
     @functools.cached_property
-    def run_defaults(self) -> Fields:
-        """Parameters that a file does not decide, as whoever loads it has them at first."""
+    def _run_defaults(self) -> Fields:
+        """Parameters that a file does not decide."""
         defaults = {name: self.parameters[name] for name in _OF_THE_RUN if name in self.parameters}
         return defaults | ({"n_jobs": None} if "n_jobs" in defaults else {})
 
     def fields_of(self, thing: Any) -> Fields:
         """The attributes of an object that are saved."""
         if self.to_state is not None:
-            return dict(sorted(self.to_state(thing).items()))
-        if self.made == "call":
-            return {name: getattr(thing, name) for name in sorted(self.kinds)}
-        state = {k: v for k, v in vars(thing).items() if k not in self.left_out}
-        return dict(sorted(state.items()))
+            state = self.to_state(thing)
+        elif hasattr(self.kind, "_to_state"):
+            state = thing._to_state()
+        elif self.is_estimator:
+            state = vars(thing)
+        else:
+            state = {name: getattr(thing, name) for name in self.kinds}
+        left_out = _NEVER_SAVED | (self._declared.keys() - self.kinds.keys())
+        return {name: state[name] for name in sorted(state) if name not in left_out}
 
     def checked(self, fields: Fields) -> Fields:
-        """Attributes that are known, complete and of the kinds that they must be."""
+        """Attributes that are known, complete and each of its kind."""
         unknown = [name for name in fields if name not in {*self.kinds, *self.parameters}]
         if unknown:
             raise ModelFileError(
                 f"{self.name} has the attribute {unknown[0][:80]!r}, which model files of this "
                 "orfeon do not know."
             )
+        is_fitted = not self.is_estimator or any(name in self.kinds for name in fields)
         if self.is_estimator:
             fields = {**self.parameters, **fields}
-        if not self.is_estimator or self._is_fitted(fields):
-            absent = set(self.kinds) - self.optional - set(fields)
+        if is_fitted:
+            absent = [
+                name
+                for name, kind in self.kinds.items()
+                if not kind.is_optional and name not in fields
+            ]
             if absent:
                 raise ModelFileError(f"{self.name} lacks its attribute {min(absent)}.")
         for name, value in fields.items():
-            kind = self.kinds[name] if name in self.kinds else _PARAMETERS.get(name, anything)
+            kind = self.kinds.get(name) or _PARAMETERS.get(name, saved.anything)
             if not kind.holds(value):
                 raise ModelFileError(f"{self.name}.{name} must be {kind.words}.")
-        self._check_together(fields)
+        if is_fitted:
+            self._check_together(fields)
         return fields
 
-    def _is_fitted(self, fields: Fields) -> bool:
-        return any(name in self.kinds for name in fields)
-
     def _check_together(self, fields: Fields) -> None:
-        if self.check is None or (self.is_estimator and not self._is_fitted(fields)):
-            return
+        check = self.check or CHECKS.get(self.name)
+        if check is None and self.is_estimator and self.listed is None:
+            check = check_estimator
         try:
-            self.check(fields)
+            if check is not None:
+                check(fields)
         except ModelFileError:
             raise
-        except Exception as error:  # whatever attributes lead to that do not go together
+        except Exception as error:  # forged attributes can raise anything
             raise ModelFileError(f"a {self.name} is inconsistent: {error}") from error
 
     def build(self, written: Fields) -> Any:
         """An object from the attributes that a file gives it."""
         present = {old: name for name, old in self.names_in_files.items()}
         fields = {present.get(name, name): value for name, value in written.items()}
-        fields = self.checked(fields) | self.run_defaults
+        fields = self.checked(fields) | self._run_defaults
+        from_state = self.from_state or MAKERS.get(self.name)
+        from_state = from_state or getattr(self.kind, "_from_state", None)
         try:
-            if self.from_state is not None:
-                thing = self.from_state(fields)
-            elif self.made == "call":
-                thing = self.kind(**fields)
-            else:
+            if from_state is not None:
+                thing = from_state(fields)
+            elif self.is_estimator:
                 thing = object.__new__(self.kind)
                 thing.__dict__.update(fields)
+            else:
+                thing = self.kind(**fields)
             if self.finish is not None:
                 self.finish(thing)
-        except Exception as error:  # constructors refuse what does not go together
+        except Exception as error:  # constructors reject what does not go together
             raise ModelFileError(f"a {self.name} cannot be made: {error}") from error
         return thing
 
 
 @functools.cache
-def entries() -> Mapping[str, Entry]:
-    """Every class that model files know, by name."""
-    from orfeon.io import (
-        combination_class,
-        estimator_classes,
-        part_classes,
-        rule_classes,
-        sampler_classes,
-        scikit_learn_classes,
-    )
+def _named() -> Mapping[str, Entry]:
+    """Every name that a file may give, without importing the classes."""
+    from orfeon.io import scikit_learn
 
-    known: dict[str, Entry] = {}
-    for entry in (
-        *combination_class.entries(),
-        *estimator_classes.entries(),
-        *part_classes.entries(),
-        *rule_classes.entries(),
-        *sampler_classes.entries(),
-        *scikit_learn_classes.entries(),
-    ):
-        assert entry.name not in known, entry.name
-        known[entry.name] = entry
-    return known
+    modules = {name: module for module, names in _PARTS.items() for name in names.split()}
+    for package in _PUBLIC:
+        modules |= dict.fromkeys(importlib.import_module(package)._HOMES, package)
+    ours = [Entry(name, module) for name, module in modules.items()]
+    return {entry.name: entry for entry in (*ours, *scikit_learn.entries())}
+
+
+def entries() -> Iterator[Entry]:
+    """All classes that can be saved."""
+    return (entry for entry in _named().values() if entry.is_saved)
 
 
 def entry_named(name: Any) -> Entry:
     """The class of a name in a file."""
-    entry = entries().get(name) if type(name) is str else None
-    if entry is None:
+    entry = _named().get(name) if type(name) is str else None
+    if entry is None or not entry.is_saved:
         raise ModelFileError(f"it has a {str(name)[:80]!r}, which this orfeon does not know.")
     return entry
 
@@ -183,5 +235,5 @@ def entry_of(thing: Any) -> Entry | None:
     kind = type(thing)
     package = kind.__module__.partition(".")[0]
     prefix = f"{package}." if package in _OTHER_PACKAGES else ""
-    entry = entries().get(f"{prefix}{kind.__name__}")
-    return entry if entry is not None and entry.kind is kind else None
+    entry = _named().get(f"{prefix}{kind.__name__}")
+    return entry if entry is not None and entry.kind is kind and entry.is_saved else None

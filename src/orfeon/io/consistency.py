@@ -13,19 +13,15 @@ import numpy as np
 
 from orfeon.data.schema import MAX_CATEGORIES, Schema
 from orfeon.forest import Forest
-from orfeon.io.forest_checks import tables_of
-from orfeon.io.kinds import is_key
+from orfeon.io.errors import require
+from orfeon.io.forest_checks import check_forest, forest_from_state, tables_of
 from orfeon.kernels.routing.route import ALL_BRANCHES
+from orfeon.utils.saved import is_key
 
 Fields = dict[str, Any]
 
 #: Where members have their forests.
 _WITHIN = {"AdditiveModel": "forest", "CommitteeMembers": "committees", "ProblemMembers": "rounds"}
-
-
-def _require(condition: Any, what: str) -> None:
-    if not condition:
-        raise ValueError(what)
 
 
 # -- parts -----------------------------------------------------------------------------------------
@@ -35,59 +31,55 @@ def check_schema(fields: Fields) -> None:
     """Categories are few enough, and all different."""
     for categories in fields["categories"]:
         if categories is not None:
-            _require(len(categories) <= MAX_CATEGORIES, "a feature has too many categories.")
-            _require(all(map(is_key, categories)), "a category is an integer that is too large.")
+            require(len(categories) <= MAX_CATEGORIES, "a feature has too many categories.")
+            require(all(map(is_key, categories)), "a category is an integer that is too large.")
             different = {(isinstance(one, bool), one) for one in categories}
-            _require(len(different) == len(categories), "categories must be different.")
+            require(len(different) == len(categories), "categories must be different.")
 
 
 def check_estimator_members(fields: Fields) -> None:
     """Every member can predict, and knows its columns if not all."""
     members, features = fields["estimators"], fields["features"]
-    _require(all(hasattr(one, "predict") for one in members), "members must predict.")
-    _require(
+    require(all(hasattr(one, "predict") for one in members), "members must predict.")
+    require(
         features is None or len(features) == len(members),
         "features must be given for each member.",
     )
 
 
-def check_same_forests(name: str) -> Callable[[Fields], None]:
-    """All forests of a list have the same features and classes."""
-
-    def check(fields: Fields) -> None:
-        first, *others = fields[name]
-        for other in others:
-            same = first.n_classes == other.n_classes and np.array_equal(
-                first.n_categories, other.n_categories
-            )
-            _require(same, f"{name} differ in their features or classes.")
-
-    return check
+def check_committees(fields: Fields) -> None:
+    """All committees have the same features and classes."""
+    first, *others = fields["committees"]
+    for other in others:
+        same = first.n_classes == other.n_classes and np.array_equal(
+            first.n_categories, other.n_categories
+        )
+        require(same, "committees differ in their features or classes.")
 
 
 def check_order(fields: Fields) -> None:
     """An order has every member once, and a curve of as many sizes."""
     order = fields["order"]
     n = len(order)
-    _require(n and np.array_equal(np.sort(order), np.arange(n)), "order must have each member.")
+    require(n and np.array_equal(np.sort(order), np.arange(n)), "order must have each member.")
     for name in ("criterion", "error_curve"):
-        _require(len(fields[name]) == n, f"{name} must have one value for each member.")
+        require(len(fields[name]) == n, f"{name} must have one value for each member.")
     weights, subsets, own = fields["member_weights"], fields["subsets"], fields["own_size"]
-    _require(weights is None or len(weights) == n, "member_weights must be those of all members.")
-    _require(weights is not None or not fields["has_own_weights"], "member_weights are absent.")
-    _require(own is None or own <= n, "own_size is larger than the ensemble.")
+    require(weights is None or len(weights) == n, "member_weights must be those of all members.")
+    require(weights is not None or not fields["has_own_weights"], "member_weights are absent.")
+    require(own is None or own <= n, "own_size is larger than the ensemble.")
     if subsets is not None:
-        _require(len(subsets) == n, "subsets must have one entry for each size.")
-        _require(all((one < n).all() for one in subsets), "subsets name members that are not.")
+        require(len(subsets) == n, "subsets must have one entry for each size.")
+        require(all((one < n).all() for one in subsets), "subsets name members that are not.")
 
 
 def check_additive_model(fields: Fields) -> None:
     """Trees of numbers, one for each score in each round."""
     forest, start = fields["forest"], fields["start"]
-    _require(forest.n_classes == 0, "its trees must say numbers.")
-    _require(len(start) and len(forest) % len(start) == 0, "it has trees for some scores only.")
+    require(forest.n_classes == 0, "its trees must say numbers.")
+    require(len(start) and len(forest) % len(start) == 0, "it has trees for some scores only.")
     # Its scores are those of one leaf of each tree.
-    _require(not _parts_rows(forest), "its trees must not send rows down several branches.")
+    require(not _parts_rows(forest), "its trees must not send rows down several branches.")
 
 
 def _parts_rows(forest: Forest) -> bool:
@@ -104,42 +96,42 @@ def _parts_rows(forest: Forest) -> bool:
 def check_problem_members(fields: Fields) -> None:
     """Each member has a classifier for each problem that it answers."""
     rounds, problems, codes = fields["rounds"], fields["problems"], fields["codes"]
-    _require(len(rounds) == len(problems), "problems must be given for each member.")
+    require(len(rounds) == len(problems), "problems must be given for each member.")
     for classifiers, its in zip(rounds, problems, strict=True):
-        _require(len(classifiers) == len(its), "a member has not a classifier for each problem.")
-        _require((its < len(codes)).all(), "a member answers a problem that is not.")
-        _require(classifiers.n_classes == 2, "its classifiers must know two classes.")
+        require(len(classifiers) == len(its), "a member has not a classifier for each problem.")
+        require((its < len(codes)).all(), "a member answers a problem that is not.")
+        require(classifiers.n_classes == 2, "its classifiers must know two classes.")
 
 
 def check_cuts(fields: Fields) -> None:
     """Tests are given by arrays of one length."""
-    _require(len({len(one) for one in fields.values()}) == 1, "its arrays differ in length.")
-    _require((fields["missing"] <= 1).all(), "missing values have one of two branches.")
-    _require(not np.isnan(fields["threshold"]).any(), "threshold must hold numbers.")
+    require(len({len(one) for one in fields.values()}) == 1, "its arrays differ in length.")
+    require((fields["missing"] <= 1).all(), "missing values have one of two branches.")
+    require(not np.isnan(fields["threshold"]).any(), "threshold must hold numbers.")
 
 
 def check_stump_pool(fields: Fields) -> None:
     """Tests are of features that there are."""
     tests, many = fields["tests"], fields["n_categories"]
-    _require(len(many) and many.max() <= MAX_CATEGORIES, "n_categories are too many.")
-    _require((tests.feature < len(many)).all(), "a test is of a feature that is not.")
+    require(len(many) and many.max() <= MAX_CATEGORIES, "n_categories are too many.")
+    require((tests.feature < len(many)).all(), "a test is of a feature that is not.")
 
 
 def check_inputs(fields: Fields) -> None:
     """Each input has its centre and its spread."""
     n_inputs = sum(1 if one is None else len(one) for one in fields["codes"])
     for name in ("centres", "spreads"):
-        _require(len(fields[name]) == n_inputs, f"{name} must have one entry an input.")
-    _require((fields["spreads"] > 0).all(), "spreads must be positive.")
-    _require(fields["divisor"] > 0, "divisor must be positive.")
+        require(len(fields[name]) == n_inputs, f"{name} must have one entry an input.")
+    require((fields["spreads"] > 0).all(), "spreads must be positive.")
+    require(fields["divisor"] > 0, "divisor must be positive.")
 
 
 def check_gates(fields: Fields) -> None:
     """Each level has as many gates as the one above has branches."""
     n_gates = 1
     for weights in fields["levels"]:
-        _require(weights.shape[0] == n_gates and weights.size, "levels do not follow each other.")
-        _require(weights.shape[2] == fields["levels"][0].shape[2], "levels differ in inputs.")
+        require(weights.shape[0] == n_gates and weights.size, "levels do not follow each other.")
+        require(weights.shape[2] == fields["levels"][0].shape[2], "levels differ in inputs.")
         n_gates *= weights.shape[1]
 
 
@@ -147,15 +139,15 @@ def check_gaussian_experts(fields: Fields) -> None:
     """Each expert has a variance, and either weights or an estimator."""
     n_experts, weights = len(fields["variances"]), fields["weights"]
     known = len(fields["estimators"]) if weights is None else len(weights)
-    _require(n_experts and known == n_experts, "experts must have one variance each.")
-    _require((fields["variances"] > 0).all(), "variances must be positive.")
+    require(n_experts and known == n_experts, "experts must have one variance each.")
+    require((fields["variances"] > 0).all(), "variances must be positive.")
 
 
 def check_vote_likelihoods(fields: Fields) -> None:
     """Members have likelihoods of the same classes as the priors."""
     n_classes, table = len(fields["log_priors"]), fields["log_likelihoods"]
-    _require(table.shape[2] == n_classes, "log_likelihoods must be those of all classes.")
-    _require(not np.isnan(table).any(), "log_likelihoods must be numbers.")
+    require(table.shape[2] == n_classes, "log_likelihoods must be those of all classes.")
+    require(not np.isnan(table).any(), "log_likelihoods must be numbers.")
 
 
 # -- estimators ------------------------------------------------------------------------------------
@@ -173,9 +165,9 @@ def check_estimator(fields: Fields) -> None:
 def check_meta_decision_tree(fields: Fields) -> None:
     """A tree over ordered properties that chooses among the members."""
     forest = fields["forest_"]
-    _require(len(forest) == 1, "it must be one tree.")
-    _require(forest.n_classes == fields["n_members_"], "its tree must choose among n_members_.")
-    _require(not forest.n_categories.any(), "its tree must test numbers.")
+    require(len(forest) == 1, "it must be one tree.")
+    require(forest.n_classes == fields["n_members_"], "its tree must choose among n_members_.")
+    require(not forest.n_categories.any(), "its tree must test numbers.")
 
 
 def _check_members(fields: Fields) -> None:
@@ -185,12 +177,12 @@ def _check_members(fields: Fields) -> None:
     _check_base(fields)
     if "member_weights_" in fields:
         weights = fields["member_weights_"]
-        _require(len(weights) == n_members, "member_weights_ must have one entry a member.")
-        _require(np.isfinite(weights).all(), "member_weights_ must be finite.")
+        require(len(weights) == n_members, "member_weights_ must have one entry a member.")
+        require(np.isfinite(weights).all(), "member_weights_ must be finite.")
     _check_pool(fields)
     if "committees_" in fields:
         who = fields["committees_"]
-        _require(who.size and who.max() < n_members, "committees_ name members that are not.")
+        require(who.size and who.max() < n_members, "committees_ name members that are not.")
 
 
 def _check_base(fields: Fields) -> None:
@@ -200,7 +192,7 @@ def _check_base(fields: Fields) -> None:
 
         has_trees = any(isinstance(one, Forest) for one in _voters_of(fields))
         is_tree = isinstance(fields["estimator_"], BaseTree)
-        _require(has_trees == is_tree, "members_ must be trees just when estimator_ is one.")
+        require(has_trees == is_tree, "members_ must be trees just when estimator_ is one.")
 
 
 def _check_pool(fields: Fields) -> None:
@@ -209,22 +201,22 @@ def _check_pool(fields: Fields) -> None:
         is_same = pool.n_classes == fields["n_classes_"] and np.array_equal(
             pool.n_categories, fields["schema_"].n_categories
         )
-        _require(is_same, "_pool must be of classes_ and of the features of schema_.")
+        require(is_same, "_pool must be of classes_ and of the features of schema_.")
 
 
 def _check_perceptrons(fields: Fields) -> None:
     inputs, schema = fields.get("inputs_"), fields.get("schema_")
     if inputs is None or schema is None:
         return
-    _require(len(inputs.codes) == schema.n_features, "inputs_ must be those of schema_.")
+    require(len(inputs.codes) == schema.n_features, "inputs_ must be those of schema_.")
     if "weights_" in fields:
         weights = fields["weights_"]
-        _require(weights.shape[2] == inputs.n_inputs, "weights_ must be those of inputs_.")
-        _require(weights.size, "weights_ must not be empty.")
+        require(weights.shape[2] == inputs.n_inputs, "weights_ must be those of inputs_.")
+        require(weights.size, "weights_ must not be empty.")
     if "gates_" in fields:
         gates = fields["gates_"]
-        _require(gates.levels[0].shape[2] == inputs.n_inputs, "gates_ must be of inputs_.")
-        _require(gates.n_leaves == _n_experts(fields["experts_"]), "gates_ must lead to experts_.")
+        require(gates.levels[0].shape[2] == inputs.n_inputs, "gates_ must be of inputs_.")
+        require(gates.n_leaves == _n_experts(fields["experts_"]), "gates_ must lead to experts_.")
 
 
 def _n_experts(experts: Any) -> int:
@@ -237,22 +229,22 @@ def _check_classes(fields: Fields) -> None:
         return
     classes = fields["classes_"]
     if "n_classes_" in fields:
-        _require(fields["n_classes_"] == len(classes), "n_classes_ must be that of classes_.")
-    _require(len(set(classes.tolist())) == len(classes), "classes_ must be different.")
+        require(fields["n_classes_"] == len(classes), "n_classes_ must be that of classes_.")
+    require(len(set(classes.tolist())) == len(classes), "classes_ must be different.")
 
 
 def _check_table(fields: Fields) -> None:
     schema: Schema | None = fields.get("schema_")
     forests = [one for one in _voters_of(fields) if isinstance(one, Forest)]
     if schema is None:
-        _require(not forests, "its trees need a schema_.")
+        require(not forests, "its trees need a schema_.")
         return
-    _require(
+    require(
         schema.n_features == fields.get("n_features_in_"),
         "schema_ must have as many features as n_features_in_.",
     )
     for forest in forests:
-        _require(
+        require(
             np.array_equal(forest.n_categories, schema.n_categories),
             "its trees must be those of the features of schema_.",
         )
@@ -267,7 +259,7 @@ def _check_voters(fields: Fields) -> None:
     else:
         allowed, what = {0}, "its members must say numbers."
     for one in _voters_of(fields):
-        _require(one.n_classes in allowed, what)
+        require(one.n_classes in allowed, what)
 
 
 def _is_coded(fields: Fields) -> bool:
@@ -285,3 +277,24 @@ def _voters_of(fields: Fields) -> Iterator[Any]:
         for one in held if isinstance(held, list) else [held]:
             if one is not None:
                 yield one
+
+
+#: What is checked of single classes; other estimators get :func:`check_estimator`.
+CHECKS: dict[str, Callable[[Fields], None]] = {
+    "AdditiveModel": check_additive_model,
+    "CommitteeMembers": check_committees,
+    "Cuts": check_cuts,
+    "EstimatorMembers": check_estimator_members,
+    "Forest": check_forest,
+    "GaussianExperts": check_gaussian_experts,
+    "Gates": check_gates,
+    "Inputs": check_inputs,
+    "MetaDecisionTree": check_meta_decision_tree,
+    "Order": check_order,
+    "ProblemMembers": check_problem_members,
+    "Schema": check_schema,
+    "StumpPool": check_stump_pool,
+    "VoteLikelihoods": check_vote_likelihoods,
+}
+#: Classes that are not built by their constructors alone.
+MAKERS: dict[str, Callable[[Fields], Any]] = {"Forest": forest_from_state}

@@ -13,7 +13,6 @@ from orfeon.io import limits, randomness
 from orfeon.io.arrays import read_small_array
 from orfeon.io.catalogue import Entry, entry_named
 from orfeon.io.errors import ModelFileError
-from orfeon.io.kinds import are_keys
 
 #: Kinds of numbers that may be parameters.
 _TYPES = {
@@ -128,7 +127,7 @@ class Decoder:
 
     @staticmethod
     def _hashed(kind: type[Any], items: list[Any]) -> Any:
-        if not are_keys([key for key, _ in items] if kind is dict else items):
+        if not limits.are_keys([key for key, _ in items] if kind is dict else items):
             raise ModelFileError(
                 f"a {kind.__name__} of more than {limits.MAX_ODD_KEYS} items may hold texts and "
                 "usual numbers only."

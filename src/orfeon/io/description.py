@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from orfeon.forest import Forest
-from orfeon.io import scikit_learn_trees as trees
 from orfeon.io.errors import ModelFileError
 from orfeon.io.forest_checks import sums_from_roots
 from orfeon.io.limits import VERSION
 from orfeon.io.model_file import Parts, Path, read_parts
+from orfeon.io.scikit_learn_trees import TREE
 
 #: Items of a list that are shown.
 _MOST = 8
@@ -101,7 +101,7 @@ def _trees_of(thing: Any) -> list[_Trees]:
         return [_Trees(len(thing), len(thing.nodes), int(sums_from_roots(thing, is_below).max()))]
     if isinstance(thing, list):  # trees of scikit-learn that were saved end to end
         return [found for member in thing for found in _trees_of(member.tree_)]
-    if trees.TREE.holds(thing):
+    if TREE.holds(thing):
         return [_Trees(1, int(thing.node_count), int(thing.max_depth))]
     return []
 

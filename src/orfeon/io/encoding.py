@@ -19,7 +19,6 @@ from orfeon.io import limits, randomness
 from orfeon.io.arrays import is_plain, small_array, strings_of
 from orfeon.io.catalogue import entry_of
 from orfeon.io.errors import ModelFileError
-from orfeon.io.kinds import are_keys
 
 
 class Encoder:
@@ -81,7 +80,7 @@ class Encoder:
         return value
 
     def _container(self, value: Any, depth: int) -> Any:
-        if not isinstance(value, list | tuple) and not are_keys(value):
+        if not isinstance(value, list | tuple) and not limits.are_keys(value):
             raise self._refusal(
                 f"holds a {type(value).__name__} of more than {limits.MAX_ODD_KEYS} items that are "
                 "neither texts nor usual numbers"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from orfeon.errors import UserError
 
 
@@ -20,3 +22,9 @@ class ModelFileError(UserError):
 
 class ForeignPartsError(ModelFileError):
     """A file holds estimators of other packages, saved by skops, and these were not asked for."""
+
+
+def require(condition: Any, what: str) -> None:
+    """Raise ValueError with what is wrong unless a condition holds."""
+    if not condition:
+        raise ValueError(what)

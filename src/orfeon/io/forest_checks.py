@@ -14,22 +14,18 @@ import numpy as np
 from orfeon.data.schema import MAX_CATEGORIES
 from orfeon.forest import Forest
 from orfeon.io import limits
+from orfeon.io.errors import require
 from orfeon.utils.types import Integers
 
 Fields = dict[str, Any]
 
 
-def _require(condition: Any, what: str) -> None:
-    if not condition:
-        raise ValueError(what)
-
-
 def check_forest(fields: Fields) -> None:
     """The arrays of a forest describe trees; see :mod:`orfeon.forest.validation`."""
     forest = Forest(**fields)
-    _require(len(forest.n_children) == len(forest.nodes), "n_children must be one for each node.")
+    require(len(forest.n_children) == len(forest.nodes), "n_children must be one for each node.")
     if forest.n_classes == 0:
-        _require(forest.value.shape[1:] == (1,), "value must have one column in regression.")
+        require(forest.value.shape[1:] == (1,), "value must have one column in regression.")
     if forest.n_categories.any():
         _check_tables(forest)
     forest.validate()
@@ -37,7 +33,7 @@ def check_forest(fields: Fields) -> None:
         _check_projections(forest)
 
 
-def from_state(fields: Fields) -> Forest:
+def forest_from_state(fields: Fields) -> Forest:
     """The forest of some arrays, which must have been checked."""
     forest = Forest(**fields)
     if not forest.n_categories.any():
@@ -59,7 +55,7 @@ def tables_of(forest: Forest) -> tuple[Integers, Integers, Integers]:
     width = np.where(is_one, forest.n_categories[np.where(is_one, feature, 0)], 0)
     some = width > 0
     first = forest.threshold[inner[some]]
-    _require(
+    require(
         ((first >= 0) & (first <= len(forest.branches))).all(),
         "a categorical test has its branches outside the table of branches.",
     )
@@ -71,14 +67,14 @@ def _check_tables(forest: Forest) -> None:
 
     Checked before anything walks through them: all together they are then as long as the array.
     """
-    _require(forest.n_categories.max() <= MAX_CATEGORIES, "n_categories are too many.")
+    require(forest.n_categories.max() <= MAX_CATEGORIES, "n_categories are too many.")
     _, first, width = tables_of(forest)
     starts, where, of = np.unique(first, return_index=True, return_inverse=True)
     ends = starts + width[where]
     is_apart = (starts[1:] >= ends[:-1]).all() and (first + width == ends[of]).all()
-    _require(is_apart, "branch tables overlap.")
+    require(is_apart, "branch tables overlap.")
     allowed = len(forest.branches) + limits.FREE_ENTRIES
-    _require(
+    require(
         int(width.sum()) <= allowed,
         f"its nodes refer to branch tables of {int(width.sum())} entries; there are "
         f"{len(forest.branches)}.",
@@ -93,7 +89,7 @@ def _check_projections(forest: Forest) -> None:
     cost[is_projected] = n_terms[-1 - forest.feature[is_projected].astype(np.int64)]
     worst = np.maximum.reduceat(sums_from_roots(forest, cost), forest.tree_start[:-1])
     allowed = limits.MAX_USES * forest.nbytes + limits.FREE_ENTRIES
-    _require(
+    require(
         float(worst.sum(dtype=np.float64)) <= allowed,
         f"a row may pass projections of {int(worst.sum())} terms; there are {n_terms.sum()}.",
     )

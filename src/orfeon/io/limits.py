@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Any
+
+from orfeon.utils.saved import is_key
+
 #: Version of the format that is written; files of later ones are refused with the reason.
 VERSION = 1
 
@@ -46,8 +51,6 @@ MAX_LENGTH = 2**40
 MAX_CHARACTERS = 2**20
 #: Bits of an integer; seeds have 128.
 MAX_INTEGER_BITS = 4096
-#: Bits of an integer in a set, as a key or as a class: Python gives few of these the same hash.
-MAX_KEY_BITS = 64
 #: Items of a set or dict whose hashes a forger can choose; each is compared with those before it.
 MAX_ODD_KEYS = 1000
 #: Arrays up to this many bytes are in the document itself.
@@ -55,3 +58,8 @@ SMALL_ARRAY = 512
 #: Bytes that sparse tables of foreign estimators may have, which skops compresses, besides some
 #: times what they have in the file.
 MAX_UNPACKED = 2**26
+
+
+def are_keys(values: Collection[Any]) -> bool:
+    """Whether values are few, or their hashes are not for a forger to choose."""
+    return len(values) <= MAX_ODD_KEYS or all(map(is_key, values))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.io.errors import ModelFileError
+from orfeon.io.errors import ModelFileError, require
 
 #: Words in the state of a Mersenne twister, and in what Philox has drawn ahead: NumPy reads the
 #: word at a position without looking whether there is one.
@@ -77,7 +77,7 @@ def check_bits(state: Any, *, has_normal: bool) -> None:
     if has_normal:
         _require_whole(state, "has_gauss", 1)
         is_number = isinstance(state["gauss"], float) and np.isfinite(state["gauss"])
-        _require(is_number, "gauss must be a finite number")
+        require(is_number, "gauss must be a finite number")
     if name != "MT19937":
         known |= {"has_uint32", "uinteger"}
         _require_whole(state, "has_uint32", 1)
@@ -86,7 +86,7 @@ def check_bits(state: Any, *, has_normal: bool) -> None:
         known |= {"buffer", "buffer_pos"}
         _require_words(state, "buffer", np.uint64, _PHILOX_WORDS)
         _require_whole(state, "buffer_pos", _PHILOX_WORDS)
-    _require(set(state) == known, f"a {name} has other fields than {sorted(known)}")
+    require(set(state) == known, f"a {name} has other fields than {sorted(known)}")
     _CHECKS[name](state["state"])
 
 
@@ -96,7 +96,7 @@ def _check_twister(inner: Any) -> None:
     _require_whole(inner, "pos", _TWISTER_WORDS)
     # All of these bits at zero stay so, and who draws until a number suits draws for ever.
     is_alive = inner["key"][0] >= 2**31 or inner["key"][1:].any()
-    _require(is_alive, "key must not be zero")
+    require(is_alive, "key must not be zero")
 
 
 def _check_congruential(inner: Any) -> None:
@@ -104,7 +104,7 @@ def _check_congruential(inner: Any) -> None:
     _require_whole(inner, "state", 2**128 - 1)
     _require_whole(inner, "inc", 2**128 - 1)
     # An even increment has short cycles, one of which is zero for ever.
-    _require(inner["inc"] % 2, "inc must be odd")
+    require(inner["inc"] % 2, "inc must be odd")
 
 
 def _check_philox(inner: Any) -> None:
@@ -128,25 +128,20 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
 }
 
 
-def _require(condition: Any, what: str) -> None:
-    if not condition:
-        raise ValueError(what)
-
-
 def _require_fields(inner: Any, *names: str) -> None:
-    _require(type(inner) is dict and set(inner) == set(names), f"state must have {sorted(names)}")
+    require(type(inner) is dict and set(inner) == set(names), f"state must have {sorted(names)}")
 
 
 def _require_whole(state: dict[str, Any], name: str, high: int) -> None:
     value = state[name]
     is_whole = type(value) is int and 0 <= value <= high
-    _require(is_whole, f"{name}={str(value)[:40]} must be a whole number from 0 to {high}")
+    require(is_whole, f"{name}={str(value)[:40]} must be a whole number from 0 to {high}")
 
 
 def _require_words(state: dict[str, Any], name: str, dtype: type[Any], n_words: int) -> None:
     value = state[name]
     is_array = type(value) is np.ndarray and value.dtype == dtype and value.shape == (n_words,)
-    _require(is_array, f"{name} must be an array of {n_words} words of {dtype.__name__}")
+    require(is_array, f"{name} must be an array of {n_words} words of {dtype.__name__}")
 
 
 # -- seeds -----------------------------------------------------------------------------------------
@@ -154,7 +149,7 @@ def _require_words(state: dict[str, Any], name: str, dtype: type[Any], n_words: 
 
 def _seed_sequence(state: dict[str, Any]) -> np.random.SeedSequence:
     entropy, key = state["entropy"], state["spawn_key"]
-    _require(type(key) is list, "spawn_key must be a list")
+    require(type(key) is list, "spawn_key must be a list")
     words = entropy if type(entropy) is list else [] if entropy is None else [entropy]
     size, spawned = state["pool_size"], state["n_children_spawned"]
     numbers = [*words, *key, size, spawned]

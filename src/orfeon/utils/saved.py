@@ -39,8 +39,8 @@ class Kind(NamedTuple):
 def attributes(others: Kind | None = None, /, **kinds: Kind | None) -> Callable[[Class], Class]:
     """Declare the attributes of a class that are saved; None for one that is not.
 
-    ``others`` is the kind of all other fields of a dataclass: for classes whose constructors check
-    them.
+    ``others`` is the kind of all fields of the dataclasses that inherit from this one: for families
+    whose constructors check them.
     """
 
     def declare(kind: Class) -> Class:
@@ -51,9 +51,9 @@ def attributes(others: Kind | None = None, /, **kinds: Kind | None) -> Callable[
 
 
 def attributes_of(kind: type[Any]) -> dict[str, Kind | None] | None:
-    """What a class and its bases declare, None if they declare nothing."""
+    """What a class and its bases declare, None if it cannot be saved."""
     declared = [vars(base)["_saved"] for base in kind.__mro__ if "_saved" in vars(base)]
-    if not declared:
+    if not declared or "*" in vars(kind).get("_saved", ()):
         return None
     found: dict[str, Kind | None] = {}
     for one in reversed(declared):

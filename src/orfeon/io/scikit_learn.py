@@ -1,0 +1,319 @@
+"""Estimators of scikit-learn that model files know themselves; all others go through skops.
+
+scikit-learn reads most of their attributes through NumPy, which checks indices itself. The checks
+here are for the rest: indices that compiled code follows, and sizes by which memory is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.io import limits
+from orfeon.io.catalogue import Entry, Fields
+from orfeon.io.errors import require
+from orfeon.io.scikit_learn_trees import MEMBERS, TREE, alike_trees_entry, packed, tree_entry
+from orfeon.utils import saved
+from orfeon.utils.saved import Kind
+
+Check = Callable[[Fields], None]
+
+_NAMES = "n_features_in_ feature_names_in_ _sklearn_output_config"
+
+_CUT = "kept_ order_ error_curve_"  # what prune() adds
+_CLASSES = "classes_ n_classes_"
+_TREE = "tree_ n_outputs_ max_features_"
+_MEMBERS = f"estimator_ estimator_params estimators_ {_CUT}"
+_BAGGED = (
+    f"{_MEMBERS} estimators_features_ _n_samples _max_samples _max_features _sample_weight _seeds "
+    "oob_score_"
+)
+_FOREST = (
+    f"{_MEMBERS} estimator n_outputs_ _n_samples _sample_weight _n_samples_bootstrap oob_score_"
+)
+
+#: Where an estimator lives, and the attributes that fitting sets.
+_ESTIMATORS = {
+    "AdaBoostClassifier": (
+        "sklearn.ensemble",
+        f"{_MEMBERS} {_CLASSES} estimator_weights_ estimator_errors_",
+    ),
+    "BaggingClassifier": ("sklearn.ensemble", f"{_BAGGED} {_CLASSES} oob_decision_function_"),
+    "BaggingRegressor": ("sklearn.ensemble", f"{_BAGGED} oob_prediction_"),
+    "ColumnTransformer": (
+        "sklearn.compose",
+        "_columns _transformer_to_input_indices _remainder sparse_output_ transformers_ "
+        "output_indices_ _transformers_feature_names_out _n_features",
+    ),
+    "DecisionTreeClassifier": ("sklearn.tree", f"{_TREE} {_CLASSES}"),
+    "DecisionTreeRegressor": ("sklearn.tree", f"{_TREE} class_weight"),
+    "DummyClassifier": (
+        "sklearn.dummy",
+        "classes_ n_classes_ class_prior_ constant_ n_outputs_ sparse_output_ _strategy",
+    ),
+    "DummyRegressor": ("sklearn.dummy", "constant_ n_outputs_"),
+    "ExtraTreeClassifier": ("sklearn.tree", f"{_TREE} {_CLASSES}"),
+    "ExtraTreeRegressor": ("sklearn.tree", f"{_TREE} class_weight"),
+    "ExtraTreesClassifier": ("sklearn.ensemble", f"{_FOREST} {_CLASSES} oob_decision_function_"),
+    "ExtraTreesRegressor": ("sklearn.ensemble", f"{_FOREST} class_weight oob_prediction_"),
+    "FrozenEstimator": ("sklearn.frozen", ""),
+    "FunctionTransformer": ("sklearn.preprocessing", ""),
+    "GaussianNB": (
+        "sklearn.naive_bayes",
+        "classes_ epsilon_ theta_ var_ class_count_ class_prior_",
+    ),
+    "IsotonicRegression": (
+        "sklearn.isotonic",
+        "increasing_ X_min_ X_max_ X_thresholds_ y_thresholds_",
+    ),
+    "LabelEncoder": ("sklearn.preprocessing", "classes_"),
+    "LinearRegression": ("sklearn.linear_model", "coef_ intercept_ rank_ singular_"),
+    "LogisticRegression": ("sklearn.linear_model", "classes_ coef_ intercept_ n_iter_"),
+    "MinMaxScaler": (
+        "sklearn.preprocessing",
+        "n_samples_seen_ scale_ min_ data_min_ data_max_ data_range_",
+    ),
+    "OneHotEncoder": (
+        "sklearn.preprocessing",
+        "_infrequent_enabled categories_ _drop_idx_after_grouping drop_idx_ _n_features_outs "
+        "_infrequent_indices _default_to_infrequent_mappings",
+    ),
+    "OrdinalEncoder": (
+        "sklearn.preprocessing",
+        "_infrequent_enabled categories_ _missing_indices _infrequent_indices "
+        "_default_to_infrequent_mappings",
+    ),
+    "Pipeline": ("sklearn.pipeline", _CUT),
+    "RandomForestClassifier": ("sklearn.ensemble", f"{_FOREST} {_CLASSES} oob_decision_function_"),
+    "RandomForestRegressor": ("sklearn.ensemble", f"{_FOREST} class_weight oob_prediction_"),
+    "Ridge": ("sklearn.linear_model", "coef_ intercept_ n_iter_ solver_"),
+    "RidgeCV": ("sklearn.linear_model", "alpha_ best_score_ coef_ intercept_ cv_results_"),
+    "RobustScaler": ("sklearn.preprocessing", "center_ scale_"),
+    "SimpleImputer": ("sklearn.impute", "_fit_dtype _fill_dtype indicator_ statistics_"),
+    "StandardScaler": ("sklearn.preprocessing", "n_samples_seen_ mean_ var_ scale_"),
+    "VotingClassifier": (
+        "sklearn.ensemble",
+        f"le_ classes_ estimators_ named_estimators_ {_CUT}",
+    ),
+    "VotingRegressor": ("sklearn.ensemble", f"estimators_ named_estimators_ {_CUT}"),
+}
+
+
+def _interpolate(regression: Any) -> None:
+    """Set the function of an isotonic regression, which follows from its thresholds."""
+    if hasattr(regression, "X_thresholds_"):
+        regression._build_f(regression.X_thresholds_, regression.y_thresholds_)
+
+
+def _packed_state(ensemble: Any) -> Fields:
+    """The attributes of an ensemble, its trees end to end where they are alike."""
+    members = vars(ensemble).get("estimators_")
+    return vars(ensemble) | ({} if members is None else {"estimators_": packed(members)})
+
+
+def entries() -> Iterator[Entry]:
+    """The estimators, with what is known of them; all their attributes may be absent."""
+    yield tree_entry()
+    yield alike_trees_entry()
+    yield Entry("imblearn.Pipeline", "imblearn.pipeline", {})
+    for name, (module, fitted) in _ESTIMATORS.items():
+        names = f"{fitted} {_NAMES}".split()
+        kinds: dict[str, Kind] = dict.fromkeys(names, saved.anything)
+        kinds["n_features_in_"] = saved.integer(1)
+        if "tree_" in kinds:
+            kinds["tree_"] = TREE
+        if fitted.startswith(_FOREST):
+            kinds["estimators_"] = MEMBERS
+        listed = {one: saved.optional(kind) for one, kind in kinds.items()}
+        yield Entry(
+            f"sklearn.{name}",
+            module,
+            {**listed, "f_": None},  # a function that follows from other attributes
+            check=_checks_of(name, names),
+            to_state=_packed_state if "estimators_" in kinds else None,
+            finish=_interpolate if name == "IsotonicRegression" else None,
+        )
+
+
+# -- checks ----------------------------------------------------------------------------------------
+
+
+def _checks_of(name: str, fitted: list[str]) -> Check:
+    """What is checked of an estimator."""
+    found: list[Check] = [check for one, check in _OF_FEATURES.items() if one in fitted]
+    found += [_OF_CLASSES[name]] if name in _OF_CLASSES else []
+
+    def check(fields: Fields) -> None:
+        for one in found:
+            one(fields)
+
+    return check
+
+
+# -- trees, which are asked without further checks -------------------------------------------------
+
+
+def _check_tree(fields: Fields) -> None:
+    if "tree_" in fields:
+        tree = fields["tree_"]
+        is_wide = tree.n_features == fields.get("n_features_in_")
+        require(is_wide, "tree_ must be of n_features_in_ features.")
+        require(tree.n_outputs == fields.get("n_outputs_"), "tree_ must be of n_outputs_ targets.")
+
+
+def _check_forest(fields: Fields) -> None:
+    for tree in fields.get("estimators_", ()):
+        is_wide = tree.n_features_in_ == fields.get("n_features_in_")
+        require(is_wide, "estimators_ must be of n_features_in_ features.")
+        is_same = tree.n_outputs_ == fields.get("n_outputs_")
+        require(is_same, "estimators_ must be of n_outputs_ targets.")
+
+
+# -- classes ---------------------------------------------------------------------------------------
+
+
+def _classes_of(fields: Fields) -> list[npt.NDArray[Any]]:
+    """The classes of each target."""
+    classes = fields.get("classes_")
+    each: list[Any] = classes if isinstance(classes, list) else [classes]
+    are_arrays = all(type(one) is np.ndarray and one.ndim == 1 for one in each)
+    require(are_arrays, "classes_ must be an array, or one for each target.")
+    return each
+
+
+def _check_classes(fields: Fields) -> None:
+    """Answers take as much memory as n_classes_ says."""
+    if "n_classes_" in fields:
+        many = [int(n) for n in np.atleast_1d(fields["n_classes_"])]
+        is_same = many == [len(one) for one in _classes_of(fields)]
+        require(is_same, "n_classes_ must be that of classes_.")
+
+
+def _check_dummy_classifier(fields: Fields) -> None:
+    if fields.get("_strategy") == "constant":
+        answers, each = np.ravel(fields["constant"]).tolist(), _classes_of(fields)
+        are_known = len(answers) == len(each) and all(
+            one in classes.tolist() for one, classes in zip(answers, each, strict=True)
+        )
+        require(are_known, "constant must be one of classes_.")
+
+
+def _check_dummy_regressor(fields: Fields) -> None:
+    if "n_outputs_" in fields:
+        constant = fields.get("constant_")
+        is_array = type(constant) is np.ndarray and constant.size == fields["n_outputs_"]
+        require(is_array, "constant_ must be a number for each target.")
+
+
+def _check_voting_classifier(fields: Fields) -> None:
+    """Votes are counted in as much memory as the greatest of them says."""
+    if "le_" not in fields:
+        return
+    known = fields["le_"].classes_
+    # Its predictions are those of le_, and who holds it reads classes_.
+    require(np.array_equal(known, np.asarray(fields.get("classes_"))), "le_ must be of classes_.")
+    for member in fields.get("estimators_", ()):
+        for _ in range(limits.MAX_NESTING):
+            codes = np.asarray(member.classes_)
+            are_codes = codes.dtype.kind in "iu" and codes.size and codes.min() >= 0
+            is_known = are_codes and codes.max() < len(known)
+            require(is_known, "estimators_ must say codes of classes_.")
+            inner = _speaker_of(member)
+            if inner is None:
+                break
+            member = inner
+
+
+#: Classifiers that say what another says, and where they have it.
+_SPEAKERS: dict[str, Callable[[Any], Any]] = {
+    "CascadeClassifier": lambda one: [m for m in one.estimators_ if not isinstance(m, str)][-1],
+    "CombinedMultipleModels": lambda one: one.estimator_,
+    "CostSensitiveClassifier": lambda one: one.estimator_,
+    "FrozenEstimator": lambda one: one.estimator,
+    "PPTSSClassifier": lambda one: one.estimator_,
+    "Pipeline": lambda one: one.steps[-1][1],
+    "PrunedClassifier": lambda one: one.ensemble_,
+    "StackingClassifier": lambda one: one.final_estimator_,
+}
+
+
+def _speaker_of(member: Any) -> Any:
+    """The estimator whose predictions a member gives as its own, None if it decides itself."""
+    find = _SPEAKERS.get(type(member).__name__)
+    inner = None if find is None else find(member)
+    # A tree that chooses among members says nothing itself.
+    return None if type(inner).__name__ == "MetaDecisionTree" else inner
+
+
+# -- encoders --------------------------------------------------------------------------------------
+
+
+def _check_one_hot(fields: Fields) -> None:
+    """Columns are numbered by sums of these, and written without a look at how many there are."""
+    if not {"categories_", "_n_features_outs"} & set(fields):
+        return
+    categories, widths = fields["categories_"], []
+    is_long = isinstance(categories, list) and len(categories) == fields.get("n_features_in_")
+    require(is_long, "categories_ must be those of n_features_in_ features.")
+    infrequent = _infrequent(fields, len(categories))
+    dropped = fields["_drop_idx_after_grouping"]
+    is_array = type(dropped) is np.ndarray and dropped.shape == (len(categories),)
+    require(dropped is None or is_array, "one category of each feature may be dropped.")
+    for at, (known, (rare, mapping)) in enumerate(zip(categories, infrequent, strict=True)):
+        _check_categories(known)
+        width = len(known)
+        if rare is not None:
+            _check_mapping(rare, mapping, len(known))
+            width -= len(rare) - 1
+        if dropped is not None and dropped[at] is not None:
+            is_index = isinstance(dropped[at], int | np.integer) and 0 <= dropped[at] < width
+            require(is_index, "a category is dropped that is not.")
+            width -= 1
+        widths.append(width)
+    require(fields["_n_features_outs"] == widths, "_n_features_outs must be that of categories_.")
+
+
+def _check_categories(known: Any) -> None:
+    """Numbers are looked up by halving: among unsorted ones a known one may be beyond the last."""
+    require(type(known) is np.ndarray and known.ndim == 1, "categories_ must be arrays.")
+    if known.dtype.kind not in "OUS":
+        numbers = known[:-1] if len(known) and known[-1] != known[-1] else known  # NaN is the last
+        require((numbers[1:] > numbers[:-1]).all(), "categories_ must be sorted.")
+
+
+def _infrequent(fields: Fields, n_features: int) -> Iterator[tuple[Any, Any]]:
+    """The categories of each feature that are gathered, and what becomes of all of them."""
+    if not fields["_infrequent_enabled"]:
+        return iter([(None, None)] * n_features)
+    both = fields["_infrequent_indices"], fields["_default_to_infrequent_mappings"]
+    return zip(*both, strict=True)
+
+
+def _check_mapping(rare: Any, mapping: Any, n_categories: int) -> None:
+    """Categories that are gathered come last, after the others in their order."""
+    for one in (rare, mapping):
+        is_array = type(one) is np.ndarray and one.ndim == 1 and one.dtype.kind == "i"
+        require(is_array, "infrequent categories must be given by arrays of indices.")
+    is_rare = np.zeros(n_categories, bool)
+    require(len(rare) and rare.min() >= 0, "an infrequent category is not.")
+    is_rare[rare] = True
+    require(is_rare.sum() == len(rare), "infrequent categories must be different.")
+    expected = np.where(is_rare, n_categories - len(rare), np.cumsum(~is_rare) - 1)
+    require(np.array_equal(mapping, expected), "infrequent categories must come last.")
+
+
+#: Checks of all that have a feature, and of single classes.
+_OF_FEATURES: dict[str, Check] = {"n_classes_": _check_classes, "tree_": _check_tree}
+_OF_CLASSES: dict[str, Check] = {
+    "DummyClassifier": _check_dummy_classifier,
+    "DummyRegressor": _check_dummy_regressor,
+    "ExtraTreesClassifier": _check_forest,
+    "ExtraTreesRegressor": _check_forest,
+    "OneHotEncoder": _check_one_hot,
+    "RandomForestClassifier": _check_forest,
+    "RandomForestRegressor": _check_forest,
+    "VotingClassifier": _check_voting_classifier,
+}
