@@ -114,7 +114,7 @@ def test_imports_are_found_wherever_they_are(tmp_path):
         "from orfeon import __version__, prune\n"
         "if TYPE_CHECKING:\n"
         "    from orfeon.growth.engine import Growth\n"
-        "HOMES = {'Selection': 'orfeon.members.vote_matrix'}\n"
+        "HOMES = {'Selection': 'orfeon.members.votes'}\n"
         "def late():\n"
         "    'This is not orfeon.statistics, only its name.'\n"
         "    from orfeon.trees import CARTClassifier\n"

@@ -11,7 +11,7 @@ from sklearn.metrics import cohen_kappa_score
 from orfeon import AdaBoostClassifier, BaggingClassifier, BaggingRegressor
 from orfeon.datasets import make_twonorm
 from orfeon.inspection.kappa_error_diagram import kappa_error
-from orfeon.members.vote_matrix import read_selection
+from orfeon.members.votes import read_selection
 from orfeon.ordering.kappa import pairwise_kappa
 
 

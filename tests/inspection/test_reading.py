@@ -117,7 +117,7 @@ def test_other_ensembles_whose_members_do_not_vote_are_told_why(data, gradients)
 
 
 def test_what_is_no_ensemble_is_told_what_is(data):
-    with pytest.raises(TypeError, match="of type LinearRegression, and no fitted ensemble"):
+    with pytest.raises(TypeError, match="of type LinearRegression, not a fitted ensemble"):
         inspection.margins(LinearRegression().fit(*data), *data)
 
 

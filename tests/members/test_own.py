@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 import orfeon
 from orfeon.data.row_hashes import copies
 from orfeon.datasets import make_waveform
-from orfeon.members import FittedEnsemble, adapt
+from orfeon.members import Members, adapt
 
 KEPT = [4, 0, 3]
 
@@ -80,7 +80,7 @@ def test_a_subset_of_classifiers_predicts_as_its_members(kind, problem):
     before, proba = ensemble.predict(X), ensemble.predict_proba(X)
     members = adapt(ensemble)
     answers = members.answers(X)
-    assert isinstance(members, FittedEnsemble)
+    assert isinstance(members, Members)
     assert (members.n_members, members.n_classes) == (6, 3)
     assert members.member_weights is None
     assert answers.dtype == np.int32

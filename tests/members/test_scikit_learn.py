@@ -548,5 +548,5 @@ def test_members_that_do_not_tell_are_trusted_unless_they_must(base, problem):
     members = adapt(BaggingClassifier(base, 5, random_state=0).fit(X, y))
     assert members.out_of_bag(X[::-1], y).any()
     for rows in (X, X[::-1]):
-        with pytest.raises(ValueError, match="do not tell whether they were trained on these"):
+        with pytest.raises(ValueError, match="do not record whether they were trained"):
             members.out_of_bag(rows, y, must_verify=True)

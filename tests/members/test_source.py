@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, prune
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.members.vote_input import read_source
+from orfeon.members.votes import read_source
 from orfeon.ordering import PrunedClassifier, search_exhaustive, search_genetic
 
 CART = CARTClassifier(pruning="cv", n_folds=3)

@@ -14,7 +14,7 @@ from tests.oracles.ordering import Case, arrays, error, random_case
 
 from orfeon import BaggingClassifier, CARTClassifier
 from orfeon.datasets import make_waveform
-from orfeon.members.vote_matrix import read_selection
+from orfeon.members.votes import read_selection
 from orfeon.ordering import order
 from orfeon.ordering.clustering import (
     Clustering,

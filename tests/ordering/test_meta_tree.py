@@ -12,7 +12,7 @@ from tests.oracles.pruning import Tree, smallest_minimiser
 
 from orfeon import BaggingClassifier, CARTClassifier
 from orfeon.datasets import make_waveform
-from orfeon.members.vote_matrix import read_selection
+from orfeon.members.votes import read_selection
 from orfeon.ordering import order
 from orfeon.ordering.meta_tree import MetaTree, decisions
 from orfeon.ordering.rule import as_rule

@@ -146,7 +146,7 @@ def test_samples_set_aside_are_not_taken_for_the_training_set(monkeypatch):
     def never(*_):
         raise AssertionError("it asked which of them the trees had seen")
 
-    monkeypatch.setattr("orfeon.members.adapter.FittedEnsemble.out_of_bag", never)
+    monkeypatch.setattr("orfeon.members.adapter.Members.out_of_bag", never)
     model = PrunedClassifier(
         forest, on="validation", validation_fraction=0.5, keep="auto", random_state=0
     )

@@ -338,7 +338,7 @@ def test_ensembles_of_the_wrong_kind_are_refused(train, numbers):
     boosting = sklearn_ensemble.GradientBoostingClassifier(n_estimators=1)
     with pytest.raises(TypeError, match="GradientBoostingClassifier cannot be chosen from"):
         PrunedClassifier(boosting).fit(*train)
-    with pytest.raises(TypeError, match="of type LinearRegression, and no fitted ensemble"):
+    with pytest.raises(TypeError, match="of type LinearRegression, not a fitted ensemble"):
         PrunedRegressor(LinearRegression()).fit(*numbers)
     with pytest.raises(ValueError, match=r"'estimator' parameter .* must be .* 'fit' and 'pre"):
         PrunedClassifier([GaussianNB()]).fit(*train)

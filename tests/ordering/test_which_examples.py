@@ -19,7 +19,7 @@ from orfeon import PrunedClassifier, order, prune
 from orfeon.datasets import make_waveform
 from orfeon.inspection import error_curves, importances, margins
 from orfeon.members import adapt
-from orfeon.members.vote_input import read_source
+from orfeon.members.votes import read_ensemble
 from orfeon.ordering.auto_size import choose_size
 from orfeon.ordering.rule import as_rule
 
@@ -96,7 +96,7 @@ def test_what_was_just_trained_is_known(sets):
     (X, y), _ = sets
     bag = BaggingClassifier(GaussianNB(), 30, random_state=0)
     model = PrunedClassifier(bag, rule="reduce_error", keep="auto").fit(X, y)
-    known = read_source(bag.fit(X, y), X, y, was_trained_on=True)
+    known = read_ensemble(bag.fit(X, y), X, y, was_trained_on=True)
     sizes = [
         choose_size(source, as_rule("reduce_error")).size
         for source in (known, replace(known, was_trained_on=False))

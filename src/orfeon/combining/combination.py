@@ -14,11 +14,14 @@ from orfeon.base import class_codes
 from orfeon.data.training_set import check_length
 from orfeon.ensembles.decision import only_left_out
 from orfeon.ensembles.provenance import was_trained_on
-from orfeon.members import FittedEnsemble, adapt
-from orfeon.members.vote_input import On, can_be_queried, codes_of_labels, present_name
-from orfeon.members.vote_matrix import (
+from orfeon.members import Members, adapt
+from orfeon.members.votes import (
     NO_VOTE,
+    On,
     Task,
+    can_be_queried,
+    checked_on,
+    codes_of_labels,
     has_fractions,
     read_matrix,
     read_selection,
@@ -53,7 +56,7 @@ class Combination:
         The rule with all that it has learnt, such as weights.
     classes : ndarray or None
         The classes, sorted; None in regression.
-    ensemble : FittedEnsemble, optional
+    ensemble : Members, optional
         Who is asked about rows; without, answers are given instead of rows.
     no_vote : optional
         What stands in a matrix of votes for a member that does not vote.
@@ -70,7 +73,7 @@ class Combination:
     rule: CombiningRule
     decider: Decider
     classes: npt.NDArray[Any] | None
-    ensemble: FittedEnsemble | None = None
+    ensemble: Members | None = None
     no_vote: Any = None
 
     def _to_state(self) -> dict[str, Any]:
@@ -272,13 +275,13 @@ def _checked(decider: Decider, rule: CombiningRule, n_members: int) -> Decider:
     return decider
 
 
-def _query(ensemble: FittedEnsemble, X: Any, rule: CombiningRule) -> npt.NDArray[Any]:
+def _query(ensemble: Members, X: Any, rule: CombiningRule) -> npt.NDArray[Any]:
     by_votes = ensemble.n_classes == 0 or rule.reads == "votes"
     return ensemble.answers(X) if by_votes else ensemble.supports(X)
 
 
 def _of_ensemble(
-    ensemble: FittedEnsemble,
+    ensemble: Members,
     given: CombiningRule | None,
     X: Any,
     y: Any,
@@ -296,14 +299,12 @@ def _of_ensemble(
 
 
 def _held_out(
-    ensemble: FittedEnsemble, rule: CombiningRule, X: Any, y: Any, sample_weight: Any, on: On
+    ensemble: Members, rule: CombiningRule, X: Any, y: Any, sample_weight: Any, on: On
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Any]:
     """Answers that the rule can learn from, with labels and weights."""
     if X is None:
         raise ValueError("X is missing: an ensemble needs the samples that the rule learns from.")
-    on = present_name(on)
-    if on not in ("train", "out_of_bag"):
-        raise ValueError(f'on={on!r} is not allowed; use "train" or "out_of_bag".')
+    on = checked_on(on)
     labels = column_or_1d(y)
     answers = _query(ensemble, X, rule)
     check_length(labels, answers.shape[1])

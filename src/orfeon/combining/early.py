@@ -32,10 +32,9 @@ from orfeon.combining.vote_stability import (
     TwoClassTable,
 )
 from orfeon.forest import PER_NODE, Forest
-from orfeon.members import FittedEnsemble, adapt, unpruned
-from orfeon.members.adapter import MembersNotVotingError
+from orfeon.members import Members, adapt, unpruned
+from orfeon.members.adapter import EnsembleInPipeline, MembersNotVotingError
 from orfeon.members.members import CommitteeMembers, FromEach
-from orfeon.members.pipelines import EnsembleInPipeline
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
@@ -450,7 +449,7 @@ class _GivenVotes:
 class _Adapted(FromEach):
     """Members of an ensemble of another make, as an adapter asks them."""
 
-    def __init__(self, ensemble: FittedEnsemble) -> None:
+    def __init__(self, ensemble: Members) -> None:
         self._ensemble = ensemble
         self.n_classes = ensemble.n_classes
 

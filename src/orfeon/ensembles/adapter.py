@@ -14,13 +14,13 @@ from orfeon.data.row_hashes import copies, seen_with_copies
 from orfeon.ensembles.out_of_bag import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
 from orfeon.ensembles.provenance import CHOSEN, origin_of
-from orfeon.members.adapter import FittedEnsemble
+from orfeon.members.adapter import Members
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Floats, Integers, Mask
 
 
 @dataclass(frozen=True, eq=False)
-class OwnEnsemble(FittedEnsemble):
+class OwnEnsemble(Members):
     """A fitted ensemble of ours."""
 
     @property

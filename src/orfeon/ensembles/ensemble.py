@@ -19,7 +19,7 @@ from orfeon.data.training_set import TrainingSet, check_length, n_samples
 from orfeon.ensembles.decision import slice_rows
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
-from orfeon.members.adapter import FittedEnsemble, MembersNotVotingError
+from orfeon.members.adapter import Members, MembersNotVotingError
 from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.base import BaseTree
 from orfeon.utils import saved
@@ -141,7 +141,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
             )
         return None
 
-    def _adapted(self) -> FittedEnsemble:
+    def _adapted(self) -> Members:
         """Its members one by one, for :func:`orfeon.members.adapt`."""
         from orfeon.ensembles.adapter import OwnEnsemble  # it knows methods, which are ensembles
 

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from orfeon.utils.types import Floats
 
 if TYPE_CHECKING:
-    from orfeon.members.adapter import FittedEnsemble
+    from orfeon.members.adapter import Members
 
 
 def permuted_members(
-    members: FittedEnsemble,
+    members: Members,
     X: Any,
     y: npt.NDArray[Any],
     weights: Floats,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.members.vote_input import Source
+from orfeon.members.votes import Source
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.ordering import Order, order_source
 from orfeon.ordering.rule import Rule, as_rule

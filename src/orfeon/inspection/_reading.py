@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orfeon.members.vote_input import On, Source, can_be_queried, check_has_labels, read_source
-from orfeon.members.vote_matrix import Task
+from orfeon.members.votes import On, Source, Task, can_be_queried, check_has_labels, read_source
 from orfeon.utils.scikit_learn import _check_sample_weight
 from orfeon.utils.types import Floats
 
 if TYPE_CHECKING:
-    from orfeon.members.adapter import FittedEnsemble
+    from orfeon.members.adapter import Members
 
 
 def read_answers(
@@ -48,7 +47,7 @@ def read_class_votes(
     return source
 
 
-def members_of(ensemble: Any, what: str) -> FittedEnsemble:
+def members_of(ensemble: Any, what: str) -> Members:
     """A fitted ensemble of any make, whose members can be asked one by one."""
     # They know all ensembles, some of which know pictures.
     from orfeon.members import adapt

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.rendering.figure import width_of
 from orfeon.utils.types import Floats, Integers
 

@@ -19,7 +19,7 @@ import numpy as np
 from orfeon.inspection import diversity_of_all
 from orfeon.inspection.diversity_of_all import tally
 from orfeon.inspection.diversity_of_pairs import PairwiseDiversity, pairs_of, read_votes
-from orfeon.members.vote_input import On
+from orfeon.members.votes import On
 
 
 @dataclass(frozen=True)

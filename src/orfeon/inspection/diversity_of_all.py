@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection.diversity_of_pairs import read_votes
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.utils.types import Integers
 
 

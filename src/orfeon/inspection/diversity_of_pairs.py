@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection._reading import read_class_votes
-from orfeon.members.vote_input import On
-from orfeon.members.vote_matrix import EXACT_IN_SINGLE, Selection
+from orfeon.members.votes import EXACT_IN_SINGLE, On, Selection
 from orfeon.ordering.kappa import pairwise_kappa
 from orfeon.utils.types import Floats
 

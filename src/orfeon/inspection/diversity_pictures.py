@@ -16,7 +16,7 @@ from orfeon.inspection.diversity_of_pairs import (
     pair_values,
     pairwise_diversity,
 )
-from orfeon.members.vote_input import On
+from orfeon.members.votes import On
 from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title, room_of, width_of
 from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK, TRACK
 from orfeon.rendering.texts import plain

@@ -17,7 +17,7 @@ from orfeon.inspection.errors_by_size import (
     curves_of_orders,
     error_curves,
 )
-from orfeon.members.vote_matrix import Task
+from orfeon.members.votes import Task
 from orfeon.ordering.plot import draw_error_curve, show_sizes
 from orfeon.rendering.figure import (
     Scale,

@@ -24,8 +24,7 @@ from sklearn.utils import column_or_1d
 from orfeon.inspection._orders import Orders, as_order, check_members, named_orders, read_orders
 from orfeon.inspection._reading import read_answers
 from orfeon.members.adapter import NoOutOfBagError
-from orfeon.members.vote_input import Source
-from orfeon.members.vote_matrix import Selection, Task, whole_weights
+from orfeon.members.votes import Selection, Source, Task, whole_weights
 from orfeon.ordering.curves import error_curve, trivial_errors
 from orfeon.ordering.ordering import Order
 from orfeon.utils.seeding import RandomState, seed_sequence

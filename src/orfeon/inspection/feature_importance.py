@@ -31,7 +31,7 @@ from orfeon.inspection._member_permutations import permuted_members
 from orfeon.inspection._reading import read_weights
 from orfeon.members import adapt, unpruned
 from orfeon.members.members import EstimatorMembers
-from orfeon.members.vote_input import present_name
+from orfeon.members.votes import present_name
 from orfeon.rendering.figure import axes_for, inches, put_title
 from orfeon.rendering.palette import INK, class_colours
 from orfeon.rendering.texts import in_lines, plain, small_size

@@ -17,7 +17,7 @@ import numpy as np
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
 from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
-from orfeon.members.vote_input import On
+from orfeon.members.votes import On
 from orfeon.rendering.figure import Look, axes_for, look_of, put_legend, put_title, width_of
 from orfeon.rendering.palette import FAINT, INK, tint
 from orfeon.rendering.texts import plain

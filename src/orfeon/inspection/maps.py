@@ -32,10 +32,7 @@ from orfeon.inspection._plane import Box, Plane, is_whole
 from orfeon.inspection._reading import members_of
 from orfeon.kernels.routing import paint
 from orfeon.members import adapt
-from orfeon.members.adapted import BareMembers
-from orfeon.members.adapter import FittedEnsemble
-from orfeon.members.estimator_list import FittedEstimators
-from orfeon.members.pipelines import EnsembleInPipeline
+from orfeon.members.adapter import BareMembers, EnsembleInPipeline, FittedEstimators, Members
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
@@ -310,7 +307,7 @@ def _is_function(model: Any) -> bool:
     return callable(model) and not hasattr(model, "predict")
 
 
-def _voters(model: Any) -> FittedEnsemble | None:
+def _voters(model: Any) -> Members | None:
     """The members, where their votes are what the model decides by."""
     if hasattr(model, "__sklearn_tags__") and is_regressor(model):
         raise ValueError(
@@ -327,7 +324,7 @@ def _voters(model: Any) -> FittedEnsemble | None:
     return members if _is_vote(members) else None
 
 
-def _is_vote(members: FittedEnsemble) -> bool:
+def _is_vote(members: Members) -> bool:
     """Whether the class of most votes, perhaps weighted ones, is what the ensemble decides for."""
     if isinstance(members, EnsembleInPipeline):
         return _is_vote(members.last)
@@ -354,7 +351,7 @@ def _first_members(model: Any, n_members: int) -> Any:
     return model if n_members == members.n_members else members.subset(np.arange(n_members))
 
 
-def _count(members: FittedEnsemble, plane: Plane) -> _Found:
+def _count(members: Members, plane: Plane) -> _Found:
     """Decisions by the members' votes."""
     weights = members.member_weights
     votes = np.ones(members.n_members) if weights is None else weights
@@ -371,7 +368,7 @@ def _count(members: FittedEnsemble, plane: Plane) -> _Found:
     return _compared(np.concatenate(parts), total)
 
 
-def _forest(members: FittedEnsemble) -> Forest | None:
+def _forest(members: Members) -> Forest | None:
     """The members as trees of ours."""
     if isinstance(members, BareMembers):
         inside = members.ensemble
@@ -380,7 +377,7 @@ def _forest(members: FittedEnsemble) -> Forest | None:
     return inside if isinstance(inside, Forest) else None
 
 
-def _can_paint(members: FittedEnsemble, plane: Plane) -> bool:
+def _can_paint(members: Members, plane: Plane) -> bool:
     forest = _forest(members)
     return (
         forest is not None
@@ -443,7 +440,7 @@ def _probabilities(model: Any, plane: Plane) -> tuple[_Found, npt.NDArray[Any]]:
     return _compared(shares.astype(np.float64), 1.0), np.asarray(model.classes_)
 
 
-def _in_words(model: Any, members: FittedEnsemble | None) -> str:
+def _in_words(model: Any, members: Members | None) -> str:
     """What decides, for titles."""
     if _is_function(model):
         return str(getattr(model, "__name__", ""))

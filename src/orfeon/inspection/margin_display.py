@@ -16,7 +16,7 @@ import numpy as np
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import named_ensembles
 from orfeon.inspection.vote_margins import MarginDistribution, Sizes, margin_distribution
-from orfeon.members.vote_input import On
+from orfeon.members.votes import On
 from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title
 from orfeon.rendering.palette import INK
 from orfeon.rendering.texts import plain

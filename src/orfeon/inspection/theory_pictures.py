@@ -31,7 +31,7 @@ from orfeon.inspection.theory import (
     switching_margins,
 )
 from orfeon.inspection.vote_margins import margin_distribution
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.rendering.figure import (
     Scale,
     axes_for,

@@ -24,8 +24,7 @@ import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
 from orfeon.inspection._reading import read_class_votes
-from orfeon.members.vote_input import On, Source
-from orfeon.members.vote_matrix import NO_VOTE, Selection, read_selection, whole_weights
+from orfeon.members.votes import NO_VOTE, On, Selection, Source, read_selection, whole_weights
 from orfeon.utils.types import Floats, Integers
 
 Sizes = Sequence[int] | npt.NDArray[np.integer[Any]]

@@ -25,8 +25,7 @@ from scipy.sparse.linalg import eigsh
 from orfeon.inspection._orders import Orders, read_orders
 from orfeon.inspection._reading import read_class_votes
 from orfeon.inspection.errors_by_size import OWN, RANDOM
-from orfeon.members.vote_input import On
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import On, Selection
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.ordering import Order
 from orfeon.utils.seeding import RandomState, seed_sequence

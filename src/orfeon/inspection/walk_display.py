@@ -16,7 +16,7 @@ from orfeon.inspection._fitting import make_room
 from orfeon.inspection._orders import Orders
 from orfeon.inspection.errors_by_size import OWN, RANDOM
 from orfeon.inspection.walk import EnsembleWalk, ensemble_walk
-from orfeon.members.vote_input import On
+from orfeon.members.votes import On
 from orfeon.rendering.figure import axes_for, look_of, new_figure, put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.rendering.texts import plain

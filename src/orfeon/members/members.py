@@ -1,8 +1,7 @@
-"""What an ensemble is made of, and all that the rest of the library asks of it.
+"""What an ensemble stores as its ``members_``: a forest, other estimators, or committees of trees.
 
-Members answer ``len``, ``votes``, ``supports`` and ``subset``. Trees are members as a
-:class:`orfeon.forest.Forest`; any other estimators as :class:`EstimatorMembers`; committees, whose
-trees vote among themselves first, as :class:`CommitteeMembers`.
+All three, :class:`orfeon.forest.Forest` among them, have ``len``, ``n_classes``, ``votes``,
+``supports``, ``count_votes``, ``mean_supports`` and ``subset``, and work with class codes.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, overload
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -23,42 +22,18 @@ from orfeon.utils.types import Floats
 Codes = npt.NDArray[np.int32]
 
 
-class Members(Protocol):
-    """What ordering, combining and inspection ask of the members of an ensemble."""
+class FromEach(ABC):
+    """Sums over members."""
 
     n_classes: int
 
-    def __len__(self) -> int:
-        """How many there are."""
-
+    @abstractmethod
     def votes(self, X: Any) -> Codes:
         """Class code that each member votes for, of shape (n_members, n_rows)."""
 
-    def supports(self, X: Any) -> Floats:
-        """What each member says, of shape (n_members, n_rows, n_outputs)."""
-
-    def count_votes(self, X: Any) -> npt.NDArray[np.int64]:
-        """Votes for each class, of shape (n_rows, n_classes)."""
-
-    def mean_supports(self, X: Any) -> Floats:
-        """Supports averaged over the members, of shape (n_rows, n_outputs)."""
-
-    def subset(self, chosen: Any) -> Members:
-        """Some of the members."""
-
-
-class FromEach(ABC):
-    """Sums over members of what each says."""
-
-    n_classes: int
-
-    @abstractmethod
-    def votes(self, X: Any) -> Codes:
-        """Class code that each member votes for."""
-
     @abstractmethod
     def supports(self, X: Any) -> Floats:
-        """What each member says."""
+        """Class supports or predictions, of shape (n_members, n_rows, n_outputs)."""
 
     def count_votes(self, X: Any) -> npt.NDArray[np.int64]:
         """How many members vote for each class."""
@@ -135,7 +110,7 @@ class EstimatorMembers(FromEach):
 @saved.attributes(committees=saved.list_of(saved.instance("Forest"), at_least=1))
 @dataclass(frozen=True)
 class CommitteeMembers(FromEach):
-    """Committees of trees; each committee votes first and then has one vote."""
+    """Committees of trees; each committee has one vote, that of most of its trees."""
 
     committees: Sequence[Forest]
 
@@ -167,7 +142,7 @@ class CommitteeMembers(FromEach):
 
 
 def class_supports(estimator: Any, X: Any, classes: npt.NDArray[Any]) -> Floats:
-    """How much a fitted classifier supports each class: its probabilities, or else its vote."""
+    """Class supports of a fitted classifier: its probabilities, or 1 for its vote."""
     who = type(estimator).__name__
     if not hasattr(estimator, "predict_proba"):
         votes = np.asarray(estimator.predict(X))
@@ -182,12 +157,12 @@ def class_supports(estimator: Any, X: Any, classes: npt.NDArray[Any]) -> Floats:
 
 
 def concatenate(parts: Sequence[Any]) -> Any:
-    """Members of several parts in one, whatever they are."""
+    """Members of several parts in one."""
     return parts[0] if len(parts) == 1 else type(parts[0]).concatenate(parts)
 
 
 class LazyView(Sequence[Any]):
-    """A sequence whose items are made when they are asked for."""
+    """A sequence whose items are made on access."""
 
     def __init__(self, length: int, make: Callable[[int], Any]) -> None:
         self._length = length
@@ -208,4 +183,4 @@ class LazyView(Sequence[Any]):
         return (self._make(i) for i in range(self._length))
 
     def __repr__(self) -> str:
-        return f"<{self._length} estimators, made when asked for>"
+        return f"<{self._length} estimators, made on access>"

@@ -37,7 +37,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orfeon.data.row_hashes import copies, seen_with_copies
 from orfeon.members.adapter import (
-    FittedEnsemble,
+    Members,
     MembersNotVotingError,
     check_training_set,
     member_codes,
@@ -75,7 +75,7 @@ _REFUSED = {
 }
 
 
-class _ScikitLearn(FittedEnsemble):
+class _ScikitLearn(Members):
     """What the ensembles of scikit-learn have in common: ``estimators_`` and ``classes_``."""
 
     @property
@@ -405,7 +405,7 @@ _ADAPTERS: list[tuple[tuple[type, ...], type[_ScikitLearn]]] = [
 ]
 
 
-def adapt_scikit_learn(ensemble: Any) -> FittedEnsemble | None:
+def adapt_scikit_learn(ensemble: Any) -> Members | None:
     """A fitted ensemble of scikit-learn, whose members can be asked one by one."""
     for kinds, (reason, instead) in _REFUSED.items():
         if isinstance(ensemble, kinds):

@@ -27,7 +27,7 @@ _HOMES = {
     "RandomOrder": "random_order",
     "ReduceError": "reduce_error",
     "Rule": "rule",
-    "Selection": "orfeon.members.vote_matrix",
+    "Selection": "orfeon.members.votes",
     "SizeChoice": "auto_size",
     "error_curve": "curves",
     "order": "ordering",
@@ -35,14 +35,14 @@ _HOMES = {
     "order_partitions": "partitioned",
     "prune": "pruning",
     "prune_partitions": "partitioned",
-    "read_selection": "orfeon.members.vote_matrix",
+    "read_selection": "orfeon.members.votes",
     "reference_direction": "orientation",
     "search_exhaustive": "exhaustive",
     "search_genetic": "genetic",
 }
 
 if TYPE_CHECKING:
-    from orfeon.members.vote_matrix import Selection, read_selection
+    from orfeon.members.votes import Selection, read_selection
     from orfeon.ordering.auto_size import SizeChoice
     from orfeon.ordering.boosting_based import BoostingBased
     from orfeon.ordering.clustering import Clustering

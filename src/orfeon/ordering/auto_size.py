@@ -17,8 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from orfeon.data.row_hashes import hash_rows
-from orfeon.members.vote_input import Source
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection, Source
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.rule import Rule
 from orfeon.utils.types import Floats, Integers

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.kernels.ordering import order as kernels
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.ordering.rule import Arrangement, Rule, check_switches
 from orfeon.ordering.ties import TOLERANCE, first_of_least
 from orfeon.utils.types import Floats

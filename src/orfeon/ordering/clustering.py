@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orfeon.members.vote_matrix import EXACT_IN_SINGLE, Selection
+from orfeon.members.votes import EXACT_IN_SINGLE, Selection
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.rule import Arrangement, Rule, first_appearances

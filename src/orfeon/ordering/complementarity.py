@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from orfeon.kernels.ordering import order as kernels
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.ordering.curves import kernel_arrays
 from orfeon.ordering.regression import order_by_squared_error
 from orfeon.ordering.rule import Arrangement, Rule

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.members.vote_input import read_source
-from orfeon.members.vote_matrix import NO_VOTE, Selection
+from orfeon.members.votes import NO_VOTE, Selection, read_source
 from orfeon.utils.types import Integers
 
 #: The opponent in a contest against silence: the true class needs a vote.

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.kernels.ordering import order as kernels
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.ordering.contests import Contests, find_contests, read_votes
 from orfeon.ordering.reduce_error import ReduceError
 from orfeon.utils.progress import ProgressBar

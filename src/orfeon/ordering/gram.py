@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.members.vote_matrix import EXACT_IN_SINGLE, NothingCountsError, Selection
+from orfeon.members.votes import EXACT_IN_SINGLE, NothingCountsError, Selection
 from orfeon.utils.types import Integers
 
 #: Whole numbers below this are exact in float64.

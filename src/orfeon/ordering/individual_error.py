@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.ordering.ties import TOLERANCE
 

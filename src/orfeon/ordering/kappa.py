@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.members.vote_matrix import EXACT_IN_SINGLE, Selection
+from orfeon.members.votes import EXACT_IN_SINGLE, Selection
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.utils.types import Floats
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.trees.cart import CARTClassifier, PruningRule

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from orfeon.ensembles.dask_parts import is_dask
-from orfeon.members.vote_input import On, Source, read_source
-from orfeon.members.vote_matrix import Selection, Task, read_selection
+from orfeon.members.votes import On, Selection, Source, Task, read_selection, read_source
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.gram import gram_of_chunks, read_chunks
 from orfeon.ordering.rule import Arrangement, Rule, as_rule

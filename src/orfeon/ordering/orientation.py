@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.utils.types import Floats

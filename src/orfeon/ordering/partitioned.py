@@ -19,14 +19,17 @@ from sklearn.utils import column_or_1d
 from orfeon.data.training_set import check_length
 from orfeon.ensembles.dask_parts import Part, is_dask, read_parts, rows_of_part, values_of_part
 from orfeon.members import adapt
-from orfeon.members.vote_input import (
+from orfeon.members.votes import (
+    NothingCountsError,
+    Selection,
     Source,
     check_has_labels,
     codes_of_labels,
-    read_source,
-    refuse_beside_ensemble,
+    read_ensemble,
+    read_selection,
+    reject_vote_options,
+    whole_weights,
 )
-from orfeon.members.vote_matrix import NothingCountsError, Selection, read_selection, whole_weights
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.individual_error import IndividualError
@@ -161,7 +164,7 @@ def refuse_for_partitions(on: Any, no_vote: Any, task: Any) -> None:
     """Refuse what ``order`` and ``prune`` take for samples in memory only."""
     if on != "train":
         raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="train".')
-    refuse_beside_ensemble(no_vote, task)
+    reject_vote_options({"no_vote": no_vote, "task": task}, "a matrix of votes")
 
 
 class _Asking:
@@ -254,7 +257,7 @@ def _selection(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> Selec
         if _num_samples(rows) == 0 == len(values):
             return None
         weights = None if weight is None else values_of_part(weight)
-        return read_source(ensemble, rows, values, weights, was_trained_on=False).selection
+        return read_ensemble(ensemble, rows, values, weights, was_trained_on=False).selection
     except NothingCountsError:
         return None
     except (ValueError, TypeError) as error:

@@ -21,7 +21,7 @@ from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.training import set_nested_params
 from orfeon.forest import Forest
 from orfeon.members import unpruned
-from orfeon.members.vote_input import read_source
+from orfeon.members.votes import read_ensemble
 from orfeon.ordering.ordering import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
@@ -127,12 +127,13 @@ class PrunedEnsemble(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta):  # t
         if is_open and self.random_state is not None:
             rule = RandomOrder(_seed_of_order(self.random_state))
         samples = self._train(whole, X, y, sample_weight)
-        source = read_source(
+        source = read_ensemble(
             whole, *samples, on="train" if self.on == "validation" else self.on,
             was_trained_on=self._was_trained_on(whole),
         )  # fmt: skip
         found = order_source(source, rule)
         self.kept_ = found.members(self.keep)
+        assert source.ensemble is not None
         self.ensemble_ = source.ensemble.subset(self.kept_)
         self.order_ = found.without_source()
         for name in ("n_features_in_", "feature_names_in_", "classes_"):

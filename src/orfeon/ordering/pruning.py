@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.ensembles.dask_parts import is_dask
-from orfeon.members.vote_input import On, Source, read_source
-from orfeon.members.vote_matrix import Task
+from orfeon.members.votes import On, Source, Task, read_source
 from orfeon.ordering.ordering import Keep, Order, order_source
 from orfeon.ordering.rule import Rule, as_rule
 

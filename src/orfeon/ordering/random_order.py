@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.utils.seeding import seed_sequence
 

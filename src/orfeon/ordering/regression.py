@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.kernels.ordering import order as kernels
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.ordering.curves import trivial_errors
 from orfeon.ordering.rule import Arrangement
 from orfeon.ordering.ties import first_of_least

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.members.vote_matrix import Selection
+from orfeon.members.votes import Selection
 from orfeon.utils import saved
 from orfeon.utils.registry import RuleNames
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.training_set import are_counts
-from orfeon.members.vote_matrix import NO_VOTE, NothingCountsError, whole_weights
+from orfeon.members.votes import NO_VOTE, NothingCountsError, whole_weights
 from orfeon.utils.types import Floats
 
 Reads = Literal["votes", "supports"]

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from orfeon.members.vote_matrix import NothingCountsError
+from orfeon.members.votes import NothingCountsError
 from orfeon.rules.answers import LabelledAnswers, Labels, Reads, read_labels, read_part
 from orfeon.rules.decider import (
     Decider,

@@ -225,7 +225,7 @@ def first_members(model: Any, found: Any, keep: float) -> Any:
 
 def _curves(model: Any, found: Any, X: Any, y: npt.NDArray[Any]) -> dict[str, list[float]]:
     """Errors of the first 1, 2, ... members, as trained and as ordered."""
-    from orfeon.members.vote_input import read_source
+    from orfeon.members.votes import read_source
     from orfeon.ordering import error_curve
 
     if found.n_classes:

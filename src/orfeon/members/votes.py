@@ -1,12 +1,13 @@
-"""What the members say of the selection samples, read once for all that is asked of them.
+"""Votes of members on labelled samples, from an ensemble or from a matrix, checked and coded once.
 
-Sample weights become whole numbers of steps: their sums are exact, so that the order of the
-samples, chunks, copies and threads never decide a tie.
+Sample weights become whole numbers of steps. Their sums are exact, so the order of the samples,
+chunks, copies and threads never decide a tie.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,11 +15,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
 
+from orfeon.base import class_codes
 from orfeon.data.training_set import are_counts
+from orfeon.members.adapter import Members, adapt
 from orfeon.utils.types import Floats, Integers
 from orfeon.utils.user_warning import warn_user
 
 Task = Literal["classification", "regression"]
+On = Literal["train", "out_of_bag"]
 
 #: Weights without a common step are rounded to this many bits below their mean.
 _WEIGHT_BITS = 20
@@ -32,21 +36,23 @@ _LARGEST = 2**52
 _TABLE = 1 << 16
 #: Whole numbers below this are exact in float32, in which products of matrices are fast.
 EXACT_IN_SINGLE = 2**24
-#: What stands for a member that does not vote.
+#: The code where a member does not vote.
 NO_VOTE = -1
+#: What to do where a matrix of votes comes with X, or labels come in the place of X.
+MATRIX_HINT = "A matrix of votes goes without X, and with y=labels."
 
 
 class NothingCountsError(ValueError):
-    """Samples were given of which none counts: no weight, no vote, or none at all."""
+    """No sample counts: they have no weight or no votes, or there are none."""
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What members say of the selection samples.
+    """Votes or predictions of members on the selection samples.
 
     Parameters
     ----------
-    said : ndarray of shape (n_members, n_samples)
+    answers : ndarray of shape (n_members, n_samples)
         Class codes, -1 where a member does not vote; in regression predictions, NaN where there is
         none.
     y : ndarray of shape (n_samples,)
@@ -66,7 +72,7 @@ class Selection:
     --------
     >>> from orfeon.ordering import read_selection
     >>> selection = read_selection([["a", "b"], ["b", "b"]], ["a", "b"])
-    >>> selection.said.tolist(), selection.right.tolist()
+    >>> selection.answers.tolist(), selection.right.tolist()
     ([[0, 1], [1, 1]], [[True, True], [False, True]])
     """
 
@@ -100,12 +106,12 @@ class Selection:
 
     @cached_property
     def answered(self) -> npt.NDArray[np.bool_]:
-        """Where each member says anything."""
+        """Where each member votes or predicts."""
         return ~np.isnan(self.answers) if self.is_regression else np.asarray(self.answers >= 0)
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether every member answers everywhere."""
+        """Whether every member votes on every sample."""
         if self.is_regression:
             return not np.isnan(self.answers).any()
         return bool(self.answers.min() >= 0)
@@ -131,41 +137,16 @@ class Selection:
         return self.member_weights
 
     def samples(self, chosen: npt.NDArray[Any] | slice) -> Selection:
-        """The same members on some of the samples.
-
-        Parameters
-        ----------
-        chosen : ndarray or slice
-            Indices of samples, or a mask.
-
-        Returns
-        -------
-        Selection
-            Over these samples.
-        """
-        return Selection(
-            np.ascontiguousarray(self.answers[:, chosen]), self.y[chosen], self.weights[chosen],
-            self.n_classes, self.step, self.member_weights, self.classes,
+        """The same members on some of the samples, given by indices or a mask."""
+        return replace(
+            self, answers=np.ascontiguousarray(self.answers[:, chosen]), y=self.y[chosen],
+            weights=self.weights[chosen],
         )  # fmt: skip
 
     def members(self, chosen: npt.NDArray[Any]) -> Selection:
-        """Some of the members on the same samples.
-
-        Parameters
-        ----------
-        chosen : ndarray
-            Indices of members.
-
-        Returns
-        -------
-        Selection
-            Of these members, in the order given.
-        """
+        """Some of the members, in the order given, on the same samples."""
         weights = None if self.member_weights is None else self.member_weights[chosen]
-        return Selection(
-            self.answers[chosen], self.y, self.weights, self.n_classes, self.step, weights,
-            self.classes,
-        )  # fmt: skip
+        return replace(self, answers=self.answers[chosen], member_weights=weights)
 
 
 def read_selection(
@@ -177,19 +158,19 @@ def read_selection(
     task: Task | None = None,
     member_weights: Any = None,
 ) -> Selection:
-    """Read what members say of some samples.
+    """Read a matrix of votes or predictions.
 
     Parameters
     ----------
     votes : array of shape (n_members, n_samples)
         Labels that each member votes for, or numbers that it predicts. Entries that are None or
-        masked (:mod:`numpy.ma`) are no votes.
+        masked (:mod:`numpy.ma`) are missing votes.
     y : array of shape (n_samples,)
         True labels or targets.
     sample_weight : array of shape (n_samples,), optional
-        Weights of the samples; 0 is the same as leaving one out, 2 as giving it twice.
+        Sample weights: 0 leaves a sample out, 2 counts it twice.
     no_vote : optional
-        What stands in ``votes`` for a member that does not vote.
+        The entry of ``votes`` that marks a missing vote.
     task : {"classification", "regression"}, optional
         By default regression when ``y`` holds numbers with fractions.
     member_weights : array of shape (n_members,), optional
@@ -203,9 +184,9 @@ def read_selection(
     Examples
     --------
     >>> from orfeon.ordering import read_selection
-    >>> read_selection([[-1, 1], [1, 1]], [-1, 1]).said.tolist()
+    >>> read_selection([[-1, 1], [1, 1]], [-1, 1]).answers.tolist()
     [[0, 1], [1, 1]]
-    >>> read_selection([[-1, 1], [0, 1]], [0, 1], no_vote=-1).said.tolist()
+    >>> read_selection([[-1, 1], [0, 1]], [0, 1], no_vote=-1).answers.tolist()
     [[-1, 1], [0, 1]]
     """
     answers, absent = read_matrix(votes, no_vote)
@@ -223,7 +204,7 @@ def read_selection(
         task = "regression" if has_fractions(labels) else "classification"
         if task == "classification" and has_fractions(answers):
             raise ValueError(
-                "votes holds numbers with fractions and y whole numbers; say "
+                "votes holds numbers with fractions and y whole numbers; set "
                 'task="regression" if they are predictions, or give votes for classes.'
             )
     codes: npt.NDArray[Any]
@@ -257,34 +238,33 @@ def _read_labels(y: Any, no_vote: Any) -> npt.NDArray[Any]:
     assert_all_finite(labels, input_name="y")
     if no_vote is not None and (labels == no_vote).any():
         raise ValueError(
-            f"no_vote={no_vote!r} is among the labels in y; a vote for that class could not be "
-            "told from none. Mark missing votes by another value, or give a masked array."
+            f"no_vote={no_vote!r} is among the labels in y, so a vote for that class would look "
+            "like a missing one. Mark missing votes by another value, or give a masked array."
         )
     return np.asarray(labels)
 
 
 def _refuse_nan(answers: npt.NDArray[Any], absent: npt.NDArray[np.bool_] | None) -> None:
-    """Say what to do about NaN among votes."""
+    """Reject NaN among votes, unless it marks missing ones."""
     if answers.dtype.kind == "f":
         is_nan = np.isnan(answers) if absent is None else np.isnan(answers) & ~absent
         if is_nan.any():
             member, sample = np.argwhere(is_nan)[0]
             raise ValueError(
-                f"votes contains NaN, first of member {member} on sample {sample}; if that is no "
-                "vote, say so with no_vote=np.nan."
+                f"votes contains NaN, first of member {member} on sample {sample}; if that is a "
+                "missing vote, set no_vote=np.nan."
             )
 
 
 def read_matrix(votes: Any, no_vote: Any) -> tuple[Any, npt.NDArray[np.bool_] | None]:
-    """The matrix of what members say, and where they say nothing."""
+    """The matrix of votes, and where votes are missing."""
     masked = np.ma.getmaskarray(votes) if isinstance(votes, np.ma.MaskedArray) else None
     answers = np.asarray(votes)
     if answers.ndim != 2 or answers.size == 0:
         is_empty = answers.ndim == 2 and answers.shape[0] > 0
         raise (NothingCountsError if is_empty else ValueError)(
-            f"votes has shape {answers.shape}; a matrix with a row for each member and a "
-            "column for "
-            "each sample is expected, with at least one of each."
+            f"votes has shape {answers.shape}; a matrix with a row for each member and a column "
+            "for each sample is expected, with at least one of each."
         )
     if answers.dtype.kind == "c":
         raise ValueError("votes holds complex numbers; labels or real numbers are expected.")
@@ -354,15 +334,15 @@ def _codes(
 def _codes_by_table(
     answers: npt.NDArray[Any], absent: Any, y: npt.NDArray[Any]
 ) -> tuple[npt.NDArray[np.int32], Integers, npt.NDArray[Any]] | None:
-    """The same for whole numbers that do not lie far apart, without sorting them."""
+    """Class codes of whole numbers in a small range, without sorting them."""
     kind = np.result_type(answers, y) if answers.dtype != y.dtype else y.dtype
     least, most = int(min(answers.min(), y.min())), int(max(answers.max(), y.max()))
     if most - least >= _TABLE or most > np.iinfo(np.int64).max:
         return None
     places = np.arange(most - least + 1)
     is_class = np.isin(places, y.astype(np.int64) - least)
-    for row, gap in zip(answers, answers if absent is None else absent, strict=True):
-        is_class[(row if absent is None else row[~gap]).astype(np.int64) - least] = True
+    for row, missing in zip(answers, answers if absent is None else absent, strict=True):
+        is_class[(row if absent is None else row[~missing]).astype(np.int64) - least] = True
     code = np.where(is_class, np.cumsum(is_class) - 1, NO_VOTE).astype(np.int32)
     if least == 0 and is_class.all() and answers.dtype == np.int32 and absent is None:
         codes = np.ascontiguousarray(answers)
@@ -393,7 +373,7 @@ def warn_of_other_labels(selection: Selection) -> None:
         warn_user(
             f"votes holds {alone[0]!s}, which is not in y, and nobody votes for {never[0]!s}, "
             "which is: do both name the classes in the same way? The votes of an ensemble are "
-            "class codes; as labels they are classes_[votes].",
+            "class codes; classes_[votes] gives labels.",
         )
 
 
@@ -448,10 +428,198 @@ def whole_weights(sample_weight: Any, n_samples: int) -> tuple[Integers, float]:
 
 
 def _those_that_count(read: Selection) -> Selection:
-    """Leave out samples of no weight, and those on which nobody votes."""
+    """Leave out samples without weight, and those without votes."""
     counts = read.weights > 0
     if not read.is_complete:
         counts &= read.answered.any(axis=0)
         if not counts.any():
             raise NothingCountsError("votes holds no vote on any sample of positive weight.")
     return read if counts.all() else read.samples(counts)
+
+
+# -- where votes come from -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Votes, the members that gave them, and which samples these members had not seen."""
+
+    selection: Selection
+    find_left_out: Callable[..., npt.NDArray[np.bool_]] | None = None
+    ensemble: Members | None = None
+    was_trained_on: bool = False
+
+    @cached_property
+    def left_out(self) -> Selection | None:
+        """Only the votes on samples that members did not see; None when that is not known."""
+        selection = self.selection
+        if not selection.is_complete:
+            return selection  # it is out-of-bag already
+        if self.find_left_out is None:
+            return None
+        try:
+            mask = self.find_left_out(must_verify=not self.was_trained_on)
+        except ValueError:
+            return None
+        absent = np.nan if selection.is_regression else NO_VOTE
+        return replace(
+            selection,
+            answers=np.where(mask, selection.answers, absent).astype(selection.answers.dtype),
+        )
+
+
+def present_name(on: Any) -> Any:
+    """The current value of ``on``; the one of 0.1 gets a warning."""
+    if isinstance(on, str) and on == "examples":
+        warn_user('on="examples" is now on="train"; 0.3 will not know the old name.', FutureWarning)
+        return "train"
+    return on
+
+
+def checked_on(on: Any) -> On:
+    """The value of ``on``, "train" or "out_of_bag"."""
+    current: Any = present_name(on)
+    if current not in ("train", "out_of_bag"):
+        raise ValueError(f'on={on!r} is not allowed; use "train" or "out_of_bag".')
+    return current
+
+
+def read_source(
+    members_or_votes: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    on: On = "train",
+    no_vote: Any = None,
+    task: Task | None = None,
+) -> Source:
+    """Votes of an ensemble on ``X``, or those of a matrix."""
+    check_has_labels(members_or_votes, y, "the selection samples")
+    if can_be_queried(members_or_votes):
+        reject_vote_options({"no_vote": no_vote, "task": task}, "a matrix of votes")
+        return read_ensemble(members_or_votes, X, y, sample_weight, on=on)
+    if X is not None:
+        raise ValueError(
+            f"X is given, and the {type(members_or_votes).__name__} before it is no ensemble "
+            f"and holds no fitted estimators. {MATRIX_HINT}"
+        )
+    if checked_on(on) == "out_of_bag":
+        raise ValueError(
+            'on="out_of_bag" needs an ensemble; in a matrix of votes, mark the votes on samples '
+            "that a member was trained on with no_vote=."
+        )
+    return read_votes(members_or_votes, y, sample_weight, no_vote=no_vote, task=task)
+
+
+def read_votes(
+    votes: Any, y: Any, sample_weight: Any = None, *, no_vote: Any = None, task: Task | None = None
+) -> Source:
+    """Votes of a matrix."""
+    if y is None:
+        raise ValueError("y is missing: the votes need the true labels or targets.")
+    read = read_selection(votes, y, sample_weight, no_vote=no_vote, task=task)
+    warn_of_other_labels(read)
+    return Source(read)
+
+
+def read_ensemble(
+    ensemble: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    on: On = "train",
+    was_trained_on: bool | None = None,
+) -> Source:
+    """Votes of a fitted ensemble on the selection samples."""
+    on = checked_on(on)
+    check_has_labels(ensemble, y, "the selection samples")
+    if X is None:
+        raise ValueError("X is missing: an ensemble needs the selection samples to vote on.")
+    members = adapt(ensemble)
+    answers = members.answers(X)
+    labels = column_or_1d(y)
+    if answers.shape[1] != len(labels):
+        raise ValueError(
+            f"X has {answers.shape[1]} rows and y has {len(labels)} values; one value for each row "
+            "is expected."
+        )
+    given = None if sample_weight is None else np.asarray(sample_weight)
+    counts = whole_weights(given, len(labels))[0] > 0
+    targets, absent, task = labels, np.nan, "regression"
+    if members.classes is not None:
+        targets, absent = codes_of_labels(labels, members.classes, counts), NO_VOTE
+        task = "classification"
+
+    def find_left_out(*, must_verify: bool = False) -> npt.NDArray[np.bool_]:
+        return members.out_of_bag(X, labels, given, must_verify=must_verify)[:, counts]
+
+    if on == "out_of_bag":
+        mask = members.out_of_bag(X, labels, given)
+        answers = np.where(mask, answers, absent).astype(answers.dtype)
+    selection = read_selection(
+        answers, targets, given, no_vote=absent, task=task,  # type: ignore[arg-type]
+        member_weights=members.member_weights,
+    )  # fmt: skip
+    is_known = on == "train" and was_trained_on is not False
+    return Source(selection, find_left_out if is_known else None, members, bool(was_trained_on))
+
+
+def are_votes(given: Any, X: Any, y: Any, name: str, on: Any = "train") -> bool:
+    """Whether a function for ensembles was given a matrix of votes, which is deprecated."""
+    if can_be_queried(given):
+        return False
+    call = f"{name}_votes(votes, y)"
+    if y is None or X is not None:
+        what = "y is missing" if y is None else "X is given"
+        raise ValueError(
+            f"{what}, and the {type(given).__name__} before it is no ensemble and holds no "
+            f"fitted estimators. {call} takes a matrix of votes."
+        )
+    if on != "train":
+        raise ValueError(
+            f"on={on!r} needs an ensemble; {call} takes a matrix of votes, in which no_vote= marks "
+            "those on samples that the member was trained on."
+        )
+    warn_user(
+        f"{name}() takes ensembles; use {call} for a matrix of votes. 0.3 will refuse it here.",
+        FutureWarning,
+    )
+    return True
+
+
+def check_has_labels(members_or_votes: Any, y: Any, what: str) -> None:
+    """Reject missing labels."""
+    if y is None:
+        hint = "" if can_be_queried(members_or_votes) else f" {MATRIX_HINT}"
+        raise ValueError(f"y is missing: {what} need the true labels or targets.{hint}")
+
+
+def reject_vote_options(options: Mapping[str, Any], where: str) -> None:
+    """Reject options that say how to read a matrix of votes."""
+    for name in ("no_vote", "task"):
+        if options.get(name) is not None:
+            raise ValueError(f"{name}={options[name]!r} is for {where}; an ensemble knows it.")
+
+
+def can_be_queried(given: Any) -> bool:
+    """Whether it is an ensemble or a list of estimators, and no matrix."""
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given):
+        first = given[0]
+        if isinstance(first, list | tuple) and len(first) == 2 and isinstance(first[0], str):
+            given = first[1]
+        else:
+            given = first
+    is_members = hasattr(given, "votes") and hasattr(given, "subset")
+    return is_members or hasattr(given, "fit") or hasattr(given, "predict")
+
+
+def codes_of_labels(
+    y: npt.NDArray[Any], classes: npt.NDArray[Any], counts: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int64]:
+    """Codes of labels in the classes of an ensemble."""
+    codes = np.zeros(len(y), np.int64)
+    why = "the ensemble does not know; its classes are "
+    codes[counts] = class_codes(y[counts], classes, "y holds", why)
+    return codes
