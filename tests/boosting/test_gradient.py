@@ -19,8 +19,7 @@ from orfeon.boosting.gradient import (
     values_of,
 )
 from orfeon.boosting.losses import AbsoluteError, HuberError, QuantileError, SquaredError
-from orfeon.boosting.patience import Patience
-from orfeon.boosting.stopping import Validation, Watch, draw_folds
+from orfeon.boosting.stopping import Patience, Validation, Watch, draw_folds
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
 from orfeon.forest import Forest

@@ -9,7 +9,7 @@ from tests.boosting.gradient_settings import data, each, scores
 from tests.shared import assert_same_forest
 
 from orfeon import CARTRegressor, GradientBoostingClassifier, GradientBoostingRegressor
-from orfeon.boosting.gradient_samples import gather_samples
+from orfeon.boosting.gradient import gather_samples
 from orfeon.data.schema import Schema
 from orfeon.datasets import make_friedman1
 from orfeon.growth.binning import bin_table
@@ -42,7 +42,7 @@ def test_copies_are_one_row_however_they_are_given():
 def test_rows_that_differ_are_never_copies(monkeypatch):
     """Not even those of the same hash."""
     monkeypatch.setattr(
-        "orfeon.boosting.gradient_samples.hash_rows", lambda X, y: np.zeros(len(y), np.uint64)
+        "orfeon.boosting.gradient.hash_rows", lambda X, y: np.zeros(len(y), np.uint64)
     )
     X, y = np.array([[1.0], [1.0], [2.0], [2.0]]), np.array([3.0, 3.0, 3.0, 4.0])
     assert gathered(X, y)[0].weights.tolist() == [2.0, 1.0, 1.0]

@@ -12,8 +12,14 @@ from orfeon.boosting.class_losses import (
     LogLoss,
     MultinomialLoss,
 )
-from orfeon.boosting.losses import AbsoluteError, HuberError, QuantileError, SquaredError
-from orfeon.boosting.quantiles import grouped_quantiles, weighted_quantile
+from orfeon.boosting.losses import (
+    AbsoluteError,
+    HuberError,
+    QuantileError,
+    SquaredError,
+    grouped_quantiles,
+    weighted_quantile,
+)
 
 OF_NUMBERS = [SquaredError(), AbsoluteError(), HuberError(0.7), QuantileError(0.3)]
 OF_CLASSES = [LogLoss(), ExponentialLoss(), MultinomialLoss(4)]

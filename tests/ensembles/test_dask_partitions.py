@@ -12,8 +12,7 @@ from tests.shared import assert_same_forest
 from orfeon import C45Classifier, PartitionedClassifier, PartitionedRegressor
 from orfeon.data.schema import Schema
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.ensembles.dask_parts import is_dask, read_parts
-from orfeon.ensembles.dask_training import Look, agree
+from orfeon.ensembles.dask_parts import Look, agree, is_dask, read_parts
 
 dask = pytest.importorskip("dask", reason="the collections are those of Dask, not installed")
 array = pytest.importorskip("dask.array")
@@ -240,9 +239,9 @@ def test_what_does_not_fit_together_is_refused(samples):
 
 def test_what_needs_all_samples_in_one_place_is_refused(samples):
     X, y = arrays_of(*samples)
-    with pytest.raises(ValueError, match=r"oob_score=True asks members about the partitions"):
+    with pytest.raises(ValueError, match=r"oob_score=True needs members to predict the partitions"):
         refused(X, y, oob_score=True)
-    with pytest.raises(ValueError, match=r"importance='permutation' asks members"):
+    with pytest.raises(ValueError, match=r"importance='permutation' needs members"):
         refused(X, y, importance="permutation")
     with pytest.raises(ValueError, match=r"combine='naive_bayes' learns from answers"):
         refused(X, y, combine="naive_bayes")

@@ -33,7 +33,7 @@ from orfeon import (
     WaggingClassifier,
 )
 from orfeon.datasets import make_waveform
-from orfeon.ensembles.training import seed_estimator
+from orfeon.ensembles.base import seed_estimator
 
 OTHERS = [
     LogisticRegression(C=0.1),

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
-from orfeon.boosting.bounded import BoundsMixin
+from orfeon.boosting.bounds import BoundsMixin
 from orfeon.boosting.learners import Sampling, draw_sample
 from orfeon.boosting.loop import HALF, PERFECT, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.weighted_vote import WeightedVoteMixin

@@ -1,5 +1,8 @@
 """AdaBoost.M2: boosting several classes by the pseudo-loss over mislabels.
 
+A mislabel is a pair of a sample and a class that is not its own. Weights over mislabels rate a
+member by how well it separates the right class of a sample from each wrong one.
+
 References
 ----------
 Freund and Schapire (1997). A decision-theoretic generalization of on-line learning and an
@@ -14,17 +17,48 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.boosting.adaboost import TINY
 from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.bounds import pseudo_loss_bound
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
-from orfeon.boosting.mislabels import MislabelWeights
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.trees.cart import CARTClassifier
 from orfeon.utils.types import Floats
+
+
+class MislabelWeights:
+    """Weights of the mislabels of some samples, which sum to 1."""
+
+    def __init__(self, labels: npt.NDArray[np.integer], weights: Floats, n_classes: int) -> None:
+        spread = np.repeat(weights[:, None].astype(np.float64), n_classes, axis=1)
+        spread[np.arange(len(labels)), labels] = 0.0
+        self.labels = labels
+        self.weights: Floats = spread / spread.sum() if n_classes > 1 else spread
+
+    @property
+    def of_samples(self) -> Floats:
+        """Weight of all mislabels of each sample."""
+        return np.asarray(self.weights.sum(axis=1))
+
+    def own(self, supports: Floats) -> Floats:
+        """What is said of each sample's own class, of shape (n_rows, 1)."""
+        return np.asarray(supports[np.arange(len(self.labels)), self.labels][:, None])
+
+    def pseudo_loss(self, supports: Floats) -> float:
+        """Half of the weighted mean of 1 - h(x, y) + h(x, wrong)."""
+        return float(0.5 * (self.weights * (1.0 - self.own(supports) + supports)).sum())
+
+    def multiply(self, factors: Floats) -> None:
+        """Multiply the weights, and make them sum to 1 again."""
+        present = self.weights > 0
+        weights = self.weights * factors
+        weights /= weights.sum()
+        weights[present & (weights < TINY)] = TINY  # from 0 they could not rise again
+        self.weights = weights
 
 
 class M2Scheme(Scheme):

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.boosting.adaboost_r2 import MedianBooster, distances, without_unit
 from orfeon.boosting.base import AVERAGED, BOOSTED
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
-from orfeon.boosting.regression import MedianBooster, distances, without_unit
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented

@@ -2,6 +2,7 @@
 
 A member's loss on a sample is its distance from the target, divided by the largest such distance
 so that it is from 0 to 1. The larger the loss, the less the weight of the sample is reduced.
+AdaBoost.R takes its distances and its weighted median from here.
 
 References
 ----------
@@ -16,16 +17,63 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.base import AVERAGED, BOOSTED
+from orfeon.boosting.base import AVERAGED, BOOSTED, BoostedEnsemble
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
-from orfeon.boosting.regression import MedianBooster, distances, without_unit
+from orfeon.boosting.weighted_vote import WeightedMedianMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
+from orfeon.trees.cart import CARTRegressor
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
+
+#: A prediction that is off by less than this share of the largest target is right but for rounding.
+ROUNDING = 1e-12
+#: The same as a share of the range of the targets.
+_OF_RANGE = 1e-9
+
+
+def without_unit(weights: Floats) -> Floats:
+    """Weights on a scale of about one: the unit that they are measured in does not matter."""
+    largest = float(weights.max())
+    if (weights == largest).all():
+        return np.ones(len(weights))
+    return np.asarray(np.ldexp(weights, -int(np.frexp(largest)[1])))
+
+
+def distances(answers: npt.ArrayLike, targets: Floats) -> Floats:
+    """How far predictions are from targets; nothing, where rounding explains it."""
+    numbers = np.asarray(answers, dtype=np.float64)
+    if np.isnan(numbers).any():
+        raise ValueError(
+            f"estimator predicts NaN for {int(np.isnan(numbers).sum())} of {len(targets)} training "
+            "samples; only numbers can be boosted."
+        )
+    away = np.abs(numbers - targets)
+    largest = np.abs(targets).max()
+    # Far from 0 the digits that are left must tell targets apart, and are not all taken for noise.
+    noise = max(min(ROUNDING * largest, _OF_RANGE * np.ptp(targets)), 4 * np.spacing(largest))
+    return np.where(away <= noise, 0.0, away)
+
+
+class MedianBooster(WeightedMedianMixin, BoostedEnsemble):
+    """A boosted regressor whose members are trees of depth three unless others are given."""
+
+    estimator: object
+
+    def _base(self) -> object:
+        return CARTRegressor(max_depth=3) if self.estimator is None else self.estimator
+
+    @property
+    def betas_(self) -> Floats:
+        """Odds of the members' errors, e / (1 - e): votes are the logarithms of 1 / beta."""
+        check_is_fitted(self, "members_")
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.errors_ / (1.0 - self.errors_))
+
 
 Loss = Literal["linear", "square", "exponential"]
 

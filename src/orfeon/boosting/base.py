@@ -27,7 +27,7 @@ from orfeon.boosting.loop import (
     Scheme,
     boost,
 )
-from orfeon.boosting.patience import Patience
+from orfeon.boosting.stopping import Patience
 from orfeon.boosting.vote_sums import Tally
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR

@@ -21,11 +21,11 @@ import numpy.typing as npt
 
 from orfeon.boosting.loop import HALF, LEAST_SHARE, MemberOutput, RoundResult, Run, Scheme, boost
 from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.base import Recipe, Trained
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
 from orfeon.ensembles.perturbation import draw_seed, member_generator
-from orfeon.ensembles.training import Recipe, Trained
 from orfeon.forest import Forest
 from orfeon.trees.base import MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier

@@ -32,10 +32,10 @@ from orfeon.boosting.majority_of_three import (
     filtering_error,
 )
 from orfeon.data.training_set import TrainingSet, are_counts, fractions_error
+from orfeon.ensembles.base import EstimatorTraining, Recipe, TreeTraining
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import Perturbation, member_generator, sample_size
-from orfeon.ensembles.training import EstimatorTraining, Recipe, TreeTraining
 from orfeon.ensembles.voting import VotesMixin
 from orfeon.members.members import EstimatorMembers, concatenate
 from orfeon.trees.base import BaseTree

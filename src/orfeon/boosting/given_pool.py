@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from orfeon.boosting.loop import MemberOutput
 from orfeon.boosting.stump_pool import TIE
 from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.base import seed_estimator
 from orfeon.ensembles.perturbation import draw_seed, member_generator
-from orfeon.ensembles.training import seed_estimator
 from orfeon.members.members import EstimatorMembers
 from orfeon.utils import saved
 from orfeon.utils.types import Floats

@@ -4,6 +4,9 @@ A round fits one tree for each score to the negative gradient of the loss, lets 
 each leaf adds, and adds a share of it (Friedman 2001). Trees may see a random part of the samples
 (Friedman 2002) and of the features.
 
+Copies of a sample become one row with a weight, so that it does not matter, to the last bit, how
+they were given, and a heavy row costs no more than a light one.
+
 Scores are added up tree by tree in training as in prediction, so both agree to the last bit, and a
 run goes on from a model as if it had never ended.
 
@@ -20,12 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.losses import Loss
+from orfeon.data.row_hashes import hash_rows
+from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
@@ -239,3 +245,48 @@ def fill_inner_values(forest: Forest) -> None:
         weight[is_leaf] * forest.value[is_leaf, 0], total,
     )  # fmt: skip
     forest.value[~is_leaf, 0] = total[~is_leaf] / weight[~is_leaf]
+
+
+#: Whole-number weights of a lower sum are taken as copies; copies are drawn up to this sum.
+MOST_COPIES = 1e9
+
+
+def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
+    """The samples of a training set, copies of one in one row."""
+    hashes = hash_rows(data.X, data.y)
+    order = np.lexsort((data.sample_weights, hashes))
+    X, y, weights, hashes = data.X[order], data.y[order], data.sample_weights[order], hashes[order]
+    copies = None
+    if are_counts(weights) and weights.sum() < MOST_COPIES:
+        first = _first_copies(X, y, hashes)
+        copies = np.add.reduceat(weights, first)
+        X, y, hashes = X[first], y[first], hashes[first]
+    factors = 1.0 if data.class_factors is None else data.class_factors[y]
+    if copies is None:
+        sample = Sample(X, y, _scaled(weights * factors, np.ones(len(y))))
+    else:
+        own = _scaled(factors * np.ones(len(y)), copies)
+        sample = Sample(X, y, own * copies, None if (copies == 1).all() else copies)
+    return sample, sha256(hashes.tobytes() + sample.weights.tobytes()).hexdigest()
+
+
+def _first_copies(
+    X: Floats, y: npt.NDArray[Any], hashes: npt.NDArray[np.uint64]
+) -> npt.NDArray[np.int64]:
+    """Where the copies of each sample begin, among rows sorted by their hashes."""
+    again = np.flatnonzero(hashes[1:] == hashes[:-1]) + 1
+    same = (X[again] == X[again - 1]) | (np.isnan(X[again]) & np.isnan(X[again - 1]))
+    again = again[same.all(axis=1) & (y[again] == y[again - 1])]
+    return np.delete(np.arange(len(hashes)), again)
+
+
+def _scaled(weights: Floats, copies: Floats) -> Floats:
+    """Weights of one copy: whole numbers as they are, others of about 1 on average."""
+    if are_counts(weights) and np.sum(weights * copies) < MOST_COPIES:
+        return weights
+    if (weights == weights[0]).all():
+        return np.ones(len(weights))
+    # By powers of two, so that no bit is lost; first to where no mean can overflow.
+    weights = weights * np.exp2(-np.round(np.log2(weights.max())))
+    mean = np.sum(weights * copies) / copies.sum()
+    return np.asarray(weights * np.exp2(-np.round(np.log2(mean))))

@@ -20,12 +20,12 @@ from orfeon.boosting.gradient import (
     Sample,
     Stage,
     fill_inner_values,
+    gather_samples,
     split_gains,
 )
-from orfeon.boosting.gradient_samples import gather_samples
 from orfeon.boosting.losses import Loss
-from orfeon.boosting.patience import Patience
 from orfeon.boosting.stopping import (
+    Patience,
     Validation,
     Watch,
     cross_validated_rounds,

@@ -19,10 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.boosting_igp import Boosting, BoostingIGPClassifier
 from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.base import Recipe, Trained
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
-from orfeon.ensembles.training import Recipe, Trained
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import CommitteeMembers

@@ -14,8 +14,8 @@ from sklearn.utils.validation import has_fit_parameter
 from orfeon.base import class_factors
 from orfeon.boosting.loop import Learner, MemberOutput
 from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.base import seed_estimator
 from orfeon.ensembles.perturbation import draw_seed
-from orfeon.ensembles.training import seed_estimator
 from orfeon.forest import Forest
 from orfeon.growth import split_halves
 from orfeon.growth.reweighted import ReweightedTrees

@@ -19,7 +19,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.quantiles import grouped_quantiles, weighted_quantile
 from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
@@ -228,3 +227,31 @@ class HuberError(Loss):
         deviation = np.clip(gap - median[leaves[0]], -width, width)
         total = sums_by_leaf(leaves, deviation * weights, n_leaves)
         return median + _ratio(total, sums_by_leaf(leaves, weights, n_leaves))
+
+
+def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
+    """The least value with at least this share of the weight at or below it."""
+    groups = np.zeros(len(values), np.int64)
+    return float(grouped_quantiles(values, weights, groups, 1, share)[0])
+
+
+def grouped_quantiles(
+    values: Floats, weights: Floats, groups: Integers, n_groups: int, share: float
+) -> Floats:
+    """The weighted quantile of each group, all with one sort."""
+    # Sorting by value and then, stably, by small integers is faster than sorting by both.
+    order = np.argsort(values)
+    narrow = groups.astype(np.int16) if n_groups < 1 << 15 else groups
+    order = order[np.argsort(narrow[order], kind="stable")]
+    # One running sum over all groups: each weighs about 1 in it, or light ones would be lost among
+    # heavy ones. By powers of two, so that sums of counts stay exact.
+    totals = np.bincount(groups, weights=weights, minlength=n_groups)
+    weights = np.ldexp(weights, -np.frexp(totals)[1][groups])
+    running = np.cumsum(weights[order])
+    ends = np.cumsum(np.bincount(groups, minlength=n_groups))
+    after = np.concatenate([[0.0], running])[ends]
+    before = np.concatenate([[0.0], after[:-1]])
+    # Rounding of the share must not skip a value that just reaches it.
+    wanted = before + share * (after - before) * (1.0 - 1e-12)
+    at = np.minimum(np.searchsorted(running, wanted), len(values) - 1)
+    return np.asarray(np.where(totals > 0, values[order][at], 0.0), dtype=np.float64)

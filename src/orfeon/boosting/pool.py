@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.adaboost import AdaBoostScheme
 from orfeon.boosting.base import STOPPING, VOTED, BoostedEnsemble
-from orfeon.boosting.bounded import BoundsMixin
+from orfeon.boosting.bounds import BoundsMixin
 from orfeon.boosting.given_pool import PoolLearner, read_pool
 from orfeon.boosting.loop import Learner, Run, Scheme
 from orfeon.boosting.stump_pool import StumpLearner, StumpPool

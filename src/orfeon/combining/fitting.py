@@ -13,7 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from orfeon.base import class_codes
 from orfeon.data.training_set import fractions_error
-from orfeon.ensembles.training import seed_estimator
+from orfeon.ensembles.base import seed_estimator
 from orfeon.members.members import class_supports
 from orfeon.utils.types import Floats
 

@@ -180,7 +180,7 @@ class CombinesMixin(QueryMixin):
 
     def _check_decider(self) -> None:
         """Refuse a rule that is made for another number of members."""
-        if self._rule is not None:
+        if isinstance(self.combine, CombiningRule) and not self._is_own:
             _ = self.decider_
 
     def _learning_weights(self, y: npt.NDArray[Any], weights: Floats) -> Floats:

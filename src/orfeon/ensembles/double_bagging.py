@@ -20,11 +20,17 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from orfeon.data.schema import Schema
 from orfeon.data.training_set import TrainingSet
-from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.base import (
+    ENSEMBLE,
+    ESTIMATOR,
+    IndependentEnsemble,
+    Recipe,
+    Trained,
+    TreeTraining,
+)
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Perturbation, draw_with_replacement
-from orfeon.ensembles.training import Recipe, Trained, TreeTraining
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.forest import Forest
 from orfeon.trees import CARTClassifier

@@ -22,8 +22,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import KnownClassesMixin
-from orfeon.ensembles.dask_parts import is_dask
-from orfeon.ensembles.dask_prediction import predict_lazily
+from orfeon.ensembles.dask_parts import is_dask, predict_lazily
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import Importance

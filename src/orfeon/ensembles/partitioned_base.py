@@ -11,13 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.training_set import TrainingSet, are_counts
-from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
+from orfeon.ensembles.base import (
+    ENSEMBLE,
+    ESTIMATOR,
+    EstimatorTraining,
+    Recipe,
+    Trained,
+    TreeTraining,
+)
 from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
-from orfeon.ensembles.dask_parts import is_dask, read_parts
-from orfeon.ensembles.dask_training import agree, look_at_parts, train_parts
+from orfeon.ensembles.dask_parts import agree, is_dask, look_at_parts, read_parts, train_parts
 from orfeon.ensembles.out_of_bag import LEAVING_OUT
 from orfeon.ensembles.perturbation import Perturbation, draw_with_replacement, member_generator
-from orfeon.ensembles.training import EstimatorTraining, Recipe, Trained, TreeTraining
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.members.members import concatenate
 from orfeon.trees.base import BaseTree

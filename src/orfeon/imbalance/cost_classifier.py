@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import TabularClassifierMixin, TabularEstimator
 from orfeon.data.frames import check_shape
-from orfeon.ensembles.training import seed_estimator
+from orfeon.ensembles.base import seed_estimator
 from orfeon.forest import Forest
 from orfeon.trees.limits import LIMITS
 from orfeon.utils import saved

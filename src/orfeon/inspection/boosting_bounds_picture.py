@@ -19,8 +19,7 @@ import numpy.typing as npt
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.bounded import BoundsMixin
-from orfeon.boosting.bounds import edge_bound, error_bound, vote_bound
+from orfeon.boosting.bounds import BoundsMixin, edge_bound, error_bound, vote_bound
 from orfeon.inspection._fitting import make_room
 from orfeon.inspection._reading import read_class_votes, read_weights
 from orfeon.rendering.figure import (

@@ -19,9 +19,9 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from orfeon.base import class_codes
-from orfeon.data.training_set import check_length
 from orfeon.boosting.base import BoostedEnsemble
 from orfeon.data.schema import names_of
+from orfeon.data.training_set import check_length
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances

@@ -36,7 +36,7 @@ from orfeon.base import TabularClassifierMixin, TabularEstimator
 from orfeon.combining import fitting
 from orfeon.data.schema import Schema
 from orfeon.ensembles.bagging import BaggingClassifier
-from orfeon.ensembles.training import set_nested_params
+from orfeon.ensembles.base import set_nested_params
 from orfeon.forest import Forest
 from orfeon.ordering.fresh_samples import (
     Regions,

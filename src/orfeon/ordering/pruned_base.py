@@ -17,8 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from orfeon.data.training_set import are_counts, check_length, read_weights, rows_with_copies
+from orfeon.ensembles.base import set_nested_params
 from orfeon.ensembles.holdout import set_aside
-from orfeon.ensembles.training import set_nested_params
 from orfeon.forest import Forest
 from orfeon.members import unpruned
 from orfeon.members.votes import read_ensemble
