@@ -43,12 +43,9 @@ _ANSWERS = 1 << 23
 
 
 @saved.attributes(
-    _learnt=saved.one_of(
-        saved.none,
-        saved.tuple_with(
-            saved.subclass("CombiningRule"), saved.subclass("CombiningRule", "Decider")
-        ),
-    )
+    kept_=saved.optional(saved.indices),  # these three by prune()
+    order_=saved.optional(saved.instance("Order")),
+    error_curve_=saved.optional(saved.array("f8", 1, 2)),
 )
 class QueryMixin:
     """Members that an ensemble can query for rows."""
@@ -62,6 +59,14 @@ class QueryMixin:
         def _query(self, query: Callable[[Any], Any], rows: Any, axis: int) -> Any: ...
 
 
+@saved.attributes(
+    _learnt=saved.one_of(
+        saved.none,
+        saved.tuple_with(
+            saved.subclass("CombiningRule"), saved.subclass("CombiningRule", "Decider")
+        ),
+    )
+)
 class CombinesMixin(QueryMixin):
     """Members whose answers are combined by ``combine``."""
 
