@@ -1,10 +1,13 @@
-"""What trees and ensembles share: reading a table of samples, and rows to predict."""
+"""What all estimators share: reading a training set and rows to predict, fits that fail cleanly."""
 
 from __future__ import annotations
 
+import functools
 from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -338,3 +341,28 @@ class TabularRegressorMixin(RegressorMixin):  # type: ignore[misc]
         self, y: npt.NDArray[Any], weights: Floats
     ) -> tuple[npt.NDArray[Any], int, Floats | None]:
         return y, 0, None
+
+
+MethodT = TypeVar("MethodT", bound=Callable[..., Any])
+
+
+def transactional(fit: MethodT) -> MethodT:
+    """A ``fit`` that changes the estimator completely or not at all."""
+
+    @functools.wraps(fit)
+    def whole_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with restored_on_failure(self):
+            return fit(self, *args, **kwargs)
+
+    return cast(MethodT, whole_or_nothing)
+
+
+@contextmanager
+def restored_on_failure(estimator: Any) -> Iterator[dict[str, Any]]:
+    """Give an estimator back as it was when what it is given is refused, or a fit interrupted."""
+    before = dict(estimator.__dict__)
+    try:
+        yield before
+    except BaseException:
+        estimator.__dict__ = dict(before)  # in one step, which a second Ctrl-C cannot divide
+        raise

@@ -25,9 +25,8 @@ from orfeon import (
     RandomForestClassifier,
 )
 from orfeon.base import class_factors
-from orfeon.data.row_hashes import hash_rows
 from orfeon.data.schema import Schema
-from orfeon.data.training_set import MAX_UNITS, TrainingSet
+from orfeon.data.training_set import MAX_UNITS, TrainingSet, hash_rows
 
 # -- hashes ----------------------------------------------------------------------------------------
 

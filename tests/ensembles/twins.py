@@ -12,7 +12,7 @@ from tests.shared import assert_same_forest
 
 import orfeon.ensembles
 from orfeon import C45Classifier, CARTClassifier, CARTRegressor, IGPTreeClassifier, StumpClassifier
-from orfeon.data.row_hashes import hash_rows
+from orfeon.data.training_set import hash_rows
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.utils.seeding import seed_sequence
 

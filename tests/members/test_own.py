@@ -14,7 +14,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import orfeon
-from orfeon.data.row_hashes import copies
+from orfeon.data.training_set import copies
 from orfeon.datasets import make_waveform
 from orfeon.members import Members, adapt
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orfeon.ensembles.adapter import OwnEnsemble
-from orfeon.ensembles.provenance import CHOSEN
+from orfeon.ensembles.ensemble import CHOSEN
 from orfeon.members.adapter import unless_equal
 from orfeon.utils.types import Floats, Integers, Mask
 

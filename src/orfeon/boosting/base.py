@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import restored_on_failure
 from orfeon.boosting.adapter import OwnBoostedEnsemble
 from orfeon.boosting.learners import EstimatorLearner, ProvidesLearner, Sampling, TreeLearner
 from orfeon.boosting.loop import (
@@ -32,10 +33,9 @@ from orfeon.boosting.vote_sums import Tally
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import OWN
-from orfeon.ensembles.ensemble import Ensemble
+from orfeon.ensembles.ensemble import Ensemble, WarmStart
 from orfeon.ensembles.holdout import hash_samples, set_aside
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.ensembles.provenance import WarmStart
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import concatenate
@@ -44,7 +44,6 @@ from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose, seed_sequence
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 

@@ -27,9 +27,8 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.forest import Forest
-from orfeon.trees.base import MemberSamples
+from orfeon.trees.base import Criterion, MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier
-from orfeon.trees.limits import Criterion
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 

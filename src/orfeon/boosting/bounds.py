@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.ensembles.provenance import CHOSEN
+from orfeon.ensembles.ensemble import CHOSEN
 from orfeon.utils.types import Floats
 
 

@@ -21,7 +21,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import TabularClassifierMixin
+from orfeon.base import TabularClassifierMixin, transactional
 from orfeon.boosting.loop import LEAST_SHARE
 from orfeon.boosting.majority_of_three import (
     Distribution,
@@ -38,14 +38,12 @@ from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import Perturbation, member_generator, sample_size
 from orfeon.ensembles.voting import VotesMixin
 from orfeon.members.members import EstimatorMembers, concatenate
-from orfeon.trees.base import BaseTree
+from orfeon.trees.base import LIMITS, BaseTree
 from orfeon.trees.cart import CARTClassifier
-from orfeon.trees.limits import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose, seed_sequence
-from orfeon.utils.transactional_fit import transactional
 from orfeon.utils.types import Floats, Integers
 from orfeon.utils.user_warning import warn_user
 

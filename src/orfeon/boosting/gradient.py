@@ -30,8 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.losses import Loss
-from orfeon.data.row_hashes import hash_rows
-from orfeon.data.training_set import TrainingSet, are_counts
+from orfeon.data.training_set import TrainingSet, are_counts, hash_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest

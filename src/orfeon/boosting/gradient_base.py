@@ -13,6 +13,7 @@ from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import restored_on_failure
 from orfeon.boosting.base import STOPPING, warn_that_none_is_set_aside
 from orfeon.boosting.gradient import (
     AdditiveModel,
@@ -35,20 +36,18 @@ from orfeon.data.presorted import Table
 from orfeon.data.training_set import are_counts
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.base import ENSEMBLE
-from orfeon.ensembles.ensemble import Ensemble
+from orfeon.ensembles.ensemble import Ensemble, warn_that_none_is_added
 from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.ensembles.provenance import warn_that_none_is_added
 from orfeon.forest import Forest
 from orfeon.growth import Growth
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.trees import CARTRegressor
-from orfeon.trees.limits import LIMITS, features_per_node, least_weight
+from orfeon.trees.base import LIMITS, features_per_node, least_weight
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 

@@ -26,7 +26,7 @@ from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import CommitteeMembers
-from orfeon.trees.limits import Criterion
+from orfeon.trees.base import Criterion
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval
 

@@ -31,7 +31,7 @@ from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.documentation import documented
 from orfeon.members.members import LazyView
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.base import LIMITS
 from orfeon.trees.stump import StumpClassifier
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, _clone_parametrized

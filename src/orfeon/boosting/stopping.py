@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from orfeon.boosting.gradient import AdditiveModel, Sample, Stage, values_of
 from orfeon.boosting.losses import Loss
-from orfeon.data.row_hashes import hash_rows
+from orfeon.data.training_set import hash_rows
 from orfeon.ensembles.holdout import deal_folds
 from orfeon.forest import Forest
 from orfeon.utils.types import Floats

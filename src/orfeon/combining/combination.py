@@ -13,7 +13,7 @@ from sklearn.utils import column_or_1d
 from orfeon.base import class_codes
 from orfeon.data.training_set import check_length
 from orfeon.ensembles.decision import only_left_out
-from orfeon.ensembles.provenance import was_trained_on
+from orfeon.ensembles.ensemble import was_trained_on
 from orfeon.members import Members, adapt
 from orfeon.members.votes import (
     NO_VOTE,

@@ -20,18 +20,17 @@ from sklearn.utils import Bunch, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import TabularEstimator, class_codes
+from orfeon.base import TabularEstimator, class_codes, restored_on_failure
 from orfeon.combining.fitting import Method, check_kind, fit_weighted, fresh, is_frozen, query
 from orfeon.combining.level_one import check_unseen, warn_of_memory
 from orfeon.combining.out_of_fold import Split, out_of_fold
 from orfeon.combining.tables import is_frame
 from orfeon.combining.training_units import Units, read_splits
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import _BaseComposition, _fit_context, _safe_indexing
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 
 Given = tuple[Any, Any, Any]

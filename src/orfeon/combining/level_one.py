@@ -17,7 +17,7 @@ import numpy.typing as npt
 from orfeon.base import class_codes
 from orfeon.combining.fitting import Method, is_frozen
 from orfeon.combining.training_units import Units, can_be_learnt_from
-from orfeon.ensembles.provenance import was_trained_on
+from orfeon.ensembles.ensemble import was_trained_on
 from orfeon.members import adapt
 from orfeon.members.adapter import NoOutOfBagError
 from orfeon.utils.scikit_learn import _num_samples, _safe_indexing

@@ -14,7 +14,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from threadpoolctl import threadpool_limits
 
-from orfeon.base import TabularClassifierMixin, TabularEstimator, TabularRegressorMixin, class_codes
+from orfeon.base import (
+    TabularClassifierMixin,
+    TabularEstimator,
+    TabularRegressorMixin,
+    class_codes,
+    restored_on_failure,
+)
 from orfeon.combining.expectation_maximisation import Mixture, maximise
 from orfeon.combining.fitting import check_kind
 from orfeon.combining.gating import Gates, in_fewer_directions, responsibilities
@@ -32,12 +38,11 @@ from orfeon.data.training_set import TrainingSet, check_length
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.perceptrons.base import in_samples
 from orfeon.perceptrons.inputs import Inputs
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, _fit_context, _safe_indexing
 from orfeon.utils.seeding import Purpose, branch
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 
 #: Standard deviation of what goes into the softmax of the gates that are drawn to begin with.

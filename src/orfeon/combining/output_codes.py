@@ -31,18 +31,17 @@ from sklearn.utils import get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import TabularClassifierMixin, TabularEstimator
+from orfeon.base import TabularClassifierMixin, TabularEstimator, restored_on_failure
 from orfeon.combining.composition import prefer
 from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
 from orfeon.combining.tables import is_frame
 from orfeon.perceptrons.base import in_samples
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import HasMethods, StrOptions, _fit_context, _safe_indexing
 from orfeon.utils.seeding import Purpose, branch
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 
 Code = npt.NDArray[np.int8]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.combining.out_of_fold import Split, check_splits, splits_of
-from orfeon.data.row_hashes import hash_rows
+from orfeon.data.training_set import hash_rows
 from orfeon.ensembles.holdout import deal_folds
 from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
 from orfeon.utils.seeding import Purpose, branch

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
 
-from orfeon.data.row_hashes import copies, seen_with_copies
+from orfeon.data.training_set import copies, seen_with_copies
+from orfeon.ensembles.ensemble import CHOSEN, origin_of
 from orfeon.ensembles.out_of_bag import LeavingOut
 from orfeon.ensembles.partitioned import PartitionedClassifier, PartitionedRegressor
-from orfeon.ensembles.provenance import CHOSEN, origin_of
 from orfeon.members.adapter import Members
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Floats, Integers, Mask

@@ -19,22 +19,19 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import class_factors
+from orfeon.base import class_factors, restored_on_failure
 from orfeon.data.training_set import TrainingSet, are_counts, fractions_error, rows_with_copies
-from orfeon.ensembles.ensemble import Ensemble
+from orfeon.ensembles.ensemble import Ensemble, WarmStart
 from orfeon.ensembles.perturbation import Perturbation, draw_seed, member_generator
-from orfeon.ensembles.provenance import WarmStart
 from orfeon.growth import split_halves
 from orfeon.growth.blocks import MOST, run_in_blocks
 from orfeon.members.members import EstimatorMembers, concatenate
-from orfeon.trees.base import BaseTree, MemberSamples
+from orfeon.trees.base import LIMITS, BaseTree, MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier
-from orfeon.trees.limits import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, _fit_context, _safe_indexing
 from orfeon.utils.seeding import seed_sequence
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
 

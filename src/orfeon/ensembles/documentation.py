@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from textwrap import dedent
 from typing import TypeVar
 
-from orfeon.trees.limits import TEXTS
+from orfeon.trees.base import TEXTS
 from orfeon.utils.text import filled_docstring
 
 ClassT = TypeVar("ClassT", bound=type)

@@ -23,7 +23,7 @@ from orfeon.ensembles.voting import (
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.trees.random_tree import RandomTreeClassifier, RandomTreeRegressor
 
 #: Parameters that are handed on to each tree.

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from orfeon.data.row_hashes import hash_rows
 from orfeon.data.schema import Schema
+from orfeon.data.training_set import hash_rows
 from orfeon.utils.types import Integers
 
 #: Rows of a sparse matrix that are looked at in one go.

@@ -20,7 +20,7 @@ from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.growth import split_halves
 from orfeon.trees import IGPTreeClassifier
-from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.trees.base import CRITERION, LIMITS, Criterion
 
 #: Parameters that are handed on to each tree.
 OF_TREES = ("criterion", "max_depth", "min_weight_fraction_leaf", "categorical_features")

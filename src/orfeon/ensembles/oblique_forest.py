@@ -21,7 +21,7 @@ from orfeon.ensembles.voting import (
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.trees.oblique import OBLIQUE, ObliqueTreeClassifier, ObliqueTreeRegressor
 
 #: Parameters that are handed on to each tree.

@@ -18,13 +18,12 @@ from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.data.row_hashes import hash_rows, seen_with_copies
-from orfeon.data.training_set import TrainingSet
+from orfeon.data.training_set import TrainingSet, hash_rows, seen_with_copies
 from orfeon.ensembles.base import IndependentEnsemble
 from orfeon.ensembles.decision import COUNTS, CombinesMixin, only_left_out
+from orfeon.ensembles.ensemble import origin_of
 from orfeon.ensembles.holdout import hash_samples
 from orfeon.ensembles.perturbation import draw_seed, member_generator
-from orfeon.ensembles.provenance import origin_of
 from orfeon.forest import Forest
 from orfeon.forest.neighbourhood import forest_weights, proximities
 from orfeon.forest.permutation import PermutationImportances, oob_permutation_importances

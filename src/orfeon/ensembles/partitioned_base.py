@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.base import restored_on_failure, transactional
 from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.ensembles.base import (
     ENSEMBLE,
@@ -29,7 +30,6 @@ from orfeon.trees.base import BaseTree
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval
 from orfeon.utils.seeding import Purpose, seed_sequence
-from orfeon.utils.transactional_fit import restored_on_failure, transactional
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from orfeon.ensembles.voting import (
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
-from orfeon.trees.limits import CRITERION, LIMITS, Criterion, features_per_node
+from orfeon.trees.base import CRITERION, LIMITS, Criterion, features_per_node
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions
 

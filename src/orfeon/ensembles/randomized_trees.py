@@ -23,7 +23,7 @@ from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
-from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.utils.scikit_learn import Interval
 
 #: Parameters that are handed on to each tree.

@@ -20,8 +20,8 @@ from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.class_sampling import draw_by_class
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.documentation import documented
+from orfeon.ensembles.ensemble import CHOSEN, origin_of
 from orfeon.ensembles.perturbation import Perturbation, draw_seed, member_generator
-from orfeon.ensembles.provenance import CHOSEN, origin_of
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
     CLASSIFIER,
@@ -32,7 +32,7 @@ from orfeon.ensembles.voting import (
 from orfeon.forest import Forest
 from orfeon.forest.permutation import features_used
 from orfeon.trees import CARTClassifier, CARTRegressor
-from orfeon.trees.limits import LIMITS, features_per_node
+from orfeon.trees.base import LIMITS, features_per_node
 from orfeon.utils import saved
 
 

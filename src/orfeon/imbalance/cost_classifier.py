@@ -22,7 +22,7 @@ from orfeon.base import TabularClassifierMixin, TabularEstimator
 from orfeon.data.frames import check_shape
 from orfeon.ensembles.base import seed_estimator
 from orfeon.forest import Forest
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import HasMethods, StrOptions
 from orfeon.utils.seeding import seed_sequence

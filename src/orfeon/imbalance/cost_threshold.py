@@ -27,13 +27,13 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from orfeon.base import restored_on_failure
 from orfeon.data.training_set import are_counts, fractions_error, rows_with_copies
 from orfeon.ensembles.bagging import BaggingClassifier
 from orfeon.imbalance.cost_classifier import CostClassifier
 from orfeon.imbalance.costs import read_costs
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions, _fit_context, _safe_indexing
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats, Integers
 
 

@@ -25,14 +25,13 @@ import numpy.typing as npt
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
-from orfeon.base import class_factors
+from orfeon.base import class_factors, restored_on_failure
 from orfeon.data.training_set import MAX_UNITS, are_counts, rows_with_copies
 from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
 from orfeon.imbalance.costs import read_costs
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _fit_context, _safe_indexing
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 
 

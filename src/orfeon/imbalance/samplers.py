@@ -14,10 +14,10 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.utils.multiclass import check_classification_targets
 
+from orfeon.base import restored_on_failure
 from orfeon.data.frames import check_shape, read_table
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions, _safe_indexing, is_pandas_na, is_scalar_nan
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Integers
 from orfeon.utils.user_warning import warn_user
 

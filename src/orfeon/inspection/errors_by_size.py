@@ -314,7 +314,7 @@ def curves_of_orders(
 
 def _called(given: Any, X: Any, y: Any, sample_weight: Any, has_others: bool) -> On:
     """What the first samples are called: nothing is said of training that is not known."""
-    from orfeon.ensembles.provenance import was_trained_on
+    from orfeon.ensembles.ensemble import was_trained_on
     from orfeon.members import unpruned
 
     if has_others or (X is not None and was_trained_on(unpruned(given), X, y, sample_weight)):

@@ -316,7 +316,7 @@ def _left_out(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Mask
 
 
 def _warn_of_training_set(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> None:
-    from orfeon.ensembles.provenance import was_trained_on
+    from orfeon.ensembles.ensemble import was_trained_on
 
     if was_trained_on(ensemble, X, y, sample_weight):
         warn_user(

@@ -37,7 +37,7 @@ _PARTS = {
     "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",
     "orfeon.combining.mean_answers": "MeanAnswers",
     "orfeon.data.schema": "Schema",
-    "orfeon.ensembles.provenance": "Origin",
+    "orfeon.ensembles.ensemble": "Origin",
     "orfeon.forest": "Forest",
     "orfeon.forest.permutation": "PermutationImportances",
     "orfeon.growth.cross_validated": "CrossValidation",

@@ -35,7 +35,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orfeon.data.row_hashes import copies, seen_with_copies
+from orfeon.data.training_set import copies, seen_with_copies
 from orfeon.members.adapter import (
     Members,
     MembersNotVotingError,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from orfeon.data.row_hashes import hash_rows
+from orfeon.data.training_set import hash_rows
 from orfeon.members.votes import Selection, Source
 from orfeon.ordering.curves import error_curve
 from orfeon.ordering.rule import Rule

@@ -32,7 +32,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import TabularClassifierMixin, TabularEstimator
+from orfeon.base import TabularClassifierMixin, TabularEstimator, transactional
 from orfeon.combining import fitting
 from orfeon.data.schema import Schema
 from orfeon.ensembles.bagging import BaggingClassifier
@@ -45,11 +45,10 @@ from orfeon.ordering.fresh_samples import (
     draw_pairs,
     mix_rows,
 )
+from orfeon.trees.base import LIMITS
 from orfeon.trees.c45 import C45Classifier
-from orfeon.trees.limits import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_context
-from orfeon.utils.transactional_fit import transactional
 from orfeon.utils.types import Floats, Integers
 
 Generation = Literal["auto", "leaves", "marginals", "pairs"]

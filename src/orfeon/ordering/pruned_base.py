@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from orfeon.base import transactional
 from orfeon.data.training_set import are_counts, check_length, read_weights, rows_with_copies
 from orfeon.ensembles.base import set_nested_params
 from orfeon.ensembles.holdout import set_aside
@@ -25,7 +26,7 @@ from orfeon.members.votes import read_ensemble
 from orfeon.ordering.ordering import Keep, Order, order_source
 from orfeon.ordering.random_order import RandomOrder
 from orfeon.ordering.rule import Rule, as_rule
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import (
     HasMethods,
@@ -36,7 +37,6 @@ from orfeon.utils.scikit_learn import (
     _safe_indexing,
 )
 from orfeon.utils.seeding import Purpose, branch, seed_sequence
-from orfeon.utils.transactional_fit import transactional
 from orfeon.utils.types import Floats
 
 Ordered = Literal["train", "out_of_bag", "validation"]

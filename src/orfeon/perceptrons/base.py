@@ -18,7 +18,7 @@ from orfeon.ensembles.perturbation import member_generator
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport, Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions

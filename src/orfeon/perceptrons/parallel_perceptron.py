@@ -10,7 +10,13 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import KnownClassesMixin, TabularClassifierMixin, class_codes, class_factors
+from orfeon.base import (
+    KnownClassesMixin,
+    TabularClassifierMixin,
+    class_codes,
+    class_factors,
+    restored_on_failure,
+)
 from orfeon.boosting.learners import Sampling
 from orfeon.data.training_set import TrainingSet, check_length
 from orfeon.ensembles.documentation import documented
@@ -22,7 +28,6 @@ from orfeon.perceptrons.learner import PerceptronLearner
 from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions, _fit_context, _ovr_decision_function
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 
 MultiClass = Literal["one_vs_rest", "one_vs_one"]

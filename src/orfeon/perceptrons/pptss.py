@@ -10,18 +10,18 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import restored_on_failure
 from orfeon.data.training_set import TrainingSet
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
 from orfeon.perceptrons.p_delta import Course, Solution, rated_weight
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.selection import ONE_CLASS, Selection, select_samples
-from orfeon.trees.limits import LIMITS
+from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport, Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import branch, seed_sequence
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats, Integers
 
 #: What is known of a round.

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.base import TabularRegressorMixin
+from orfeon.base import TabularRegressorMixin, restored_on_failure
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.documentation import documented
 from orfeon.perceptrons import p_delta
@@ -23,7 +23,6 @@ from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.p_delta import LearningRate, Mode, PDelta, Rule
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, _fit_context
-from orfeon.utils.transactional_fit import restored_on_failure
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
 

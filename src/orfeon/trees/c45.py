@@ -31,8 +31,15 @@ from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.forest import Forest
 from orfeon.growth.c45 import C45Growth, grow_c45
 from orfeon.kernels.c45.information import GRAINS
-from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin
-from orfeon.trees.limits import LIMITS, features_per_node, least_weight, with_limits
+from orfeon.trees.base import (
+    LIMITS,
+    BaseTree,
+    MemberSamples,
+    TreeClassifierMixin,
+    features_per_node,
+    least_weight,
+    with_limits,
+)
 from orfeon.utils.scikit_learn import Interval, StrOptions
 
 

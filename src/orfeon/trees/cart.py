@@ -15,11 +15,14 @@ from orfeon.forest import Forest
 from orfeon.forest.pruning import PruningPath, prune_to_alpha, pruning_path
 from orfeon.growth import Growth, grow_forest, grow_pruned_forest
 from orfeon.growth.cross_validated import CrossValidation
-from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import (
+from orfeon.trees.base import (
     CRITERION,
     LIMITS,
+    BaseTree,
     Criterion,
+    MemberSamples,
+    TreeClassifierMixin,
+    TreeRegressorMixin,
     features_per_node,
     least_weight,
     with_limits,

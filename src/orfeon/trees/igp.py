@@ -20,8 +20,14 @@ import numpy.typing as npt
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_igp_forest
-from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin
-from orfeon.trees.limits import CRITERION, LIMITS, Criterion
+from orfeon.trees.base import (
+    CRITERION,
+    LIMITS,
+    BaseTree,
+    Criterion,
+    MemberSamples,
+    TreeClassifierMixin,
+)
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.seeding import tree_seeds

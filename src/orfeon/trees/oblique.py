@@ -13,8 +13,16 @@ from typing import Any, ClassVar
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
-from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import CRITERION, LIMITS, Criterion, least_weight
+from orfeon.trees.base import (
+    CRITERION,
+    LIMITS,
+    BaseTree,
+    Criterion,
+    MemberSamples,
+    TreeClassifierMixin,
+    TreeRegressorMixin,
+    least_weight,
+)
 from orfeon.utils.scikit_learn import Interval, StrOptions
 
 OBLIQUE: dict[str, list[Any]] = {

@@ -14,11 +14,14 @@ from typing import Any, ClassVar
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth, grow_forest
-from orfeon.trees.base import BaseTree, MemberSamples, TreeClassifierMixin, TreeRegressorMixin
-from orfeon.trees.limits import (
+from orfeon.trees.base import (
     CRITERION,
     LIMITS,
+    BaseTree,
     Criterion,
+    MemberSamples,
+    TreeClassifierMixin,
+    TreeRegressorMixin,
     features_per_node,
     least_weight,
     with_limits,
