@@ -26,8 +26,8 @@ from orfeon.boosting.loop import HALF, PERFECT, RoundResult, Scheme, perfect_vot
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.trees.stump import StumpClassifier
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.types import Floats
 
@@ -131,16 +131,14 @@ class AdaBoostScheme(Scheme):
             self._weights = self.initial
 
 
-@documented(estimator="a :class:`orfeon.StumpClassifier`", n_estimators="50")
+@documented(estimator="a :class:`orfeon.StumpClassifier`", n_boosted="50")
 class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     """Weighted vote of classifiers, each trained on what those before it got wrong.
 
     Parameters
     ----------
     <estimator>
-    n_estimators : int, default=50
-        Members at most. Fewer than half of them, where the run ends by itself,
-        come with a warning.
+    <n_boosted>
     <sampling>
     on_failure : {"stop", "restart", "bootstrap"}, default="stop"
         What follows when a member errs on half of the weight or more (it is dropped), or on

@@ -25,8 +25,8 @@ from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Schem
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.trees.cart import CARTClassifier
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
 
 
@@ -127,8 +127,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         The weights log(1 / beta) of the members.
     errors_ : ndarray of shape (n_members,)
         Pseudo-loss of each member in its round.
-    validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the samples set aside, after each member.
+    <validation_errors>
     error_bounds_ : ndarray of shape (n_members,)
         Bound of the training error after each member.
     <classes>

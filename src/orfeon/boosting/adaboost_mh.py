@@ -31,10 +31,10 @@ from orfeon.boosting.loop import Learner, Scheme
 from orfeon.boosting.vote_sums import Tally
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
-from orfeon.ensembles.documentation import documented
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.stump import StumpClassifier
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.int64]
@@ -150,8 +150,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
         The weights of the members' votes on each problem.
     errors_ : ndarray of shape (n_rounds,)
         Weighted error of each member over the pairs of a sample and a class.
-    validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the samples set aside, after each member.
+    <validation_errors>
     <classes>
 
     See Also
@@ -251,8 +250,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
         The weights of the members' votes on each pair.
     errors_ : ndarray of shape (n_rounds,)
         Weighted error of each member, averaged over the pairs that are not done yet.
-    validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the samples set aside, after each member.
+    <validation_errors>
     pairs_ : ndarray of shape (n_pairs, 2)
         The pairs, as indices into ``classes_``.
     <classes>

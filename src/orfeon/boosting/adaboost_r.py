@@ -27,8 +27,8 @@ from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Schem
 from orfeon.boosting.piecewise_linear import PiecewiseLinearWeights
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
 
 
@@ -126,7 +126,7 @@ class AdaBoostRScheme(Scheme):
 @documented(
     estimator="a :class:`orfeon.CARTRegressor` of ``max_depth=3``, as is usual in boosting "
     "for\n        regression",
-    n_estimators="50",
+    n_boosted="50",
 )
 class AdaBoostRRegressor(MedianBooster):
     """Weighted median of regressors, each trained on what those before it got wrong.
@@ -134,9 +134,7 @@ class AdaBoostRRegressor(MedianBooster):
     Parameters
     ----------
     <estimator>
-    n_estimators : int, default=50
-        Members at most. Fewer than half of them, where the run ends by itself,
-        come with a warning.
+    <n_boosted>
     <sampling>
     <combine_boosted_numbers>
     <stopping>

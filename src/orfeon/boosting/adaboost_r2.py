@@ -25,8 +25,8 @@ from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Schem
 from orfeon.boosting.weighted_vote import WeightedMedianMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.trees.cart import CARTRegressor
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
 
@@ -137,7 +137,7 @@ class AdaBoostR2Scheme(Scheme):
 @documented(
     estimator="a :class:`orfeon.CARTRegressor` of ``max_depth=3``, as is usual in boosting "
     "for\n        regression",
-    n_estimators="50",
+    n_boosted="50",
 )
 class AdaBoostR2Regressor(MedianBooster):
     """Weighted median of regressors, each trained on what those before were far off on.
@@ -145,9 +145,7 @@ class AdaBoostR2Regressor(MedianBooster):
     Parameters
     ----------
     <estimator>
-    n_estimators : int, default=50
-        Members at most. Fewer than half of them, where the run ends by itself,
-        come with a warning.
+    <n_boosted>
     loss : {"linear", "square", "exponential"}, default="linear"
         What the distance from the target costs, as a share s of the largest: s, its square, or
         1 - exp(-s).

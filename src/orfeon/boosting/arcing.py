@@ -18,8 +18,8 @@ from orfeon.boosting.loop import RoundResult, Scheme
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.trees.cart import CARTClassifier
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
 
 

@@ -23,12 +23,12 @@ from orfeon.boosting.loop import HALF, LEAST_SHARE, MemberOutput, RoundResult, R
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import Recipe, Trained
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.forest import Forest
 from orfeon.trees.base import Criterion, MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
@@ -153,12 +153,9 @@ class BoostingIGPClassifier(OfIGPTrees):
     n_estimators : int, default=100
         Trees at most. The run ends early when a tree errs on half of the weight, or on nothing;
         with fewer than half of them, it warns.
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
-    max_depth : int, optional
-        Most tests on a path.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, in the half that grows it, as a share of the whole weight.
+    <criterion>
+    <max_depth>
+    <least_weight_of_half>
     <categorical_features>
     <combine>
     <fitting>

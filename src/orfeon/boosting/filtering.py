@@ -33,7 +33,6 @@ from orfeon.boosting.majority_of_three import (
 )
 from orfeon.data.training_set import TrainingSet, are_counts, fractions_error
 from orfeon.ensembles.base import EstimatorTraining, Recipe, TreeTraining
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.ensemble import Ensemble
 from orfeon.ensembles.perturbation import Perturbation, member_generator, sample_size
 from orfeon.ensembles.voting import VotesMixin
@@ -41,6 +40,7 @@ from orfeon.members.members import EstimatorMembers, concatenate
 from orfeon.trees.base import LIMITS, BaseTree
 from orfeon.trees.cart import CARTClassifier
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose, seed_sequence
@@ -95,10 +95,8 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
     n_jobs : int, optional
         Threads that ask the members about new rows, through joblib. Training is one after the
         other.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything.
+    <verbose>
+    <random_state>
 
     Attributes
     ----------

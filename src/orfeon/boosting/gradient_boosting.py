@@ -28,8 +28,8 @@ from orfeon.boosting.gradient_base import (
 )
 from orfeon.boosting.gradient_documentation import GRADIENT_TEXTS
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.voting import CLASS_WEIGHT, StagedClassifierMixin, StagedRegressorMixin
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.types import Floats
 
@@ -43,8 +43,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
     loss : {"log_loss", "exponential"}, default="log_loss"
         The log-likelihood, or the loss of AdaBoost (two classes only).
     <growth>
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes.
+    <class_factors>
     <stopping>
     <fitting>
 

@@ -21,13 +21,13 @@ from orfeon.boosting.boosting_igp import Boosting, BoostingIGPClassifier
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import Recipe, Trained
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import CommitteeMembers
 from orfeon.trees.base import Criterion
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
 
 
@@ -46,12 +46,9 @@ class IGPCommitteesClassifier(OfIGPTrees):
         Number of committees.
     n_estimators : int, default=9
         Trees in a committee, at most.
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
-    max_depth : int, optional
-        Most tests on a path.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, in the half that grows it, as a share of the whole weight.
+    <criterion>
+    <max_depth>
+    <least_weight_of_half>
     <categorical_features>
     combine : {"majority", "soft"}, default="majority"
         Whether committees vote, or the vote shares within them are averaged.
@@ -59,10 +56,8 @@ class IGPCommitteesClassifier(OfIGPTrees):
         Whether a second ``fit`` with more committees adds to those there are.
     n_jobs : int, optional
         Threads, through joblib. The model does not depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything.
+    <verbose>
+    <random_state>
 
     Attributes
     ----------

@@ -21,9 +21,9 @@ from orfeon.boosting.loop import RoundResult, Scheme
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.wagging import poisson_weights
 from orfeon.trees.c45 import C45Classifier
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
 from orfeon.utils.types import Floats
 

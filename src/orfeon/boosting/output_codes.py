@@ -21,8 +21,8 @@ from orfeon.boosting.loop import Learner, MemberOutput, RoundResult, Scheme
 from orfeon.boosting.vote_sums import SupportTally, Tally
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
-from orfeon.ensembles.documentation import documented
 from orfeon.trees.cart import CARTClassifier
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.int64]
@@ -131,8 +131,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
         Colour, 0 or 1, of each class in each round.
     errors_ : ndarray of shape (n_members,)
         Pseudo-loss of each member in its round.
-    validation_errors_ : ndarray of shape (n_rounds,)
-        With ``n_iter_no_change``: error on the samples set aside, after each member.
+    <validation_errors>
     <classes>
 
     See Also

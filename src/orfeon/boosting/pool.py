@@ -29,11 +29,11 @@ from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import OWN, Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.members.members import LazyView
 from orfeon.trees.base import LIMITS
 from orfeon.trees.stump import StumpClassifier
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, _clone_parametrized
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Integers

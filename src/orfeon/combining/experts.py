@@ -23,7 +23,7 @@ from orfeon.combining.mixture_base import (
     BaseExpertsRegressor,
     BaseMixtureOfExperts,
 )
-from orfeon.ensembles.documentation import documented
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
 
 _N_EXPERTS: dict[str, list[Any]] = {"n_experts": [Interval(Integral, 1, None, closed="left")]}

@@ -22,7 +22,7 @@ from orfeon.combining.mixture_base import (
     BaseExpertsRegressor,
     BaseMixtureOfExperts,
 )
-from orfeon.ensembles.documentation import documented
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
 
 _TREE: dict[str, list[Any]] = {

@@ -156,7 +156,29 @@ def _orders(columns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def copy_groups(table: Table, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """A number for each sample that its copies share, in an order of content."""
+    """Number the samples so that copies of one sample share a number.
+
+    Parameters
+    ----------
+    table : Table
+        The features.
+    y : ndarray of shape (n_rows,)
+        Class codes or targets.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Group of each row. Groups are numbered by their content: the order of the rows does not
+        matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.data import Table
+    >>> from orfeon.growth import copy_groups
+    >>> copy_groups(Table(np.array([[2.0], [1.0], [2.0], [2.0]])), np.array([0, 0, 0, 1]))
+    array([1, 0, 1, 2])
+    """
     keys = (y, *table.ranks)
     order = np.lexsort(keys)
     new = np.zeros(len(order), dtype=bool)

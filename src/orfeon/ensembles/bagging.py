@@ -22,7 +22,6 @@ from sklearn.base import clone
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance, LeavingOut
 from orfeon.ensembles.perturbation import (
     Perturbation,
@@ -40,6 +39,7 @@ from orfeon.ensembles.voting import (
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.seeding import Purpose, branch
 

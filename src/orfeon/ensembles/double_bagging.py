@@ -29,12 +29,12 @@ from orfeon.ensembles.base import (
     TreeTraining,
 )
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Perturbation, draw_with_replacement
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.forest import Forest
 from orfeon.trees import CARTClassifier
 from orfeon.trees.base import BaseTree
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
 
 

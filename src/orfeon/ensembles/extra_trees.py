@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
@@ -25,6 +24,7 @@ from orfeon.ensembles.voting import (
 )
 from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.trees.random_tree import RandomTreeClassifier, RandomTreeRegressor
+from orfeon.utils.documentation import documented
 
 #: Parameters that are handed on to each tree.
 _OF_TREES = (

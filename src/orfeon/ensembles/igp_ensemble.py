@@ -15,12 +15,12 @@ import numpy as np
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.growth import split_halves
 from orfeon.trees import IGPTreeClassifier
 from orfeon.trees.base import CRITERION, LIMITS, Criterion
+from orfeon.utils.documentation import documented
 
 #: Parameters that are handed on to each tree.
 OF_TREES = ("criterion", "max_depth", "min_weight_fraction_leaf", "categorical_features")
@@ -52,12 +52,9 @@ class IGPEnsembleClassifier(OfIGPTrees):
     Parameters
     ----------
     <n_estimators>
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
-    max_depth : int, optional
-        Most tests on a path.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, in the half that grows it, as a share of the whole weight.
+    <criterion>
+    <max_depth>
+    <least_weight_of_half>
     <categorical_features>
     <combine>
     <class_weight>

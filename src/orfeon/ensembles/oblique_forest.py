@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
     CLASS_WEIGHT,
@@ -23,6 +22,7 @@ from orfeon.ensembles.voting import (
 )
 from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.trees.oblique import OBLIQUE, ObliqueTreeClassifier, ObliqueTreeRegressor
+from orfeon.utils.documentation import documented
 
 #: Parameters that are handed on to each tree.
 _OF_TREES = (
@@ -59,8 +59,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         paper.
     n_combined : int, default=3
         Features in each of them, with coefficients uniform in [-1, 1].
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
+    <criterion>
     <limits>
     <min_impurity_decrease>
     <categorical_features>

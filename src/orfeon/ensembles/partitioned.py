@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted
 from orfeon.base import KnownClassesMixin
 from orfeon.ensembles.dask_parts import is_dask, predict_lazily
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import Importance
 from orfeon.ensembles.partitioned_base import PartitionedEnsemble
 from orfeon.ensembles.voting import (
@@ -35,6 +34,7 @@ from orfeon.ensembles.voting import (
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import _fit_context
 
 
@@ -60,13 +60,9 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         samples in proportion to the weights. "balanced" goes by the classes of all samples in
         ``fit``, and by those of each chunk or partition of Dask on its own.
     <leaving_out>
-    n_jobs : int, optional
-        Threads (processes for base learners other than trees), through joblib. The model does not
-        depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything.
+    <n_jobs>
+    <verbose>
+    <random_state>
 
     Attributes
     ----------
@@ -221,13 +217,9 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
         of it.
     <combine_numbers>
     <leaving_out>
-    n_jobs : int, optional
-        Threads (processes for base learners other than trees), through joblib. The model does not
-        depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything.
+    <n_jobs>
+    <verbose>
+    <random_state>
 
     Attributes
     ----------

@@ -17,7 +17,6 @@ from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
 from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.subspace import draw_features
@@ -31,6 +30,7 @@ from orfeon.ensembles.voting import (
 from orfeon.trees import CARTClassifier, CARTRegressor
 from orfeon.trees.base import CRITERION, LIMITS, Criterion, features_per_node
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions
 
 FeaturesPer = Literal["node", "tree"]
@@ -87,8 +87,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         <log2>
     features_per : {"node", "tree"}, default="node"
         Whether features are drawn at each node, or once for each tree.
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
+    <criterion>
     <limits>
     <min_impurity_decrease>
     <categorical_features>

@@ -19,11 +19,11 @@ import numpy as np
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 from orfeon.trees.base import CRITERION, LIMITS, Criterion
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
 
 #: Parameters that are handed on to each tree.
@@ -42,8 +42,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     <n_estimators>
     n_best : int, default=20
         How many of the best splits of a node are picked from.
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
+    <criterion>
     <limits>
     <min_impurity_decrease>
     <categorical_features>

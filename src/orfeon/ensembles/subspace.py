@@ -19,7 +19,6 @@ from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.class_sampling import draw_by_class
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.ensemble import CHOSEN, origin_of
 from orfeon.ensembles.perturbation import Perturbation, draw_seed, member_generator
 from orfeon.ensembles.voting import (
@@ -34,6 +33,7 @@ from orfeon.forest.permutation import features_used
 from orfeon.trees import CARTClassifier, CARTRegressor
 from orfeon.trees.base import LIMITS, features_per_node
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 
 
 def draw_features(n_features: int, n_drawn: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -105,10 +105,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         Features drawn for each member: a number, a share or a rule; ``None`` for all.
         <log2>
     <combine>
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes. Each member sees all samples of the heaviest class, and of another
-        class a random share in proportion to its weight: with "balanced" as many samples of every
-        class.
+    <class_weight_drawn>
     <fitting>
 
     Attributes

@@ -22,11 +22,11 @@ from sklearn.base import clone
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
 
 

@@ -21,7 +21,6 @@ from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
 from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import (
@@ -32,6 +31,7 @@ from orfeon.ensembles.voting import (
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.types import Floats
 
@@ -94,10 +94,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     scale : float, default=2.0
         Standard deviation of the gaussian noise.
     <combine>
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes. Each member sees all samples of the heaviest class, and of another
-        class a random share in proportion to its weight: with "balanced" as many samples of every
-        class.
+    <class_weight_drawn>
     <leaving_out>
     <fitting>
 

@@ -24,13 +24,13 @@ from sklearn.base import clone
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.ensembles.out_of_bag import Importance, LeavingOut
 from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
 from orfeon.imbalance.metrics import least_weighty
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Integers

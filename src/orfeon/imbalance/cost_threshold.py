@@ -33,11 +33,13 @@ from orfeon.ensembles.bagging import BaggingClassifier
 from orfeon.imbalance.cost_classifier import CostClassifier
 from orfeon.imbalance.costs import read_costs
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions, _fit_context, _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
 
 @saved.attributes(threshold_=saved.optional(saved.number()))
+@documented()
 class CostThresholdClassifier(CostClassifier):
     """A classifier that predicts the class of least expected cost.
 
@@ -67,8 +69,7 @@ class CostThresholdClassifier(CostClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    <classes>
     cost_matrix_ : ndarray of shape (n_classes, n_classes)
         Costs of predicting the class of the column for a sample of the class of the row.
     threshold_ : float

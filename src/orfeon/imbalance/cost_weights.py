@@ -31,11 +31,13 @@ from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
 from orfeon.imbalance.costs import read_costs
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import _fit_context, _safe_indexing
 from orfeon.utils.types import Floats
 
 
 @saved.attributes(class_weights_=saved.floats)
+@documented()
 class CostSensitiveClassifier(CostClassifier):
     """A classifier trained on samples weighted by what an error on them costs.
 
@@ -54,8 +56,7 @@ class CostSensitiveClassifier(CostClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    <classes>
     cost_matrix_ : ndarray of shape (n_classes, n_classes)
         Costs of predicting the class of the column for a sample of the class of the row.
     class_weights_ : ndarray of shape (n_classes,)

@@ -22,7 +22,6 @@ from orfeon.boosting.loop import MemberOutput, RoundResult, Scheme
 from orfeon.data.schema import Schema
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
-from orfeon.ensembles.documentation import documented
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.categories import (
     BORDERLINE,
@@ -35,6 +34,7 @@ from orfeon.perceptrons.categories import (
 from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
 
@@ -107,9 +107,7 @@ class PPBoostClassifier(AdaBoostClassifier):
         negative, borderline and wrong. "balanced": the weight of these stays.
     quasi_noisy : {"vote", "all"}, default="vote"
         Whether a quasi-noisy sample is one that the vote, or that all perceptrons are wrong about.
-    pos_label : object, optional
-        The class of interest; the one of least weight by default, the second one when they weigh
-        the same.
+    <class_of_interest>
     <sampling>
     on_failure : {"restart", "stop", "bootstrap"}, default="restart"
         What follows when a member errs on half of the weight or more (it is dropped), or on

@@ -19,7 +19,6 @@ from orfeon.base import (
 )
 from orfeon.boosting.learners import Sampling
 from orfeon.data.training_set import TrainingSet, check_length
-from orfeon.ensembles.documentation import documented
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.categories import NAMES, QuasiNoisy, categorise
@@ -27,6 +26,7 @@ from orfeon.perceptrons.class_of_interest import class_code, code_of_interest
 from orfeon.perceptrons.learner import PerceptronLearner
 from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions, _fit_context, _ovr_decision_function
 from orfeon.utils.types import Floats
 
@@ -58,22 +58,17 @@ class ParallelPerceptronClassifier(
     multi_class : {"one_vs_rest", "one_vs_one"}, default="one_vs_rest"
         With more than two classes: a parallel perceptron for each class against the others, or for
         each pair of classes.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes.
+    <class_factors>
     <categorical_features>
-    warm_start : bool, default=False
-        Whether ``fit`` goes on from the weights and margins of the fit before.
+    <p_delta_continuing>
     n_jobs : int, optional
         Threads, with more than two classes. The model does not depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything.
+    <verbose>
+    <random_state>
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    <classes>
     minority_class_ : object
         The class of least weight in training, which counts as the class of interest; the second one
         when two weigh the same.

@@ -19,6 +19,7 @@ from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.selection import ONE_CLASS, Selection, select_samples
 from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.progress import CallbackSupport, Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import branch, seed_sequence
@@ -47,6 +48,7 @@ SELECTION: dict[str, list[Any]] = {
     best_round_=saved.integer(0),
     ended_=saved.string,
 )
+@documented()
 class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Parallel perceptron that selects its training set, for a rare class of interest.
 
@@ -60,11 +62,8 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         Whether such a sample is one that all perceptrons, or that their vote is wrong about.
     max_rounds : int, default=50
         Rounds at most.
-    pos_label : object, optional
-        The class of interest; the one of least weight by default, the second one when they weigh
-        the same.
-    verbose : int, default=0
-        Whether to show progress.
+    <class_of_interest>
+    <verbose>
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes everything; None leaves it to that of ``estimator``.
 

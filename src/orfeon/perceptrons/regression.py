@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from orfeon.base import TabularRegressorMixin, restored_on_failure
 from orfeon.data.training_set import TrainingSet
-from orfeon.ensembles.documentation import documented
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
 from orfeon.perceptrons.p_delta import LearningRate, Mode, PDelta, Rule
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, _fit_context
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
@@ -54,12 +54,9 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         direction.
     <p_delta_running>
     <categorical_features>
-    warm_start : bool, default=False
-        Whether ``fit`` goes on from the weights and margins of the fit before.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything.
+    <p_delta_continuing>
+    <verbose>
+    <random_state>
 
     Attributes
     ----------

@@ -16,10 +16,12 @@ from orfeon.perceptrons.class_of_interest import code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import SELECTION, PPTSSClassifier
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.types import Integers
 
 
 @saved.attributes(classifier_=saved.instance("PPTSSClassifier"))
+@documented()
 class PPTSSSampler(SelectionSampler):
     """The training set that a parallel perceptron selects, to put in front of any classifier.
 
@@ -39,8 +41,7 @@ class PPTSSSampler(SelectionSampler):
     pos_label : object, optional
         The class of interest; the least frequent by default. With more than two classes it is told
         from all others together.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything.
+    <random_state>
 
     Attributes
     ----------

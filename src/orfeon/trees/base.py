@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -30,10 +30,8 @@ from orfeon.growth import Growth
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import tree_seeds
-from orfeon.utils.text import filled_docstring
 from orfeon.utils.types import Floats
 
-ClassT = TypeVar("ClassT", bound=type)
 Criterion = Literal["gini", "entropy", "log_loss"]
 
 #: Constraints on the parameters that CART and its relatives share, for scikit-learn's validation.
@@ -62,17 +60,6 @@ LIMITS: dict[str, list[Any]] = {
 
 #: Constraints on the impurity of classification trees; "log_loss" is scikit-learn's other name.
 CRITERION: list[Any] = [StrOptions({"gini", "entropy", "log_loss"})]
-
-#: What several classes say of their limits, by name.
-TEXTS = {
-    "log2": '"log2" draws ``floor(log2(M) + 1)`` of M features, one more than in scikit-learn.',
-}
-
-
-def with_limits(cls: ClassT) -> ClassT:
-    """Fill the texts on limits into the docstring of a class."""
-    cls.__doc__ = filled_docstring(cls.__doc__, TEXTS)
-    return cls
 
 
 def least_weight(limit: float, total: float) -> float:

@@ -38,12 +38,12 @@ from orfeon.trees.base import (
     TreeClassifierMixin,
     features_per_node,
     least_weight,
-    with_limits,
 )
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 
 
-@with_limits
+@documented()
 class C45Classifier(TreeClassifierMixin, BaseTree):
     """C4.5 classification tree.
 
@@ -70,29 +70,19 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         or the exact one of the normal distribution, as Weka's J48 does.
     subtree_raising : bool, default=True
         Whether pruning may put the largest branch of a node in its place.
-    max_depth : int, optional
-        Most tests on a path.
-    max_features : int, float, "sqrt", "log2" or None, default=None
-        Features drawn at each node. <log2>
+    <max_depth>
+    <max_features>
     random_ties : bool, default=False
         Whether equally good tests are chosen at random; otherwise the first feature wins.
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which features are categorical; "auto" goes by their types.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes.
+    <categorical_features>
+    <class_factors>
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Seed of the random ties and of the features drawn.
 
     Attributes
     ----------
-    forest_ : Forest
-        The tree, as a forest of one.
-    schema_ : Schema
-        What the features are.
-    classes_ : ndarray
-        The classes.
-    feature_importances_ : ndarray
-        Share of each feature in the decrease of entropy.
+    <tree>
+    <classes>
 
     Examples
     --------

@@ -25,9 +25,9 @@ from orfeon.trees.base import (
     TreeRegressorMixin,
     features_per_node,
     least_weight,
-    with_limits,
 )
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 
 PruningRule = Literal["1se", "min"]
@@ -135,58 +135,29 @@ class _CART(BaseTree):
         return pruning_path(whole.forest_, 0, self._cost if risk is None else risk)
 
 
-@with_limits
+@documented()
 class CARTClassifier(TreeClassifierMixin, _CART):
     """Classification tree with exact binary splits and cost-complexity pruning.
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
+    <criterion>
     pruning : None, "cv" or float, default=None
         No pruning; by cross-validation; or at this price of a leaf (as a share of the samples).
-    pruning_rule : {"1se", "min"}, default="1se"
-        The smallest tree within one standard error of the least cross-validated error, or the
-        one of least error.
-    n_folds : int, default=10
-        Folds of the cross-validation. Copies of one sample (weights above one, repeated rows)
-        always share a fold.
-    keep_a_split : bool, default=True
-        Whether cross-validation may not return a single leaf while another tree is left.
-    max_depth : int, optional
-        Most tests on a path.
-    max_leaf_nodes : int, optional
-        Most leaves; the node of greatest impurity decrease is split first.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least weight of a node to be split, and of a leaf; below one, a share of the whole. Weights
-        that are whole numbers count as copies, others are taken relative to their mean.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
-    min_impurity_decrease : float, default=0.0
-        Least weighted impurity decrease of a split.
-    max_features : int, float, "sqrt", "log2" or None, default=None
-        Features drawn at each node. <log2>
-    n_best : int, default=1
-        Each split is picked at random among this many best ones.
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which features are categorical; "auto" goes by their types.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Ties between equally good splits are broken at random.
+    <pruning_choice>
+    <size>
+    <min_impurity_decrease>
+    <max_features>
+    <n_best>
+    <categorical_features>
+    <class_factors>
+    <ties>
 
     Attributes
     ----------
-    forest_ : Forest
-        The tree, as a forest of one.
-    schema_ : Schema
-        What the features are.
-    classes_ : ndarray
-        The classes.
-    cross_validation_ : CrossValidation
-        With ``pruning="cv"``: the pruning path with its cross-validated errors.
-    feature_importances_ : ndarray
-        Share of each feature in the impurity decrease.
+    <tree>
+    <classes>
+    <cross_validation>
 
     Notes
     -----
@@ -259,7 +230,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         self.random_state = random_state
 
 
-@with_limits
+@documented()
 class CARTRegressor(TreeRegressorMixin, _CART):
     """Regression tree with exact binary splits and cost-complexity pruning.
 
@@ -267,42 +238,18 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     ----------
     pruning : None, "cv" or float, default=None
         No pruning; by cross-validation; or at this price of a leaf (in units of the variance).
-    pruning_rule : {"1se", "min"}, default="1se"
-        The smallest tree within one standard error of the least cross-validated squared error, or
-        the one of least error.
-    n_folds : int, default=10
-        Folds of the cross-validation. Copies of one sample always share a fold.
-    keep_a_split : bool, default=True
-        Whether cross-validation may not return a single leaf while another tree is left.
-    max_depth : int, optional
-        Most tests on a path.
-    max_leaf_nodes : int, optional
-        Most leaves; the node of greatest variance decrease is split first.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
-    min_impurity_decrease : float, default=0.0
-        Least weighted variance decrease of a split.
-    max_features : int, float, "sqrt", "log2" or None, default=None
-        Features drawn at each node. <log2>
-    n_best : int, default=1
-        Each split is picked at random among this many best ones.
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which features are categorical.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Ties between equally good splits are broken at random.
+    <pruning_choice>
+    <size>
+    <min_impurity_decrease>
+    <max_features>
+    <n_best>
+    <categorical_features>
+    <ties>
 
     Attributes
     ----------
-    forest_ : Forest
-        The tree, as a forest of one.
-    schema_ : Schema
-        What the features are.
-    cross_validation_ : CrossValidation
-        With ``pruning="cv"``: the pruning path with its cross-validated errors.
-    feature_importances_ : ndarray
-        Share of each feature in the variance decrease.
+    <tree>
+    <cross_validation>
 
     Examples
     --------

@@ -29,6 +29,7 @@ from orfeon.trees.base import (
     TreeClassifierMixin,
 )
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.seeding import tree_seeds
 
@@ -59,6 +60,7 @@ def halve_groups(
 
 
 @saved.attributes(n_rounds_=saved.integer(0), halves_=saved.array("u1", 1))
+@documented()
 class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     """Tree grown with one half of the samples and pruned with the other, in turns, until it stays.
 
@@ -67,25 +69,18 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
-    max_depth : int, optional
-        Most tests on a path.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, in the half that grows it, as a share of the whole weight.
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which features are categorical.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes.
+    <criterion>
+    <max_depth>
+    <least_weight_of_half>
+    <categorical_features>
+    <class_factors>
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
         Fixes the halves and the ties between equally good splits.
 
     Attributes
     ----------
-    forest_ : Forest
-        The tree, as a forest of one.
-    classes_ : ndarray
-        The classes.
+    <tree>
+    <classes>
     halves_ : ndarray of uint8
         The half, 1 or 2, of each training sample; 0 for samples of weight 0. Copies of one
         sample share a half.

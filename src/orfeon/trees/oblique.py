@@ -23,6 +23,7 @@ from orfeon.trees.base import (
     TreeRegressorMixin,
     least_weight,
 )
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 
 OBLIQUE: dict[str, list[Any]] = {
@@ -69,6 +70,7 @@ class _ObliqueTree(BaseTree):
         return forest, {}
 
 
+@documented()
 class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
     """Classification tree of cuts of random linear combinations.
 
@@ -81,30 +83,19 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
         Linear combinations drawn at each node.
     n_combined : int, default=3
         Features in each of them, at most; fewer where there are fewer.
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
-    max_depth, max_leaf_nodes : int, optional
-        Limits.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
-    min_impurity_decrease : float, default=0.0
-        Least weighted impurity decrease of a split.
+    <criterion>
+    <limits>
+    <min_impurity_decrease>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are not combined with others, but split on their
         own when they are drawn.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes the tree.
+    <class_factors>
+    <random_state>
 
     Attributes
     ----------
-    forest_ : Forest
-        The tree, as a forest of one.
-    classes_ : ndarray
-        The classes.
+    <tree>
+    <classes>
 
     Notes
     -----
@@ -156,6 +147,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
         self.random_state = random_state
 
 
+@documented()
 class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
     """Regression tree of cuts of random linear combinations.
 
@@ -165,24 +157,16 @@ class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
         Linear combinations drawn at each node.
     n_combined : int, default=3
         Features in each of them, at most; fewer where there are fewer.
-    max_depth, max_leaf_nodes : int, optional
-        Limits.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least weight of a node to be split, and of a leaf; below one, a share of the whole.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
-    min_impurity_decrease : float, default=0.0
-        Least weighted variance decrease of a split.
+    <limits>
+    <min_impurity_decrease>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are not combined with others, but split on their
         own when they are drawn.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes the tree.
+    <random_state>
 
     Attributes
     ----------
-    forest_ : Forest
-        The tree, as a forest of one.
+    <tree>
 
     Examples
     --------

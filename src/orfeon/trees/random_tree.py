@@ -24,8 +24,8 @@ from orfeon.trees.base import (
     TreeRegressorMixin,
     features_per_node,
     least_weight,
-    with_limits,
 )
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions
 
 
@@ -63,7 +63,7 @@ class _RandomTree(BaseTree):
         return forest, {}
 
 
-@with_limits
+@documented()
 class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     """Tree of random tests: each candidate feature is cut at a random place.
 
@@ -77,25 +77,16 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         <log2>
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
         What makes one cut better than another; "log_loss" is another name of "entropy".
-    max_depth, max_leaf_nodes : int, optional
-        Limits.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least weight of a node to be split, and of a leaf.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
+    <limits>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes the tree.
+    <class_factors>
+    <random_state>
 
     Attributes
     ----------
-    forest_ : Forest
-        The tree, as a forest of one.
-    classes_ : ndarray
-        The classes.
+    <tree>
+    <classes>
 
     Examples
     --------
@@ -138,7 +129,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         self.random_state = random_state
 
 
-@with_limits
+@documented()
 class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
     """Regression tree of random tests: each candidate feature is cut at a random place.
 
@@ -147,21 +138,14 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
     max_features : int, float, "sqrt", "log2" or None, default=1
         Features that are cut at each node; ``None`` for all.
         <log2>
-    max_depth, max_leaf_nodes : int, optional
-        Limits.
-    min_samples_split, min_samples_leaf : int or float, default=2 and 1
-        Least weight of a node to be split, and of a leaf.
-    min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
+    <limits>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes the tree.
+    <random_state>
 
     Attributes
     ----------
-    forest_ : Forest
-        The tree, as a forest of one.
+    <tree>
 
     Examples
     --------

@@ -16,6 +16,7 @@ from orfeon.trees.base import (
     TreeClassifierMixin,
     TreeRegressorMixin,
 )
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions
 
 
@@ -38,26 +39,21 @@ class _Stump(BaseTree):
         return forest, {}
 
 
+@documented()
 class StumpClassifier(TreeClassifierMixin, _Stump):
     """The best single test, and a class on each side of it.
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name of "entropy".
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which features are categorical.
-    class_weight : dict, "balanced" or None, default=None
-        Factors on the weights of the classes.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Ties between equally good tests are broken at random.
+    <criterion>
+    <categorical_features>
+    <class_factors>
+    <ties>
 
     Attributes
     ----------
-    forest_ : Forest
-        The stump, as a forest of one tree.
-    classes_ : ndarray
-        The classes.
+    <tree>
+    <classes>
 
     Examples
     --------
@@ -92,20 +88,18 @@ class StumpClassifier(TreeClassifierMixin, _Stump):
         return tags
 
 
+@documented()
 class StumpRegressor(TreeRegressorMixin, _Stump):
     """The best single test, and a mean on each side of it.
 
     Parameters
     ----------
-    categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which features are categorical.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Ties between equally good tests are broken at random.
+    <categorical_features>
+    <ties>
 
     Attributes
     ----------
-    forest_ : Forest
-        The stump, as a forest of one tree.
+    <tree>
 
     Examples
     --------

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from inspect import cleandoc
-from textwrap import dedent
+from collections.abc import Collection, Iterable, Sequence
 
 #: Names in a sentence are cut beyond this length.
 _LONGEST = 60
@@ -144,15 +142,3 @@ def p_value_text(p_value: float) -> str:
     if math.isnan(p_value):
         return "p unknown"
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
-
-
-def filled_docstring(text: str | None, shared: Mapping[str, str]) -> str:
-    r"""Replace each ``<name>`` in a docstring by a text that several classes share.
-
-    Python 3.13 removes the indentation of docstrings, earlier versions keep it; the result has
-    none.
-    """
-    filled = cleandoc(text or "")
-    for name, words in shared.items():
-        filled = filled.replace(f"<{name}>", dedent(words.strip("\n")))
-    return filled
