@@ -23,7 +23,7 @@ import numpy.typing as npt
 import orfeon
 from benchmarks.means import Mean
 from orfeon.datasets import make_nested_spheres
-from orfeon.workbench.reproduction.runs import error_percent
+from orfeon.workbench.reproduction.measures import error_percent
 
 N_TRAIN, N_TEST = 2000, 10000
 DRAWS, ROUNDS = 20, 400

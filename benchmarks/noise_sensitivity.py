@@ -26,7 +26,7 @@ from benchmarks.means import Mean
 from benchmarks.selection_sets import mean_difference
 from orfeon.datasets import problem
 from orfeon.workbench.reproduction import PairedDifference, paired_difference
-from orfeon.workbench.reproduction.runs import error_percent
+from orfeon.workbench.reproduction.measures import error_percent
 
 PROBLEMS = ("twonorm", "threenorm", "waveform")
 SHARES = (0.0, 0.05, 0.1, 0.2)

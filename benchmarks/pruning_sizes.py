@@ -36,7 +36,7 @@ from orfeon.workbench.reproduction import (
     paired_difference,
     published_sizes,
 )
-from orfeon.workbench.reproduction.ordered_bagging import codes_with_unseen
+from orfeon.workbench.reproduction.measures import codes_with_unseen
 from orfeon.workbench.store import RunRow, Store
 
 #: Sizes of the training and test sets, and the seeds of the fits, are those of this table.

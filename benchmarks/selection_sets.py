@@ -27,7 +27,7 @@ from orfeon.workbench.reproduction import (
     paired_difference,
     published_sizes,
 )
-from orfeon.workbench.reproduction.runs import error_percent
+from orfeon.workbench.reproduction.measures import error_percent
 
 #: Real problems of different sizes, and a synthetic one.
 DATASETS = ("waveform", "diabetes", "vehicle", "heart", "sonar", "ionosphere")

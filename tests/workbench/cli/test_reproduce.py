@@ -124,7 +124,7 @@ def test_an_interruption_says_that_nothing_is_lost(monkeypatch, capsys, tmp_path
     def stop(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("orfeon.workbench.reproduction.fits.Fit.perform", stop)
+    monkeypatch.setattr("orfeon.workbench.reproduction.plan.Fit.perform", stop)
     options = ("--datasets", "waveform", "--out", tmp_path)
     assert reproduce("martinez-3.2", *options) == 130
     assert "Stopped. Finished fits are in " in capsys.readouterr().err

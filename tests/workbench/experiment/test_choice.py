@@ -26,7 +26,7 @@ def row(unit, inner, method, errors, nodes=None, **more):
     sizes = {name: {"members": 1, "nodes": nodes} for name in errors}
     result = {"scores": scores, "sizes": sizes, "n": [80, 20], **more}
     timings = {"fit": 0.5, "order": 0.25, **{f"predict {name}": 0.01 for name in errors}}
-    return RunRow(RunKey(unit, inner, method).text, {}, 0, result, 1.0, timings)
+    return RunRow(RunKey(unit, inner, method).key, {}, 0, result, 1.0, timings)
 
 
 def rows_of(outer, inner):
@@ -86,7 +86,7 @@ def test_candidates_come_by_their_mean_with_ranks_and_tests():
 
 def test_folds_that_are_not_complete_do_not_count():
     rows = rows_of(OUTER, INNER)
-    without = [r for r in rows if r.key != RunKey(1, 2, "cart").text]
+    without = [r for r in rows if r.key != RunKey(1, 2, "cart").key]
     assert Evidence.of(PLAN, without).units == (0, 2)
     assert Evidence.of(PLAN, rows).units == (0, 1, 2)
 
@@ -104,7 +104,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def test_a_candidate_that_failed_somewhere_comes_last_and_is_not_chosen():
     rows = rows_of(OUTER, INNER)
-    failed = RunRow(RunKey(0, None, "bagging").text, {}, 0, {"failed": "ValueError: no"}, 1.0, {})
+    failed = RunRow(RunKey(0, None, "bagging").key, {}, 0, {"failed": "ValueError: no"}, 1.0, {})
     rows = [failed if r.key == failed.key else r for r in rows]
     candidates = rank_candidates(Evidence.of(PLAN, rows))
     assert [c.name for c in candidates][:2] == ["cart", "baseline"]
@@ -203,7 +203,7 @@ def test_curves_are_averaged_where_all_have_a_value():
     rows = rows_of(OUTER, INNER)
     curves = [[0.4, 0.2, 0.3], [0.2, 0.4], [0.3, 0.3, 0.3]]
     for unit, curve in enumerate(curves):
-        key = RunKey(unit, None, "bagging").text
+        key = RunKey(unit, None, "bagging").key
         place = [r.key for r in rows].index(key)
         rows[place].result["curves"] = {"random": curve, "ordered": curve[::-1]}
     (found,) = mean_curves(Evidence.of(PLAN, rows))

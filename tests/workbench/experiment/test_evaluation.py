@@ -123,7 +123,7 @@ def test_a_method_that_fails_is_a_finding_with_its_words(waves, monkeypatch):
 def test_seeds_differ_between_folds_parts_and_methods(waves):
     keys = [RunKey(u, i, m) for u in range(3) for i in (None, 0, 1) for m in ("cart", "bagging")]
     assert len({waves.random_state(key) for key in keys}) == len(keys)
-    assert all(RunKey.read(key.text) == key for key in keys)
+    assert all(RunKey.read(key.key) == key for key in keys)
 
 
 def test_the_size_of_what_has_no_trees():

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from orfeon.workbench import Comparison
-from orfeon.workbench.reproduction import (
-    PublishedCell,
+from orfeon.workbench.reproduction import PublishedCell, published_cells
+from orfeon.workbench.reproduction.conclusions import (
     Standing,
     ordering_conclusions,
     ordering_standings,
-    published_cells,
 )
 
 CELLS = [("bagging", "100%"), ("reduce_error", "10%"), ("orientation", "20%")]

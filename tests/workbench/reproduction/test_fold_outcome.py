@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from orfeon.workbench.reproduction import FoldOutcome, Partition
-from orfeon.workbench.reproduction.fold_outcome import METRICS
+from orfeon.workbench.reproduction.results import METRICS
 
 FOLDS = [FoldOutcome(1, 2, 9, 10, 100), FoldOutcome(3, 3, 4, 8, 101)]
 

@@ -11,6 +11,7 @@ from tests.workbench.reproduction.stored import rows_of
 from orfeon import BaggingClassifier, CARTClassifier, order
 from orfeon.workbench import PROTOCOLS, reproduce
 from orfeon.workbench.reproduction import (
+    Cell,
     Partition,
     Partitions,
     Record,
@@ -18,13 +19,8 @@ from orfeon.workbench.reproduction import (
     plan,
     published_cells,
 )
-from orfeon.workbench.reproduction.fits import Fit
-from orfeon.workbench.reproduction.ordered_bagging import (
-    ORDERED_BAGGING,
-    ORDERED_POOLS,
-    codes_with_unseen,
-)
-from orfeon.workbench.reproduction.runs import Cell
+from orfeon.workbench.reproduction.measures import codes_with_unseen
+from orfeon.workbench.reproduction.plan import Fit
 
 MEMBERS = 20
 SMALL = {"datasets": ["twonorm"], "n_splits": 2, "quick": True}
@@ -81,7 +77,10 @@ def test_each_table_has_a_cell_for_every_published_one():
         assert len([cell for cell in run.cells if cell.table == table]) == n_cells
         assert len(published_cells(table)) == (288 if n_cells == 16 else 33)
     assert PROTOCOLS["martinez-5.7"].runs == PROTOCOLS["martinez-5.8"].runs
-    assert (ORDERED_BAGGING.members, ORDERED_POOLS.members) == (200, 1000)
+    members = {
+        table: PROTOCOLS[table].runs[0].members for table in ("martinez-5.8", "martinez-5.4")
+    }
+    assert members == {"martinez-5.8": 200, "martinez-5.4": 1000}
 
 
 def test_errors_are_those_of_the_first_members_in_order():
@@ -161,7 +160,8 @@ def test_a_class_that_only_the_test_set_has_is_always_wrong():
     names = np.array(["a", "b", "c", "d", "e"])
     bag = BaggingClassifier(CARTClassifier(pruning="cv"), 10, random_state=0).fit(X, y)
     assert codes_with_unseen(bag, names).tolist() == [2, 0, 2, 1, 2]
-    results = ORDERED_BAGGING.measure(bag, Partition(X, y, np.full((5, 1), 39.0), names))
+    (run,) = PROTOCOLS["martinez-5.8"].runs
+    results = run.measure(bag, Partition(X, y, np.full((5, 1), 39.0), names))
     tested = {error for cell, error in results.items() if cell.table == "martinez-5.8"}
     assert tested == {80.0}
     assert results[Cell("martinez-5.8", "orientation", "keep=10%")] == 80.0

@@ -9,9 +9,11 @@ from orfeon.workbench.reproduction import (
     FoldOutcome,
     PublishedCell,
     Record,
+    published_cells,
+)
+from orfeon.workbench.reproduction.conclusions import (
     boosting_conclusions,
     mean_differences,
-    published_cells,
     selection_conclusions,
 )
 

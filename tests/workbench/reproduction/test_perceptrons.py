@@ -17,7 +17,7 @@ from orfeon import ParallelPerceptronClassifier, PPBoostClassifier, PPTSSClassif
 from orfeon.datasets import FOLDER_VARIABLE
 from orfeon.workbench import PROTOCOLS, NothingToRunError, Reproduction, reproduce
 from orfeon.workbench.reproduction import Folds, Record, published_cells
-from orfeon.workbench.reproduction.fits import Fit
+from orfeon.workbench.reproduction.plan import Fit
 
 TABLES = [f"cantador-6.{number}" for number in ("3.1", "4.1", "4.2", "4.3")]
 
@@ -233,8 +233,7 @@ def test_networks_are_slow_and_as_published():
 
 
 @pytest.mark.parametrize("method", ["mlp", "mlp_adaboost"])
-def test_networks_are_trained_to_the_last_epoch_and_take_missing_values(method, monkeypatch):
-    monkeypatch.setattr("orfeon.workbench.reproduction.perceptrons._EPOCHS", 20)
+def test_networks_are_trained_to_the_last_epoch_and_take_missing_values(method):
     table = "cantador-6.3.1" if method == "mlp" else "cantador-6.4.3"
     (run,) = [run for run in PROTOCOLS[table].runs if run.name == method]
     rng = np.random.default_rng(0)
@@ -242,6 +241,10 @@ def test_networks_are_trained_to_the_last_epoch_and_take_missing_values(method, 
     y = np.where(X[:, 0] > 0.5, "positive", "negative")
     X[::9, 1] = np.nan
     model = run.build(2, 0, None)
+    network = "mlpclassifier" if method == "mlp" else "adaboostclassifier__estimator"
+    assert model.get_params()[f"{network}__max_iter"] == 2000
+    assert model.get_params()[f"{network}__n_iter_no_change"] > 2000
+    model.set_params(**{f"{network}__max_iter": 20, f"{network}__n_iter_no_change": 21})
     with pytest.warns(match=run.expected_warning):
         model.fit(X, y)
     network = model[-1] if method == "mlp" else model[-1].estimators_[0]

@@ -23,6 +23,7 @@ from orfeon.workbench.reproduction import (
 TABLES = [
     path.name.removesuffix(".csv")
     for path in (files("orfeon.workbench.reproduction") / "tables").iterdir()
+    if path.name.endswith(".csv")
 ]
 
 

@@ -17,16 +17,18 @@ from orfeon.errors import UserError
 from orfeon.workbench import PROTOCOLS, reproduce
 from orfeon.workbench.cli import main
 from orfeon.workbench.reproduction import published_cells
-from orfeon.workbench.reproduction.recarey_conclusions import fold_scores
+from orfeon.workbench.reproduction.conclusions import fold_scores
+from orfeon.workbench.reproduction.measures import class_figures, price_figures
 from orfeon.workbench.reproduction.recarey_data import (
-    FifthForTesting,
     prepare_adult,
     prepare_cars,
     prepare_digits,
 )
-from orfeon.workbench.reproduction.recarey_figures import INCOMES, class_figures, price_figures
+from orfeon.workbench.reproduction.splits import FifthForTesting
 
 TABLES = ("recarey-3.3", "recarey-3.4", "recarey-3.5")
+#: The classes of Adult, by their names in the table.
+INCOMES = PROTOCOLS["recarey-3.3"].settings["runs"][0]["options"]["classes"]
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,11 @@ from tests.workbench.reproduction.recarey_files import write_files
 
 from orfeon import CARTClassifier
 from orfeon.datasets import make_waveform
-from orfeon.workbench import Comparison, reproduce
+from orfeon.workbench import PROTOCOLS, Comparison, reproduce
 from orfeon.workbench.reproduction import published_cells
-from orfeon.workbench.reproduction.published import read_rows
-from orfeon.workbench.reproduction.recarey_doubts import implied, recarey_doubts
-from orfeon.workbench.reproduction.recarey_models import ADULT, CARS, DIGITS
-from orfeon.workbench.reproduction.recarey_rules import recarey_rule
-from orfeon.workbench.reproduction.recarey_tuning import Tuned
+from orfeon.workbench.reproduction.doubts import contradictions, implied
+from orfeon.workbench.reproduction.table_files import read_rows
+from orfeon.workbench.reproduction.tuning import Tuned
 
 
 def _cell(table, method, config, metric):
@@ -63,19 +61,22 @@ def test_a_single_combination_is_not_searched():
     assert tuned.fold_scores_.shape == (5,)
 
 
-@pytest.mark.parametrize("models", [ADULT, DIGITS, CARS])
-def test_quick_models_have_two_combinations_at_most(models):
-    for model in models:
-        quick = model.quick()
+@pytest.mark.parametrize("table", ["recarey-3.3", "recarey-3.4", "recarey-3.5"])
+def test_quick_models_have_two_combinations_at_most(table):
+    quick_runs = PROTOCOLS[table].quick_runs
+    assert len(quick_runs) == len(PROTOCOLS[table].runs)
+    for run in quick_runs:
+        quick = run.build(run.members, 0, None)
         assert np.prod([len(values) for values in quick.grid.values()]) <= 2
         assert max(quick.grid.get("n_estimators", [1])) <= 20
-        assert quick.build(0, {"n_training_rows": 1000}).n_training_rows == 1000
+        assert quick.n_training_rows == 1000
 
 
 def test_a_limit_of_the_model_stands_if_it_is_lower():
-    (svc,) = [model for model in ADULT if model.method == "svc"]
-    assert svc.build(0, {}).n_training_rows == 6000
-    assert svc.build(0, {"n_training_rows": 9000}).n_training_rows == 6000
+    (svc,) = [run for run in PROTOCOLS["recarey-3.3"].runs if run.name == "svc"]
+    assert svc.build(1, 0, None).n_training_rows == 6000
+    (cart,) = [run for run in PROTOCOLS["recarey-3.3"].runs if run.name == "cart"]
+    assert cart.build(1, 0, None).n_training_rows is None
 
 
 # -- rules -----------------------------------------------------------------------------------------
@@ -96,7 +97,7 @@ def test_a_limit_of_the_model_stands_if_it_is_lower():
 )
 def test_figures_agree_up_to_their_tolerance(table, method, config, metric, tolerance):
     cell = _cell(table, method, config, metric)
-    rule = recarey_rule(cell)
+    rule = PROTOCOLS[table].rule(cell)
     for share, agrees in ((0.99, True), (1.01, False)):
         for sign in (-1, 1):
             ours = Comparison(cell, cell.value + sign * share * tolerance, None, 1, rule=rule)
@@ -113,11 +114,11 @@ def test_figures_of_a_true_table_are_not_doubted():
         {"method": "any", "config": config, "metric": metric, "value": f"{value:.2f}"}
         for (config, metric), value in figures.items()
     ]
-    assert recarey_doubts("recarey-3.3", rows) == {}
+    assert contradictions("two classes", rows) == {}
 
 
 def test_what_contradicts_itself_in_print_is_doubted():
-    doubts = recarey_doubts("recarey-3.3", read_rows("recarey-3.3"))
+    doubts = contradictions("two classes", read_rows("recarey-3.3"))
     assert len(doubts) == 21
     # (0.94 + 0.52) / 2 is not 0.86.
     assert ("mlp", "avg=macro", "recall") in doubts
@@ -127,7 +128,7 @@ def test_what_contradicts_itself_in_print_is_doubted():
 
 
 def test_prices_that_were_copied_are_doubted():
-    doubts = recarey_doubts("recarey-3.5", read_rows("recarey-3.5"))
+    doubts = contradictions("prices", read_rows("recarey-3.5"))
     assert set(doubts) == {
         ("svr", "", "mse"), ("svr", "", "rmse"), ("svr", "", "mae"), ("mlp", "", "r2"),
     }  # fmt: skip
@@ -136,7 +137,7 @@ def test_prices_that_were_copied_are_doubted():
 
 
 def test_accuracies_of_digits_must_be_their_recalls():
-    doubts = recarey_doubts("recarey-3.4", read_rows("recarey-3.4"))
+    doubts = contradictions("digits", read_rows("recarey-3.4"))
     doubted = {method for method, _, metric in doubts if metric == "accuracy"}
     assert doubted == {
         "cart", "logistic_regression", "knn", "gaussian_nb", "random_forest", "adaboost",
@@ -144,7 +145,7 @@ def test_accuracies_of_digits_must_be_their_recalls():
 
 
 def test_tables_of_others_are_not_judged():
-    assert recarey_doubts("martinez-3.2", read_rows("martinez-3.2")) == {}
+    assert not any(cell.doubt for cell in published_cells("martinez-3.2"))
 
 
 # -- the picture -----------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ def test_the_box_plot_has_a_box_for_each_method(tmp_path):
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    from orfeon.workbench.reproduction.recarey_plot import recarey_box_plot
+    from orfeon.workbench.reproduction.box_plot import recarey_box_plot
 
     methods = ["bagging", "cart", "linear_regression"]
     found = reproduce("p3", methods=methods, quick=True, data=write_files(tmp_path))

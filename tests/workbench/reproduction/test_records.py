@@ -10,7 +10,7 @@ import pytest
 
 from orfeon.errors import UserError
 from orfeon.workbench.reproduction import Cell, Curve, FoldOutcome, Record
-from orfeon.workbench.reproduction.records import (
+from orfeon.workbench.reproduction.results import (
     cell_name,
     decode_result,
     encode_result,

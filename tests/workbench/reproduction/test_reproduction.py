@@ -20,9 +20,16 @@ from orfeon import (
     IGPTreeClassifier,
 )
 from orfeon.workbench import PROTOCOLS, Reproduction, reproduce
-from orfeon.workbench.reproduction import Partitions, Record, Sizes, published_cells
-from orfeon.workbench.reproduction.fits import Fit
-from orfeon.workbench.reproduction.protocols import _first_members
+from orfeon.workbench.reproduction import (
+    Cell,
+    Partition,
+    Partitions,
+    Record,
+    Sizes,
+    published_cells,
+)
+from orfeon.workbench.reproduction.measures import MEASURES
+from orfeon.workbench.reproduction.plan import Fit
 
 SMALL = {"datasets": ["waveform"], "methods": ["igp_tree"]}
 
@@ -210,8 +217,11 @@ class Staged:
 
 
 def test_a_model_that_stopped_early_votes_with_the_members_it_has():
-    errors = _first_members((1, 9, 99))(Staged(), None, np.array([0, 0, 1, 1]))
-    assert errors == {"T=1": 25.0, "T=9": 0.0, "T=99": 0.0}
+    cells = [Cell("martinez-3.3", "boosting", f"T={size}") for size in (1, 9, 99)]
+    X, y = np.zeros((4, 1)), np.array([0, 0, 1, 1])
+    measure = MEASURES["test error of the first members"]
+    errors = measure(Staged(), Partition(X, y, X, y), cells)
+    assert list(errors.values()) == [25.0, 0.0, 0.0]
 
 
 @pytest.mark.parametrize("dataset", ["waveform", "threenorm"])

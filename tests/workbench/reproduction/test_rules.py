@@ -6,7 +6,7 @@ import pytest
 
 from orfeon.workbench import Comparison
 from orfeon.workbench.reproduction import PublishedCell
-from orfeon.workbench.reproduction.report import report_cells
+from orfeon.workbench.reproduction.comparison import report_cells
 from orfeon.workbench.reproduction.rules import Factor, Within
 
 

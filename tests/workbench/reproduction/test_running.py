@@ -18,7 +18,7 @@ from orfeon.datasets import FOLDER_VARIABLE
 from orfeon.errors import UserError
 from orfeon.workbench import PROTOCOLS, Reproduction, reproduce
 from orfeon.workbench.reproduction import Record
-from orfeon.workbench.reproduction.fits import Fit
+from orfeon.workbench.reproduction.plan import Fit
 from orfeon.workbench.store import RunRow, Store
 
 SMALL = {"datasets": ["waveform"], "methods": ["igp_tree"]}

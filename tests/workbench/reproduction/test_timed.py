@@ -8,7 +8,8 @@ import pytest
 
 from orfeon.workbench import PROTOCOLS, Reproduction, reproduce
 from orfeon.workbench.reproduction import Record, plan, published_cells
-from orfeon.workbench.reproduction.timed import growth_exponent, least_seconds
+from orfeon.workbench.reproduction.conclusions import growth_exponent
+from orfeon.workbench.reproduction.measures import least_seconds
 
 
 def reproduction(table: str, seconds: dict[tuple[str, int], list[float]]) -> Reproduction:
@@ -97,9 +98,9 @@ def test_ordering_is_timed_for_pools_within_the_bag(monkeypatch):
 def test_nothing_else_runs_while_fits_are_timed(monkeypatch):
     jobs: list[int | None] = []
 
-    def run_all(function, tasks, *, n_jobs):
+    def run_all(function, tasks, *, n_jobs, cluster):
         jobs.append(n_jobs)
-        return map(function, tasks)
+        return (function(task) for task in tasks)
 
     monkeypatch.setattr("orfeon.workbench.tasks.parallel.run_all", run_all)
     reproduce("martinez-3.7", methods=["igp_ensemble"], n_splits=1, quick=True, n_jobs=2)

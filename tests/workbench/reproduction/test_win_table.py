@@ -6,7 +6,7 @@ import pytest
 
 from orfeon.workbench import Reproduction, reproduce
 from orfeon.workbench.reproduction import Record, published_cells
-from orfeon.workbench.reproduction.published_tests import WinRecord, published_records
+from orfeon.workbench.reproduction.published import WinRecord, published_records
 from orfeon.workbench.reproduction.win_table import count_wins, name_of, pair_records
 
 SOURCE = "martinez-4.2"

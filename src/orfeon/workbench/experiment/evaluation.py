@@ -17,11 +17,8 @@ from orfeon.utils.text import short
 from orfeon.utils.user_warning import AdvisedWarning
 from orfeon.workbench.experiment.folding import Folding
 from orfeon.workbench.experiment.methods import METHODS, Method, Task
-from orfeon.workbench.experiment.scoring import (
-    class_scores,
-    full_shares,
-    target_scores,
-)
+from orfeon.workbench.experiment.scoring import class_scores, full_shares, target_scores
+from orfeon.workbench.store import RunRow
 
 #: A message of a warning or an error is cut there.
 _LONGEST = 300
@@ -37,15 +34,10 @@ class RunKey(NamedTuple):
     method: str
 
     @property
-    def text(self) -> str:
-        """The key as the store has it."""
+    def key(self) -> str:
+        """The key in the store."""
         part = "outer" if self.inner is None else f"inner {self.inner}"
         return f"fold {self.unit:05d} {part} {self.method}"
-
-    @property
-    def key(self) -> str:
-        """The same, for messages about tasks."""
-        return self.text
 
     @staticmethod
     def read(text: str) -> RunKey:
@@ -55,20 +47,16 @@ class RunKey(NamedTuple):
         return RunKey(int(words[1]), inner, words[-1])
 
 
-class Finished(NamedTuple):
-    """What a run found."""
+@dataclass(frozen=True)
+class Finished(RunRow):
+    """A run as it is stored, and what it warned of."""
 
-    key: RunKey
-    seed: int
-    result: dict[str, Any]
-    seconds: float
-    timings: dict[str, float]
     warnings: tuple[str, ...] = ()
 
 
 @contextmanager
 def findings() -> Iterator[list[str]]:
-    """Hear what fits warn of, without advice on parameters that a study does not take."""
+    """Collect what fits warn of, without advice on parameters that a study does not have."""
     answers: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -117,10 +105,21 @@ class Evaluation:
             except (MemoryError, OSError, ImportError):
                 raise  # the machine's fault: another time it may do, so nothing is stored
             except Exception as error:
-                # A method that cannot do with these data is a finding, not the end of the study.
+                # A method that cannot handle this data is a finding, not the end of the study.
                 result = {"failed": short(f"{type(error).__name__}: {error}", _LONGEST)}
         seconds = round(time.perf_counter() - start, 6)
-        return Finished(key, seed, result, seconds, timings, tuple(answers))
+        configuration = {
+            "method": key.method,
+            "fold": key.unit,
+            "inner": key.inner,
+            "rule": self.rule,
+            "keep": list(self.keep),
+            "members": self.members,
+        }
+        times: dict[str, float | None] = {**timings}
+        return Finished(
+            key.key, configuration, seed, result, seconds, times, warnings=tuple(answers)
+        )
 
     def _run(
         self,

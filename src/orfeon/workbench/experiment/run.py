@@ -284,7 +284,7 @@ class _Bench:
             n_units = max(extent.repetitions * step, 2)
             stored = self.study.keys()
             wanted = [key for unit in range(n_units) for key in unit_keys(self.plan, unit)]
-            self.answered.begin(len(wanted), sum(key.text in stored for key in wanted))
+            self.answered.begin(len(wanted), sum(key.key in stored for key in wanted))
             running.units(range(n_units))
             return n_units
         name = f"outer folds within {extent.budget:g} s"

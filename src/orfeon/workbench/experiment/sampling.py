@@ -94,5 +94,5 @@ def time_methods(
         )
         keys = [RunKey(0, None, name) for name in plan.methods]
         for done in run(small, keys, **where):
-            found[done.key.method].append(done.seconds)
+            found[done.configuration["method"]].append(done.seconds)
     return {name: (times[1], times[2]) for name, times in found.items()}

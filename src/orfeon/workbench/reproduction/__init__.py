@@ -11,31 +11,24 @@ from orfeon.utils.lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
-    "Cell": "runs",
-    "CrossValidation": "designs",
-    "Curve": "curve",
-    "FoldOutcome": "fold_outcome",
-    "Folds": "folds",
+    "Cell": "results",
+    "Curve": "results",
+    "FoldOutcome": "results",
+    "Folds": "splits",
     "Kept": "published",
     "PairedDifference": "comparison",
-    "Partition": "partitions",
-    "Partitions": "partitions",
-    "Protocol": "runs",
+    "Partition": "splits",
+    "Partitions": "splits",
+    "Protocol": "protocols",
     "PublishedCell": "published",
-    "RandomSplits": "designs",
-    "Record": "records",
-    "Run": "runs",
+    "Record": "results",
+    "Run": "protocols",
     "Sizes": "published",
-    "Standing": "conclusions",
-    "best_size": "curve",
-    "boosting_conclusions": "perceptron_conclusions",
+    "best_size": "results",
     "comparison_table": "comparison",
     "config_text": "published",
-    "deal_folds": "folds",
-    "is_synthetic": "partitions",
-    "mean_differences": "perceptron_conclusions",
-    "ordering_conclusions": "conclusions",
-    "ordering_standings": "conclusions",
+    "deal_folds": "splits",
+    "is_synthetic": "splits",
     "paired_difference": "comparison",
     "published_cells": "published",
     "published_folds": "published",
@@ -43,8 +36,7 @@ _HOMES = {
     "published_shares": "published",
     "published_sizes": "published",
     "read_config": "published",
-    "selection_conclusions": "perceptron_conclusions",
-    "split_rows": "partitions",
+    "split_rows": "splits",
     "summary": "comparison",
 }
 
@@ -55,26 +47,7 @@ if TYPE_CHECKING:
         paired_difference,
         summary,
     )
-    from orfeon.workbench.reproduction.conclusions import (
-        Standing,
-        ordering_conclusions,
-        ordering_standings,
-    )
-    from orfeon.workbench.reproduction.curve import Curve, best_size
-    from orfeon.workbench.reproduction.designs import CrossValidation, RandomSplits
-    from orfeon.workbench.reproduction.fold_outcome import FoldOutcome
-    from orfeon.workbench.reproduction.folds import Folds, deal_folds
-    from orfeon.workbench.reproduction.partitions import (
-        Partition,
-        Partitions,
-        is_synthetic,
-        split_rows,
-    )
-    from orfeon.workbench.reproduction.perceptron_conclusions import (
-        boosting_conclusions,
-        mean_differences,
-        selection_conclusions,
-    )
+    from orfeon.workbench.reproduction.protocols import Protocol, Run
     from orfeon.workbench.reproduction.published import (
         Kept,
         PublishedCell,
@@ -87,12 +60,18 @@ if TYPE_CHECKING:
         published_sizes,
         read_config,
     )
-    from orfeon.workbench.reproduction.records import Record
-    from orfeon.workbench.reproduction.runs import Cell, Protocol, Run
+    from orfeon.workbench.reproduction.results import Cell, Curve, FoldOutcome, Record, best_size
+    from orfeon.workbench.reproduction.splits import (
+        Folds,
+        Partition,
+        Partitions,
+        deal_folds,
+        is_synthetic,
+        split_rows,
+    )
 
 __all__ = [
     "Cell",
-    "CrossValidation",
     "Curve",
     "FoldOutcome",
     "Folds",
@@ -102,20 +81,14 @@ __all__ = [
     "Partitions",
     "Protocol",
     "PublishedCell",
-    "RandomSplits",
     "Record",
     "Run",
     "Sizes",
-    "Standing",
     "best_size",
-    "boosting_conclusions",
     "comparison_table",
     "config_text",
     "deal_folds",
     "is_synthetic",
-    "mean_differences",
-    "ordering_conclusions",
-    "ordering_standings",
     "paired_difference",
     "published_cells",
     "published_folds",
@@ -123,7 +96,6 @@ __all__ = [
     "published_shares",
     "published_sizes",
     "read_config",
-    "selection_conclusions",
     "split_rows",
     "summary",
 ]

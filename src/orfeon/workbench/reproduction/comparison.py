@@ -35,7 +35,7 @@ class Comparison:
     kept : Kept, optional
         Where the error is the least over all sizes, the size at which we find it.
     rule : Rule, optional
-        Says whether the two agree; by default the one of errors and accuracies.
+        Decides whether the two agree; by default the one of errors and accuracies.
 
     Notes
     -----
@@ -87,7 +87,7 @@ class Comparison:
         kept : Kept, optional
             The size at which these are our errors, where it was chosen.
         rule : Rule, optional
-            Says whether they agree.
+            Decides whether they agree.
 
         Returns
         -------
@@ -282,7 +282,7 @@ def _figure(mean: float, std: float | None, rule: Rule) -> str:
 
 
 def summary(comparisons: Sequence[Comparison]) -> str:
-    """Say how many cells agree, and name those that do not.
+    """Count the cells that agree, and name those that do not.
 
     Parameters
     ----------
@@ -313,3 +313,26 @@ def summary(comparisons: Sequence[Comparison]) -> str:
             for comparison in differing
         ]
     )
+
+
+@dataclass(frozen=True)
+class Report:
+    """A text, and a line of plain values for each figure that agrees or not."""
+
+    text: str
+    cells: tuple[Mapping[str, Any], ...]
+
+    @property
+    def n_agreeing(self) -> int:
+        """How many figures agree."""
+        return sum(bool(cell["agrees"]) for cell in self.cells)
+
+
+def report_cells(comparisons: Sequence[Comparison]) -> Report:
+    """Report figures that are compared one by one."""
+    rules = dict.fromkeys(comparison.rule for comparison in comparisons)
+    sentences = [rule.sentence for rule in rules if rule != POINTS]
+    text = "\n\n".join(
+        [comparison_table(comparisons), "\n".join([*sentences, summary(comparisons)])]
+    )
+    return Report(text, tuple(comparison.to_dict() for comparison in comparisons))

@@ -1,18 +1,25 @@
-"""What a reproduction has to run: which fits, on which splits, for which cells."""
+"""What a reproduction runs: which fits, on which splits, for which cells."""
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+import time
+import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from orfeon.datasets.folder import HOW_TO_NAME_IT
 from orfeon.errors import UserError
-from orfeon.workbench.reproduction.fits import Fit
-from orfeon.workbench.reproduction.protocols import find_protocol
+from orfeon.workbench.reproduction.protocols import Protocol, Run, find_protocol
 from orfeon.workbench.reproduction.published import PublishedCell, published_cells, published_folds
-from orfeon.workbench.reproduction.runs import Cell, Protocol, Run
+from orfeon.workbench.reproduction.results import Cell, cell_name, encode_result
+from orfeon.workbench.reproduction.splits import Partition, Problem
+from orfeon.workbench.store import RunRow
 
 QUICK_SPLITS = 2
 QUICK_MEMBERS = 100
@@ -33,7 +40,7 @@ class NothingToRunError(FileNotFoundError):
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for."""
+    """What is wanted of a table."""
 
     table: str
     datasets: Sequence[str] | None = None
@@ -41,6 +48,70 @@ class Request:
     n_splits: int | None = None
     quick: bool = False
     data: str | os.PathLike[str] | None = None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One fit on one split, and those of its cells that are wanted."""
+
+    protocol: Protocol
+    problem: Problem
+    split: int
+    run: Run
+    wanted: tuple[Cell, ...]
+
+    def __str__(self) -> str:
+        return f"{self.problem.name} {self.problem.describe(self.split)} {self.run.name}"
+
+    @property
+    def key(self) -> str:
+        """What no two fits of a family of tables share."""
+        return f"{self.problem.name}/{self.run.name}/{self.run.members}/{self.split:04d}"
+
+    def perform(self, partition: Partition) -> RunRow:
+        """Fit and fill all cells, wanted or not: it is the fit that costs."""
+        seed = self.protocol.random_state(self.split)
+        start = time.perf_counter()
+        model = self.run.build(self.run.members, seed, 1)
+        with warnings.catch_warnings():
+            if self.run.expected_warning is not None:
+                warnings.filterwarnings("ignore", message=self.run.expected_warning)
+            model.fit(partition.X_train, partition.y_train)
+            fitted = time.perf_counter()
+            results = self.run.measure(model, partition)
+        end = time.perf_counter()
+        return RunRow(
+            key=self.key,
+            configuration=self._configuration(model),
+            seed=seed,
+            result={cell_name(cell): encode_result(results[cell]) for cell in self.run.cells},
+            seconds=round(end - start, 4),
+            timings={"fit": round(fitted - start, 4), "measure": round(end - fitted, 4)},
+        )
+
+    def _configuration(self, model: Any) -> dict[str, Any]:
+        return {
+            "dataset": self.problem.name,
+            "split": self.split,
+            "drawn": dict(self.problem.settings()),
+            "run": self.run.name,
+            "members": self.run.members,
+            "estimator": type(model).__name__,
+            "parameters": _plain(model.get_params()) if hasattr(model, "get_params") else {},
+        }
+
+
+def _plain(value: Any) -> Any:
+    """Parameters as JSON: an estimator is its name, as its parameters have entries of their own."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return type(value).__name__ if isinstance(value, BaseEstimator) else repr(value)
 
 
 @dataclass(frozen=True)
@@ -59,12 +130,12 @@ class Plan:
 
     @cached_property
     def wanted(self) -> frozenset[Cell]:
-        """The cells that are asked for, whatever the data set."""
+        """The wanted cells, whatever the data set."""
         return frozenset(cell for fit in self.fits for cell in fit.wanted)
 
 
 def make_plan(request: Request) -> Plan:
-    """Say which fits a request takes."""
+    """The fits that a request takes."""
     protocol = find_protocol(request.table)
     cells = published_cells(protocol.source)
     n_splits = request.n_splits
@@ -73,16 +144,16 @@ def make_plan(request: Request) -> Plan:
     if n_splits < 1:
         raise UserError(f"n_splits must be at least 1, got {n_splits}")
     names = _chosen("datasets", request.datasets, [cell.dataset for cell in cells])
-    asked = _chosen("methods", request.methods, [cell.method for cell in cells])
+    methods = _chosen("methods", request.methods, [cell.method for cell in cells])
     slow = protocol.on_request if request.methods is None else frozenset()
-    runs = _wanted_runs(protocol, [name for name in asked if name not in slow], request.quick)
+    runs = _wanted_runs(protocol, [name for name in methods if name not in slow], request.quick)
     left_out: tuple[str, ...] = ()
     if request.quick and request.datasets is None:
         names, left_out = _available(protocol, names, request.data)
     problems = [protocol.design.problem(protocol.source, name, request.data) for name in names]
     return Plan(
         protocol,
-        tuple(cell for cell in cells if cell.dataset in names and cell.method in asked),
+        tuple(cell for cell in cells if cell.dataset in names and cell.method in methods),
         tuple(
             Fit(protocol, problem, split, run, wanted)
             for split in range(n_splits * published_folds(protocol.source))
@@ -110,7 +181,7 @@ def _available(
 def _wanted_runs(
     protocol: Protocol, methods: Sequence[str], quick: bool
 ) -> list[tuple[Run, tuple[Cell, ...]]]:
-    """The fits that fill cells asked for, and these cells."""
+    """The fits that fill wanted cells, and these cells."""
     found = []
     for whole in (protocol.quick_runs if quick else ()) or protocol.runs:
         run = whole.at_most(QUICK_MEMBERS) if quick else whole
@@ -123,7 +194,7 @@ def _wanted_runs(
 
 
 def _chosen(what: str, wanted: Sequence[str] | None, known: Sequence[str]) -> list[str]:
-    """Names asked for, each once, in the table's order; all of them when None."""
+    """The wanted names, each once, in the table's order; all of them when None."""
     names = list(dict.fromkeys(known))
     unknown = [name for name in wanted or [] if name not in names]
     if unknown:

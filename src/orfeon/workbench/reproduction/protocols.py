@@ -1,293 +1,493 @@
-"""What the published tables are made of: which methods, with which settings, on which splits.
+"""Protocols of published tables: which methods, with which settings, on which splits.
 
-Nothing is tuned to a cell: the settings are those that the text gives, the same for all problems.
+They are read from the TOML files in ``tables``. Nothing is tuned to a cell: the settings are those
+that the text gives, the same for all problems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from fractions import Fraction
+import importlib
+import inspect
+import zlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
+import numpy as np
 
 import orfeon
 from orfeon.errors import UserError
-from orfeon.workbench.reproduction.conclusions import ordering_conclusions
-from orfeon.workbench.reproduction.designs import CrossValidation, RandomSplits
-from orfeon.workbench.reproduction.ordered_bagging import ORDERED_BAGGING, ORDERED_POOLS
-from orfeon.workbench.reproduction.partitions import Partition
-from orfeon.workbench.reproduction.perceptron_conclusions import (
-    boosting_conclusions,
-    mean_differences,
-    selection_conclusions,
+from orfeon.workbench.reproduction.conclusions import COMPARISONS, CONCLUSIONS
+from orfeon.workbench.reproduction.measures import MEASURES, Timed
+from orfeon.workbench.reproduction.published import (
+    PublishedCell,
+    config_text,
+    published_cells,
+    read_config,
 )
-from orfeon.workbench.reproduction.perceptrons import BOOSTED, FILES, PLAIN, POSITIVE_CLASSES
-from orfeon.workbench.reproduction.recarey import RECAREY
-from orfeon.workbench.reproduction.runs import Build, Cell, Protocol, Results, Run, error_percent
-from orfeon.workbench.reproduction.significance import Tested
-from orfeon.workbench.reproduction.timed import (
-    TIMED_ORDERING,
-    compare_ordering,
-    compare_training,
-    seconds_beside,
-    timed_training,
-)
-from orfeon.workbench.reproduction.whole_files import WHOLE_TREES, WholeFiles, equal
+from orfeon.workbench.reproduction.results import Cell, Results
+from orfeon.workbench.reproduction.rules import KINDS, POINTS, Rule
+from orfeon.workbench.reproduction.splits import DESIGNS, Design, Partition
+from orfeon.workbench.reproduction.table_files import pick, read_settings, reject, table_names
+from orfeon.workbench.reproduction.tuning import Tuned
 from orfeon.workbench.reproduction.win_table import report_records
 
 if TYPE_CHECKING:
+    from orfeon.workbench.reproduction.comparison import Comparison, Report
     from orfeon.workbench.reproduction.reproduction import Reproduction
 
-#: Errors in percent by the text of the cell's settings.
-Errors = dict[str, float]
-#: From a fitted estimator and the test set to the errors of its cells.
-TestErrors = Callable[[Any, npt.NDArray[Any], npt.NDArray[Any]], Errors]
+#: Level of the tests of significance, that of the source.
+LEVEL = 0.005
+#: Reports that are not a table of comparisons.
+REPORTS = {"records of wins": report_records}
+#: What a text in the settings of an estimator stands for.
+_PLACES = ("$members", "$seed", "$jobs", "$none")
 
 
-def _run(
-    cells: tuple[Cell, ...],
-    members: int,
-    build: Build,
-    test_errors: TestErrors,
-    expected_warning: str | None = None,
-) -> Run:
-    """A fit that fills cells of one method with test errors."""
+@dataclass(frozen=True)
+class Build:
+    """Makes an estimator from the number of members, the seed and the number of threads."""
 
-    def measure(model: Any, split: Partition) -> Results:
-        errors = test_errors(model, split.X_test, split.y_test)
-        return {cell: errors[cell.config] for cell in cells}
+    table: str
+    key: str
+    settings: Mapping[str, Any] = field(hash=False)
 
-    # Runs of a method that differ in their settings have names that do so.
-    name = cells[0].method if len(cells) > 1 else " ".join(part for part in cells[0][1:] if part)
-    return Run(name, cells, members, build, measure, expected_warning)
+    def __post_init__(self) -> None:
+        self._check(self.settings, self.key)
+
+    def __call__(self, members: int, random_state: int, n_jobs: int | None) -> Any:
+        places = dict(zip(_PLACES, (members, random_state, n_jobs, None), strict=True))
+        return self._estimator(self.settings, self.key, places)
+
+    def _check(self, value: Any, key: str) -> None:
+        """Reject classes of other packages; scikit-learn's are imported when they are needed."""
+        if isinstance(value, list):
+            for item in value:
+                self._check(item, key)
+        if isinstance(value, Mapping):
+            package, _, name = str(value.get("class", "")).rpartition(".")
+            if package == "orfeon":
+                pick(self.table, f"{key}.class", name, orfeon.__all__)
+            elif not package.startswith("sklearn."):
+                must_be = "must be orfeon.NAME or sklearn.PACKAGE.NAME"
+                reject(self.table, f"{key}.class", f"{must_be}; got {value.get('class')!r}")
+            for name, part in value.items():
+                self._check(part, f"{key}.{name}")
+
+    def _estimator(self, settings: Mapping[str, Any], key: str, places: Mapping[str, Any]) -> Any:
+        package, _, name = settings["class"].rpartition(".")
+        try:
+            kind = getattr(importlib.import_module(package), name)
+        except (ImportError, AttributeError) as error:
+            reject(self.table, f"{key}.class", f"cannot be imported: {error}")
+        given = {}
+        for name, value in settings.items():
+            if name != "class":
+                pick(self.table, f"{key}.{name}", name, inspect.signature(kind).parameters)
+                make = partial(self._estimator, key=f"{key}.{name}", places=places)
+                given[name] = _filled(value, places, make)
+        return kind(**given)
 
 
-def _whole(config: str) -> TestErrors:
-    """One cell: the error of the whole model."""
-    return lambda model, X, y: {config: error_percent(model.predict(X), y)}
+def _filled(
+    value: Any, places: Mapping[str, Any], make: Callable[..., Any], *, is_inner: bool = False
+) -> Any:
+    """A value of a TOML file as an estimator takes it."""
+    if isinstance(value, Mapping):
+        return make(value)
+    if isinstance(value, list):
+        items = [_filled(item, places, make, is_inner=True) for item in value]
+        # Steps and members are lists of pairs; all other arrays are tuples.
+        has_pairs = any(isinstance(item, list) for item in value) and not is_inner
+        return items if has_pairs else tuple(items)
+    return places[value] if isinstance(value, str) and value in places else value
 
 
-def _first_members(sizes: tuple[int, ...]) -> TestErrors:
-    """A cell for each size: the vote of the first members.
+@dataclass(frozen=True)
+class TimedBuild(Build):
+    """Makes an estimator that is fitted only to see how long it takes."""
 
-    A model that stopped early votes with the members it has.
+    def __call__(self, members: int, random_state: int, n_jobs: int | None) -> Any:
+        return Timed(partial(super().__call__, members, random_state, n_jobs))
+
+
+@dataclass(frozen=True)
+class TunedBuild(Build):
+    """Makes an estimator whose settings are chosen from a grid."""
+
+    grid: Mapping[str, Sequence[Any]] = field(hash=False)
+    limits: Mapping[str, int | None] = field(hash=False)
+
+    def __call__(self, members: int, random_state: int, n_jobs: int | None) -> Any:
+        estimator = super().__call__(members, random_state, n_jobs)
+        return Tuned(estimator, self.grid, random_state=random_state, **self.limits)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One fit, which fills one cell or several, of one table or several.
+
+    Parameters
+    ----------
+    name : str
+        What is fitted.
+    cells : tuple of Cell
+        The cells that it fills.
+    members : int
+        Number of members that are trained.
+    build : callable
+        Makes the estimator from ``members``, ``random_state`` and ``n_jobs``.
+    measure : callable
+        Gives the results of the cells from the fitted estimator and the split.
+    expected_warning : str, optional
+        Pattern of a warning that the published settings are known to cause.
+    on_request : bool, default=False
+        Whether it is so slow that it is only run when its method is named.
+    pool_setting : str, default="initial_size"
+        The setting of a cell that says how many members it needs, where it is about the first ones.
+
+    Examples
+    --------
+    >>> from orfeon.workbench import PROTOCOLS
+    >>> [(run.name, run.members) for run in PROTOCOLS["martinez-3.2"].runs]
+    [('cart', 1), ('igp_tree', 1)]
     """
 
-    def test_errors(model: Any, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Errors:
-        errors: Errors = {}
-        latest = 100.0
-        for size, predictions in enumerate(model.staged_predict(X), start=1):
-            latest = error_percent(predictions, y)
-            if size in sizes:
-                errors[f"T={size}"] = latest
-        return {f"T={size}": errors.get(f"T={size}", latest) for size in sizes}
+    name: str
+    cells: tuple[Cell, ...]
+    members: int
+    build: Callable[[int, int, int | None], Any]
+    measure: Callable[[Any, Partition], Results]
+    expected_warning: str | None = None
+    on_request: bool = False
+    pool_setting: str = "initial_size"
 
-    return test_errors
+    def at_most(self, members: int) -> Run:
+        """The same run with fewer members.
+
+        Parameters
+        ----------
+        members : int
+            Largest number of members.
+
+        Returns
+        -------
+        Run
+            Without the cells of pools that are larger than that.
+
+        Examples
+        --------
+        >>> from orfeon.workbench import PROTOCOLS
+        >>> (run,) = PROTOCOLS["martinez-5.4"].runs
+        >>> len(run.cells), run.members, len(run.at_most(100).cells), run.at_most(100).members
+        (33, 1000, 12, 100)
+        """
+        members = min(members, self.members)
+        settings = [read_config(cell.config) for cell in self.cells]
+        pools = [int(found.get(self.pool_setting, 1)) for found in settings]
+        cells = [cell for cell, pool in zip(self.cells, pools, strict=True) if pool <= members]
+        return replace(self, members=members, cells=tuple(cells))
 
 
-def _committees(model: Any, X: npt.NDArray[Any], y: npt.NDArray[Any]) -> Errors:
-    """9 trees are the first 3 of the first 3 committees, 99 are all of the 11 x 9."""
-    return {
-        "T=9": error_percent(model.first(3, 3).predict(X), y),
-        "T=99": error_percent(model.predict(X), y),
-    }
+@dataclass(frozen=True)
+class Protocol:
+    """How a published table was made; a TOML file says so.
 
+    Parameters
+    ----------
+    table : str
+        The table.
+    settings : mapping
+        The content of its TOML file.
+    design : Design
+        How training and test sets are drawn.
+    runs : tuple of Run
+        The fits that fill its cells.
+    family : str
+        The table whose seeds are used: tables that share their fits share their seeds.
+    alias : str, optional
+        Another name of the table.
+    quick_runs : tuple of Run, optional
+        The fits of a quick run, where fewer members do not make it quick; their names differ.
 
-def _sized(method: str, sizes: tuple[int, ...], build: Build) -> Run:
-    cells = tuple(Cell("martinez-3.3", method, f"T={size}") for size in sizes)
-    return _run(cells, max(sizes), build, _first_members(sizes))
-
-
-def _tree(table: str, method: str, build: Build) -> Run:
-    return _run((Cell(table, method, ""),), 1, build, _whole(""))
-
-
-def _switched(method: str, name: str, rate: str, expected_warning: str | None = None) -> Run:
-    """1000 trees on labels of which a share was altered, ``rate`` as a fraction of its limit.
-
-    The trees are grown until no label is wrong, but for equal samples with different labels.
+    Examples
+    --------
+    >>> from orfeon.workbench import PROTOCOLS
+    >>> PROTOCOLS["martinez-3.2"].design.files["german"]
+    'german_numeric'
     """
-    cell = Cell("martinez-4.2", method, f"p_hat={rate}")
 
-    def build(members: int, random_state: int, n_jobs: int | None) -> Any:
-        tree = orfeon.C45Classifier(pruning=False, mdl_penalty=False, min_samples_leaf=1)
-        return getattr(orfeon, name)(
-            tree, n_estimators=members, relative_rate=float(Fraction(rate)),
-            random_state=random_state, n_jobs=n_jobs,
-        )  # fmt: skip
+    table: str
+    settings: Mapping[str, Any] = field(hash=False, repr=False)
+    design: Design
+    runs: tuple[Run, ...]
+    family: str
+    alias: str = ""
+    quick_runs: tuple[Run, ...] = ()
 
-    return _run((cell,), 1000, build, _whole(cell.config), expected_warning)
+    @property
+    def source(self) -> str:
+        """The table whose cells are run: its own, or the one that it follows from."""
+        return str(self.settings.get("follows_from", self.table))
 
+    @property
+    def title(self) -> str:
+        """What is in the table, in a few words."""
+        return str(self.settings["title"])
 
-def _boosted(tree: Any, members: int, random_state: int, n_jobs: int | None) -> Any:
-    """AdaBoost.M1 that never stops: chapter 4 gives the details, after Webb (2000).
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is about seconds: then nothing else is run at the same time."""
+        return bool(self.settings.get("timed", False))
 
-    Members are trained with weights, none of which falls below 1e-8. After a member that errs on
-    half of the weight or on nothing, the samples are a new bootstrap sample with equal weights.
+    @property
+    def quick_datasets(self) -> tuple[str, ...]:
+        """The data sets of a quick run that names none; all if empty."""
+        return tuple(self.settings.get("quick_datasets", ()))
 
-    Chapter 3 is run the same way, though its cells with T = 9 are then above the published ones on
-    four of five problems. Of the 10 cells of both sizes 5 agree over 50 splits. Samples drawn by
-    the weights agree in 6, and in 7 if trees are pruned to the least cross-validated error; a run
-    that stops at a member without error, which decides alone then, ends at 31.8% on sonar with
-    T = 99, where 17.4% is published. No reading explains the column, and none was tuned to it.
-    """
-    return orfeon.AdaBoostClassifier(
-        tree, n_estimators=members, sampling="weights", on_failure="bootstrap", min_weight=1e-8,
-        random_state=random_state, n_jobs=n_jobs,
-    )  # fmt: skip
+    @property
+    def quick_note(self) -> str:
+        """What is quick about the quick runs."""
+        return str(self.settings.get("quick_note", ""))
 
+    @property
+    def rivals(self) -> tuple[str, ...]:
+        """The methods that the others are tested against."""
+        return tuple(self.settings.get("tested_against", ()))
 
-#: Published on purpose: what flipping does at rates that are too large for it.
-_BEYOND_SHARE = r"flip_rate=\S+ is not below the share of the smaller class"
-_RATES = ("4/5", "3/5", "2/5", "1/5")
+    @property
+    def conclude(self) -> Callable[[Reproduction], str] | None:
+        """Gives the text about all cells together."""
+        return CONCLUSIONS.get(self.settings.get("conclusions", ""))
 
-_SINGLE_TREES = (
-    _tree(
-        "martinez-3.2", "cart",
-        lambda _, seed, jobs: orfeon.CARTClassifier(pruning="cv", random_state=seed),
-    ),
-    _tree(
-        "martinez-3.2", "igp_tree",
-        lambda _, seed, jobs: orfeon.IGPTreeClassifier(random_state=seed),
-    ),
-)  # fmt: skip
-#: The ensembles of chapter 3, from their members, seed and threads.
-_TRAINED: dict[str, Build] = {
-    "bagging": lambda members, seed, jobs: orfeon.BaggingClassifier(
-        orfeon.CARTClassifier(pruning="cv"), n_estimators=members, random_state=seed, n_jobs=jobs
-    ),
-    "boosting": lambda members, seed, jobs: _boosted(
-        orfeon.CARTClassifier(pruning="cv"), members, seed, jobs
-    ),
-    "igp_ensemble": lambda members, seed, jobs: orfeon.IGPEnsembleClassifier(
-        n_estimators=members, random_state=seed, n_jobs=jobs
-    ),
-    "boosting_igp": lambda members, seed, jobs: orfeon.BoostingIGPClassifier(
-        n_estimators=members, random_state=seed, n_jobs=jobs
-    ),
-    # 11 committees of 9, also where 101 trees are timed: that number has no committees.
-    "igp_committees": lambda members, seed, jobs: orfeon.IGPCommitteesClassifier(
-        n_committees=11, n_estimators=9, random_state=seed, n_jobs=jobs
-    ),
-}
-_IGP_ENSEMBLES = (
-    *(
-        _sized(method, sizes, _TRAINED[method])
-        for method, sizes in (
-            ("bagging", (1, 9, 99)),
-            ("boosting", (9, 99)),
-            ("igp_ensemble", (1, 9, 99)),
-            ("boosting_igp", (9, 99)),
+    @property
+    def compare(self) -> Callable[[Reproduction], list[Comparison]] | None:
+        """Gives the comparisons, where they are not of the cells one by one."""
+        return COMPARISONS.get(self.settings.get("comparisons", ""))
+
+    @property
+    def report(self) -> Callable[[Reproduction], Report] | None:
+        """Gives the report, where it is not a table of comparisons."""
+        return REPORTS.get(self.settings.get("report", ""))
+
+    @cached_property
+    def _rules(self) -> list[tuple[Mapping[str, Any], Rule]]:
+        entries = enumerate(self.settings.get("rules", []), start=1)
+        return [(entry, _rule(self.table, number, entry)) for number, entry in entries]
+
+    def rule(self, cell: PublishedCell) -> Rule:
+        """The rule by which a cell agrees: the first one that fits, or that of errors."""
+        for entry, rule in self._rules:
+            metrics = entry.get("metric", cell.metric)
+            is_metric = cell.metric in ([metrics] if isinstance(metrics, str) else metrics)
+            if is_metric and entry.get("config", text := config_text(cell.config)) == text:
+                return rule
+        return POINTS
+
+    @property
+    def on_request(self) -> frozenset[str]:
+        """The methods that are only run when they are named."""
+        return frozenset(
+            cell.method
+            for run in self.runs
+            for cell in run.cells
+            if run.on_request and cell.table == self.source
         )
-    ),
-    _run(
-        tuple(Cell("martinez-3.3", "igp_committees", config) for config in ("T=9", "T=99")), 99,
-        _TRAINED["igp_committees"], _committees,
-    ),
-)  # fmt: skip
-_LABEL_ENSEMBLES = (
-    _tree(
-        "martinez-4.2", "c45", lambda _, seed, jobs: orfeon.C45Classifier(random_state=seed)
-    ),
-    _run(
-        (Cell("martinez-4.2", "bagging", ""),), 1000,
-        lambda members, seed, jobs: orfeon.BaggingClassifier(
-            orfeon.C45Classifier(), n_estimators=members, random_state=seed, n_jobs=jobs
-        ),
-        _whole(""),
-    ),
-    _run(
-        (Cell("martinez-4.2", "boosting", ""),), 1000,
-        lambda members, seed, jobs: _boosted(orfeon.C45Classifier(), members, seed, jobs),
-        _whole(""),
-    ),
-    *(_switched("class_switching", "ClassSwitchingClassifier", rate) for rate in _RATES),
-    *(_switched("flipping", "FlippingClassifier", rate, _BEYOND_SHARE) for rate in _RATES),
-)  # fmt: skip
 
-#: Chapter 3 takes the version of one problem without categories.
-_PLAIN_SPLITS = RandomSplits(stratified=False, files={"german": "german_numeric"})
-_STRATIFIED_SPLITS = RandomSplits(stratified=True)
-#: Chapter 5: the bag of one table is that of the others, or its beginning.
-_ORDERED_SEEDS = "martinez-5.8"
-_CROSS_VALIDATION = CrossValidation(POSITIVE_CLASSES, FILES)
-#: The fits that fill the last table fill the two before it, too.
-_PERCEPTRON_SEEDS = "cantador-6.4.3"
-_SMALL = ("ionosphere", "glass")
+    def random_state(self, split: int) -> int:
+        """Seed of all fits on a split.
+
+        Parameters
+        ----------
+        split : int
+            Number of the split.
+
+        Returns
+        -------
+        int
+            The same for every method.
+
+        Examples
+        --------
+        >>> from orfeon.workbench import PROTOCOLS
+        >>> protocol = PROTOCOLS["martinez-3.2"]
+        >>> protocol.random_state(0) == protocol.random_state(1)
+        False
+        """
+        seed = zlib.crc32(self.family.encode())
+        words = np.random.SeedSequence([seed, split])
+        return int(words.generate_state(1)[0] >> 1)
 
 
-def _perceptrons(
-    table: str, title: str, runs: tuple[Run, ...], conclude: Callable[[Reproduction], str]
+def read_protocol(
+    table: str, settings: Mapping[str, Any], known: Mapping[str, Protocol] | None = None
 ) -> Protocol:
-    of_table = tuple(run for run in runs if any(cell.table == table for cell in run.cells))
-    return Protocol(
-        table, _CROSS_VALIDATION, of_table, _PERCEPTRON_SEEDS, conclude, _SMALL, title=title
+    """The protocol of a table from the content of its TOML file."""
+    _check_names(table, settings)
+    other = settings.get("follows_from") or settings.get("like")
+    like = None if other is None else (known or PROTOCOLS)[other]
+    source = settings.get("follows_from", table)
+    if "runs" in settings:
+        entries = list(enumerate(settings["runs"], start=1))
+        runs = tuple(run for entry in entries for run in _runs(table, *entry, settings))
+        quick = tuple(
+            run for number, entry in entries if "grid" in entry
+            for run in _runs(table, number, entry, settings, is_quick=True)
+        )  # fmt: skip
+    else:
+        assert like is not None
+        quick = ()
+        runs = tuple(run for run in like.runs if any(cell.table == source for cell in run.cells))
+    design = Design(**settings["design"])
+    family = source if like is None else like.family
+    protocol = Protocol(table, settings, design, runs, family, settings.get("alias", ""), quick)
+    protocol._rules  # noqa: B018 - a mistake in them is found now, not after the runs
+    return protocol
+
+
+def _check_names(table: str, settings: Mapping[str, Any]) -> None:
+    """Reject names that no code stands behind, and what they need and is missing."""
+    pick(table, "design.kind", settings["design"]["kind"], DESIGNS)
+    registries: dict[str, Collection[str]] = {
+        "conclusions": CONCLUSIONS, "comparisons": COMPARISONS, "report": REPORTS,
+    }  # fmt: skip
+    for key, known in registries.items():
+        if key in settings:
+            pick(table, key, settings[key], known)
+    needed = ["reference"] if "comparisons" in settings else []
+    needed += ["note", "main"] if settings.get("conclusions") == "models" else []
+    for key in needed:
+        if key not in settings:
+            reject(table, key, "is missing")
+
+
+def _runs(
+    table: str,
+    number: int,
+    entry: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    *,
+    is_quick: bool = False,
+) -> list[Run]:
+    """The fits of one part ``runs``: one, or one for each variant."""
+    where = f"runs[{number}]"
+    pick(table, f"{where}.measure", entry["measure"], MEASURES)
+    methods = entry.get("methods") or [entry.get("method", "")]
+    tables = entry.get("tables", [table])
+    for name in tables:
+        pick(table, f"{where}.tables", name, table_names())
+    published = [cell for name in tables for cell in published_cells(name)]
+    for method in methods:
+        pick(table, f"{where}.method", method, {cell.method: None for cell in published})
+    places = dict.fromkeys(
+        Cell(cell.table, cell.method, config_text(cell.config))
+        for cell in published
+        if cell.method in methods
     )
+    name = entry.get("name", methods[0])
+    options = {**entry.get("options", {}), **({"suffix": " quick"} if is_quick else {})}
+    found = []
+    for config, changes in (entry.get("variants") or {None: {}}).items():
+        cells = tuple(cell for cell in places if config is None or cell.config == config)
+        if not cells:
+            reject(table, f"{where}.variants", f"{config!r} is no config of {methods[0]}")
+        run = Run(
+            name if config is None else f"{name} {config}",
+            cells,
+            entry.get("members", 1),
+            _build(table, where, entry, settings, changes, is_quick),
+            partial(MEASURES[entry["measure"]], cells=cells, **options),
+            entry.get("expected_warning"),
+            entry.get("on_request", False),
+            entry.get("pool_setting", "initial_size"),
+        )
+        found.append(_quick(run, settings["tuning"]) if is_quick else run)
+    return found
+
+
+def _build(
+    table: str,
+    where: str,
+    entry: Mapping[str, Any],
+    settings: Mapping[str, Any],
+    changes: Mapping[str, Any],
+    is_quick: bool,
+) -> Build:
+    key, estimator = f"{where}.estimator", {**entry["estimator"], **changes}
+    if "grid" not in entry:
+        kind = TimedBuild if entry["measure"] == "seconds to fit" else Build
+        return kind(table, key, estimator)
+    if "tuning" not in settings:
+        reject(table, "tuning", f"is missing, which the grid of {where} needs")
+    tuning = settings["tuning"]
+    grid = {
+        name: [_filled(value, {"$none": None}, dict) for value in choices]
+        for name, choices in entry["grid"].items()
+    }
+    rows = [entry.get("training_rows"), tuning["quick_training_rows"] if is_quick else None]
+    limits = {
+        "n_tuning_rows": None if is_quick else tuning["tuning_rows"],
+        "n_fold_rows": None if is_quick else tuning["fold_rows"],
+        "n_training_rows": min((limit for limit in rows if limit is not None), default=None),
+    }
+    return TunedBuild(table, key, estimator, grid, limits)
+
+
+def _quick(run: Run, tuning: Mapping[str, int]) -> Run:
+    """The same with a grid of at most two combinations, and fewer members."""
+    assert isinstance(run.build, TunedBuild)
+    most, whole = tuning["quick_members"], run.build.grid
+    grid = {
+        name: [min(most, values[0])] if name == "n_estimators" else values[:1]
+        for name, values in whole.items()
+    }
+    widest = next((name for name in whole if name != "n_estimators"), None)
+    if widest is not None:
+        grid[widest] = whole[widest][:2]
+    return replace(
+        run,
+        name=f"{run.name} quick",
+        members=min(most, run.members),
+        build=replace(run.build, grid=grid),
+    )
+
+
+def _rule(table: str, number: int, entry: Mapping[str, Any]) -> Rule:
+    where = f"rules[{number}]"
+    kind = KINDS[pick(table, f"{where}.kind", entry["kind"], KINDS)]
+    given = {
+        name: value for name, value in entry.items() if name not in ("kind", "metric", "config")
+    }
+    known = {part.name: part for part in fields(kind)}
+    for name in given:
+        pick(table, f"{where}.{name}", name, known)
+    for name in known:
+        if name not in given and name != "decimals":
+            reject(table, f"{where}.{name}", "is missing")
+    rule: Rule = kind(**given)
+    return rule
+
+
+def _read_all() -> dict[str, Protocol]:
+    """Tables that others are like come first; the result is in the order of the chapters."""
+    settings = {table: read_settings(table) for table in table_names()}
+    found: dict[str, Protocol] = {}
+
+    def read(table: str) -> None:
+        other = settings[table].get("follows_from") or settings[table].get("like")
+        if other is not None and other not in found:
+            read(other)
+        if table not in found:
+            found[table] = read_protocol(table, settings[table], found)
+
+    for table in settings:
+        read(table)
+    return {table: found[table] for table in settings}
 
 
 #: The tables that can be reproduced, by name.
-PROTOCOLS = {
-    protocol.table: protocol
-    for protocol in (
-        _perceptrons(
-            "cantador-6.3.1", "g of parallel perceptrons and of training-set selection", PLAIN,
-            selection_conclusions,
-        ),
-        _perceptrons(
-            "cantador-6.4.1", "accuracies of AdaBoost on perceptrons", BOOSTED, mean_differences
-        ),
-        _perceptrons("cantador-6.4.2", "accuracies of PPBoost", BOOSTED, mean_differences),
-        _perceptrons(
-            "cantador-6.4.3", "g of AdaBoost and of PPBoost", BOOSTED, boosting_conclusions
-        ),
-        Protocol(
-            "j48", WholeFiles(), WHOLE_TREES, rule=equal, quick_datasets=("labor", "wine"),
-            title="sizes and training errors of C4.5 trees on full data sets",
-        ),
-        Protocol(
-            "martinez-3.2", _PLAIN_SPLITS, _SINGLE_TREES, tested=Tested(("cart",)),
-            title="test errors of CART and IGP trees",
-        ),
-        Protocol(
-            "martinez-3.3", _PLAIN_SPLITS, _IGP_ENSEMBLES, tested=Tested(("bagging", "boosting")),
-            title="test errors of IGP ensembles",
-        ),
-        Protocol(
-            "martinez-3.7", _PLAIN_SPLITS, timed_training(_TRAINED), is_timed=True,
-            compare=compare_training, conclude=seconds_beside,
-            title="training times of IGP ensembles, as ratios",
-        ),
-        Protocol(
-            "martinez-4.2", _STRATIFIED_SPLITS, _LABEL_ENSEMBLES,
-            tested=Tested(("bagging", "boosting")),
-            title="test errors of class-switching ensembles",
-        ),
-        Protocol(
-            "martinez-4.3", _STRATIFIED_SPLITS, _LABEL_ENSEMBLES, follows_from="martinez-4.2",
-            report=report_records, title="wins, draws and losses, counted from martinez-4.2",
-        ),
-        Protocol(
-            "martinez-5.4", _STRATIFIED_SPLITS, (ORDERED_POOLS,), _ORDERED_SEEDS,
-            title="lowest test errors of ordered bagging, pools of 11 to 1,000",
-        ),
-        Protocol(
-            "martinez-5.7", _STRATIFIED_SPLITS, (ORDERED_BAGGING,), _ORDERED_SEEDS,
-            title="training errors of ordered bagging",
-        ),
-        Protocol(
-            "martinez-5.8", _STRATIFIED_SPLITS, (ORDERED_BAGGING,),
-            conclude=lambda found: ordering_conclusions(found.comparisons),
-            tested=Tested(("bagging",)), title="test errors of ordered bagging",
-        ),
-        Protocol(
-            "martinez-5.10", _STRATIFIED_SPLITS, (TIMED_ORDERING,), is_timed=True,
-            compare=compare_ordering, conclude=seconds_beside,
-            title="times to order members, as ratios and growth",
-        ),
-        *RECAREY,
-    )
-}  # fmt: skip
+PROTOCOLS = _read_all()
 
 
 def find_protocol(name: str) -> Protocol:

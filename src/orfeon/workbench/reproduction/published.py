@@ -1,8 +1,8 @@
 """Published figures, as facts that the package carries.
 
-A table is a CSV file of ``dataset, method, config, metric, value, std``. Here errors, accuracies
-and other figures are read, the sizes of the training and test sets, the shares of the classes, and
-p-values and records of wins; what is printed as a fraction becomes percent.
+A table is a CSV file of ``dataset, method, config, metric, value, std``. Errors, accuracies and
+other figures are read from it, the sizes of the training and test sets, the shares of the classes,
+p-values and records of wins. What is printed as a fraction becomes percent.
 
 References
 ----------
@@ -19,15 +19,14 @@ The table ``j48`` has sizes and training errors of the trees of Weka 3.6, an ind
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import NamedTuple
 
-from orfeon.workbench.reproduction.recarey_doubts import recarey_doubts
+from orfeon.workbench.reproduction.doubts import CHECKS, contradictions
+from orfeon.workbench.reproduction.table_files import pick, read_rows, read_settings
 
-#: The measure of most tables; the others are those of `orfeon.workbench.reproduction.fold_outcome`.
+#: The metric of most tables; others are in `orfeon.workbench.reproduction.results`.
 ERROR = "error"
 
 
@@ -63,39 +62,8 @@ _METRICS = {
 }
 
 
-class _Source(NamedTuple):
-    """Where a table's problems are described, and on how many splits of how many folds it rests."""
-
-    problems: str | None
-    n_splits: int
-    n_folds: int = 1
-
-
-_TABLES = {
-    "cantador-6.3.1": _Source("cantador-6.1.1", 10, 10),
-    "cantador-6.4.1": _Source("cantador-6.1.1", 10, 10),
-    "cantador-6.4.2": _Source("cantador-6.1.1", 10, 10),
-    "cantador-6.4.3": _Source("cantador-6.1.1", 10, 10),
-    "j48": _Source(None, 1),
-    "martinez-3.2": _Source("martinez-3.1", 50),
-    "martinez-3.3": _Source("martinez-3.1", 50),
-    "martinez-3.7": _Source("martinez-3.1", 10),  # how often it was timed is not printed
-    "martinez-4.2": _Source("martinez-4.1", 100),
-    "martinez-5.4": _Source("martinez-5.6", 100),
-    "martinez-5.7": _Source("martinez-5.6", 100),
-    "martinez-5.8": _Source("martinez-5.6", 100),
-    "martinez-5.10": _Source("martinez-5.6", 10),  # nor here
-    "recarey-3.3": _Source(None, 1),
-    "recarey-3.4": _Source(None, 1),
-    "recarey-3.5": _Source(None, 1),
-}
 #: Tables of seconds.
 _TIMES = ("martinez-3.7", "martinez-5.10")
-#: Figures that do not go with others in print; they are kept as they are printed.
-_DOUBTS = {
-    ("cantador-6.3.1", "vehicle", "pp", "g"): "another table implies 67.05",
-    ("cantador-6.4.3", "vowel", "ppboost_negative", "g"): "its accuracies give 98.58",
-}
 
 
 class Sizes(NamedTuple):
@@ -253,26 +221,44 @@ def published_cells(table: str) -> list[PublishedCell]:
     >>> print(cell, cell.value)
     ionosphere ppboost_negative T=10 acc+ 67.45
     """
-    source = _source(table)
+    settings = read_settings(table)
     rows = read_rows(table)
     facts = {(*_place(row), row["metric"]): row["value"] for row in rows}
-    contradicted = recarey_doubts(table, rows)
+    doubts = _doubts(table, rows)
     return [
         PublishedCell(
             table, row["dataset"], row["method"], read_config(row["config"]),
             value=_percent(row["value"], row["metric"]),
             std=_percent(row["std"], row["metric"]) if row["std"] else None,
-            n_splits=source.n_splits,
+            n_splits=settings["splits"],
             kept=_kept(facts, _place(row)),
             metric=_METRICS[row["metric"]].name,
-            n_folds=source.n_folds,
-            doubt=_DOUBTS.get(
-                (table, row["dataset"], row["method"], _METRICS[row["metric"]].name),
-                contradicted.get((row["method"], row["config"], row["metric"])),
-            ),
+            n_folds=settings.get("folds", 1),
+            doubt=doubts.get((*_place(row), row["metric"])),
         )
         for row in rows if row["metric"] in _METRICS
     ]  # fmt: skip
+
+
+def _doubts(table: str, rows: Sequence[Mapping[str, str]]) -> dict[tuple[str, str, str, str], str]:
+    """What contradicts figures as they are printed; they are kept all the same."""
+    settings = read_settings(table)
+    noted = {
+        (doubt["dataset"], doubt["method"], doubt["metric"]): doubt["text"]
+        for doubt in settings.get("doubts", [])
+    }
+    found = {}
+    if "doubt_check" in settings:
+        check = pick(table, "doubt_check", settings["doubt_check"], CHECKS)
+        found = contradictions(check, rows)
+    doubts = {}
+    for row in rows:
+        dataset, method, config = _place(row)
+        shown = _METRICS[row["metric"]].name if row["metric"] in _METRICS else ""
+        text = noted.get((dataset, method, shown), found.get((method, config, row["metric"])))
+        if text is not None:
+            doubts[dataset, method, config, row["metric"]] = text
+    return doubts
 
 
 def published_sizes(table: str) -> dict[str, Sizes]:
@@ -340,7 +326,7 @@ def published_folds(table: str) -> int:
     >>> published_folds("cantador-6.3.1"), published_folds("martinez-3.2")
     (10, 1)
     """
-    return _source(table).n_folds
+    return int(read_settings(table).get("folds", 1))
 
 
 def published_seconds(table: str) -> dict[str, dict[int, float]]:
@@ -373,15 +359,9 @@ def published_seconds(table: str) -> dict[str, dict[int, float]]:
     return found
 
 
-def _source(table: str) -> _Source:
-    if table not in _TABLES:
-        raise ValueError(f"table must be one of {', '.join(_TABLES)}, got {table!r}")
-    return _TABLES[table]
-
-
 def _of_problems(table: str, metric: str) -> dict[str, float]:
     """A figure of each of a table's problems."""
-    problems = _source(table).problems
+    problems = read_settings(table).get("problems")
     found = {
         row["dataset"]: float(row["value"])
         for row in (read_rows(problems) if problems else []) if row["metric"] == metric
@@ -389,15 +369,6 @@ def _of_problems(table: str, metric: str) -> dict[str, float]:
     if not found:
         raise ValueError(f"table must be one whose problems have a printed {metric}, got {table!r}")
     return found
-
-
-def read_rows(table: str) -> list[dict[str, str]]:
-    """The lines of a table's file."""
-    name = table.replace("-", "_").replace(".", "_")
-    with (files("orfeon.workbench.reproduction") / "tables" / f"{name}.csv").open(
-        encoding="utf-8"
-    ) as file:
-        return list(csv.DictReader(file))
 
 
 def _place(row: Mapping[str, str]) -> tuple[str, str, str]:
@@ -415,6 +386,35 @@ def _kept(
 
 
 def _percent(number: str, metric: str) -> float:
-    return round(
-        float(number) * _METRICS[metric].factor, 10
-    )  # 0.0678 is 6.78, not 6.7799999999999994
+    # 0.0678 is 6.78, not 6.7799999999999994
+    return round(float(number) * _METRICS[metric].factor, 10)
+
+
+def published_p_values(table: str) -> dict[str, float]:
+    """P-values of a published table, of its second method against the first."""
+    rows = [row for row in read_rows(table) if row["metric"] == "p_value"]
+    return {row["dataset"]: float(row["value"]) for row in rows}
+
+
+class WinRecord(NamedTuple):
+    """On how many data sets a method wins, draws and loses against another."""
+
+    wins: int
+    draws: int
+    losses: int
+
+    def __str__(self) -> str:
+        return f"{self.wins}/{self.draws}/{self.losses}"
+
+
+def published_records() -> dict[tuple[str, str], WinRecord]:
+    """Records of wins of all pairs of methods, table 4.3 of Martínez-Muñoz (2006)."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for row in read_rows("martinez-4.3"):
+        config = read_config(row["config"])
+        rival = " ".join(
+            [config.pop("vs"), *(f"p_hat={config.pop(k)}" for k in ("vs_p_hat",) if k in config)]
+        )
+        method = " ".join(part for part in (row["method"], config_text(config)) if part)
+        found.setdefault((method, rival), {})[row["metric"]] = int(row["value"])
+    return {pair: WinRecord(**counts) for pair, counts in found.items()}

@@ -1,4 +1,4 @@
-"""The three problems of Recarey's studies, prepared as they are described, and their splits.
+"""The three problems of Recarey's studies, prepared as they are described.
 
 The preparation is printed by its outcome only: 42256 x 50 for Adult, 15157 x 40 for the cars, both
 with the target, and binary pixels.
@@ -14,9 +14,10 @@ with the target, and binary pixels.
 - Digits: a pixel is 1 when it is brighter than half. The 5000 images of ``mnist_5k`` are used, not
   all 70000. How many the study has is not known to us.
 
-Nothing is scaled, in any of the three. The text known to us does not say so; the published figures
-do: on Adult those of naive Bayes, nearest neighbours and the perceptron are near ours without
-scaling and further from them with it. That of the support vector machine is the other way round.
+Nothing is scaled, in any of the three. The text known to us does not say so, but the published
+figures suggest it: on Adult those of naive Bayes, nearest neighbours and the perceptron are near
+ours without scaling and further from them with it. That of the support vector machine is the other
+way round.
 
 References
 ----------
@@ -25,10 +26,7 @@ Recarey (2021). Single models and ensembles side by side. Chapter 3.
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,11 +34,7 @@ import numpy.typing as npt
 
 from orfeon.datasets.folder import DataSet
 from orfeon.errors import UserError
-from orfeon.workbench.reproduction.partitions import Partition, seeded
 
-_Folder = str | os.PathLike[str] | None
-#: Share of the samples that methods are tested on.
-TEST_SHARE = 0.2
 _NUMBERS = ["age", "education_num", "capital_gain", "capital_loss", "hours_per_week"]
 _CATEGORIES = [
     "workclass", "marital_status", "occupation", "relationship", "race", "sex", "native_country",
@@ -92,70 +86,8 @@ def prepare_cars(frame: Any, target: str) -> DataSet:
 
 
 #: File and preparation of each data set.
-_PREPARED: dict[str, tuple[str, Callable[[Any, str], DataSet]]] = {
+PREPARED: dict[str, tuple[str, Callable[[Any, str], DataSet]]] = {
     "adult": ("adult", prepare_adult),
     "mnist": ("mnist_5k", prepare_digits),
     "used_cars_vw": ("used_cars_vw", prepare_cars),
 }
-
-
-@dataclass
-class FifthForTesting:
-    """A problem of which a fifth is set aside at random, as often as asked."""
-
-    name: str
-    folder: _Folder = None
-    _data: DataSet | None = field(init=False, repr=False, default=None)
-
-    def describe(self, split: int) -> str:
-        """Name a split."""
-        return f"split {split}"
-
-    def is_available(self) -> bool:
-        """Whether the file is there, without asking for it anywhere else."""
-        from orfeon.datasets import list_datasets
-
-        file, _ = _PREPARED[self.name]
-        try:
-            return file in {found.name for found in list_datasets(self.folder)}
-        except UserError:  # the folder is not there
-            return False
-
-    def load(self) -> None:
-        """Read and prepare the file."""
-        from orfeon.datasets import load
-
-        if self._data is None:
-            file, prepare = _PREPARED[self.name]
-            found = load(file, folder=self.folder)
-            self._data = prepare(found.frame, found.target_name)
-
-    def _loaded(self) -> DataSet:
-        self.load()
-        assert self._data is not None
-        return self._data
-
-    def digest(self) -> str:
-        """A word that changes with the prepared data."""
-        X, y = self._loaded()
-        return hashlib.sha256(X.tobytes() + y.tobytes()).hexdigest()
-
-    def settings(self) -> dict[str, Any]:
-        """What splits are drawn from, and how, as plain values."""
-        file, prepare = _PREPARED[self.name]
-        return {"from": file, "prepared": prepare.__name__, "test_share": TEST_SHARE}
-
-    def draw(self, split: int) -> Partition:
-        """One split."""
-        X, y = self._loaded()
-        rows = seeded(self.name, split).permutation(len(y))
-        test, train = np.split(rows, [round(TEST_SHARE * len(y))])
-        return Partition(X[train], y[train], X[test], y[test])
-
-
-class FifthsForTesting:
-    """The design of the three studies."""
-
-    def problem(self, table: str, dataset: str, folder: _Folder = None) -> FifthForTesting:
-        """The splits of a data set."""
-        return FifthForTesting(dataset, folder)

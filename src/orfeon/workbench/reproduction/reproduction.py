@@ -10,15 +10,13 @@ from typing import Any
 from orfeon.workbench.reproduction.comparison import (
     Comparison,
     PairedDifference,
+    Report,
     paired_difference,
+    report_cells,
 )
-from orfeon.workbench.reproduction.curve import best_size
-from orfeon.workbench.reproduction.fold_outcome import METRICS, FoldOutcome
-from orfeon.workbench.reproduction.protocols import PROTOCOLS
+from orfeon.workbench.reproduction.protocols import LEVEL, PROTOCOLS, Protocol
 from orfeon.workbench.reproduction.published import ERROR, Kept, PublishedCell, config_text
-from orfeon.workbench.reproduction.records import Record
-from orfeon.workbench.reproduction.report import Report, report_cells
-from orfeon.workbench.reproduction.runs import Protocol
+from orfeon.workbench.reproduction.results import METRICS, FoldOutcome, Record, best_size
 from orfeon.workbench.reproduction.significance import (
     Significance,
     significance_tests,
@@ -220,8 +218,7 @@ class Reproduction:
     @cached_property
     def significance(self) -> list[Significance]:
         """The tests of the table, made on our splits; none where it has none."""
-        tested = self.protocol.tested
-        return [] if tested is None else significance_tests(self, tested)
+        return significance_tests(self, self.protocol.rivals, LEVEL)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON.

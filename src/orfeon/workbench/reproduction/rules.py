@@ -1,13 +1,16 @@
 """When our figure agrees with the published one: a rule for each kind of figure.
 
-Rules are fixed before anything is run, the same for all cells of a kind.
+Rules are fixed before anything is run, the same for all cells of a kind. The part ``rules`` of a
+TOML file names them and says which cells they are for.
 """
 
 from __future__ import annotations
 
 import abc
+import math
 import typing
 from dataclasses import dataclass
+from typing import Any
 
 if typing.TYPE_CHECKING:
     from orfeon.workbench.reproduction.comparison import Comparison
@@ -19,7 +22,7 @@ _ROUNDING = 1e-9
 
 
 class Rule(typing.Protocol):
-    """Says whether our figure agrees with the published one."""
+    """Decides whether our figure agrees with the published one."""
 
     @property
     def decimals(self) -> int:
@@ -33,7 +36,7 @@ class Rule(typing.Protocol):
         """Whether our figure agrees."""
 
     def tolerance_text(self, ours: Comparison) -> str:
-        """By how much the figures may differ, in a word."""
+        """The tolerance as it is printed."""
 
 
 class Difference(abc.ABC):
@@ -46,11 +49,9 @@ class Difference(abc.ABC):
         """By how much the figures may differ."""
 
     def agrees(self, ours: Comparison) -> bool:
-        """Whether our figure agrees."""
         return abs(ours.difference) <= self.tolerance(ours) + _ROUNDING
 
     def tolerance_text(self, ours: Comparison) -> str:
-        """By how much the figures may differ."""
         return f"{self.tolerance(ours):.{self.decimals}f}"
 
 
@@ -62,11 +63,9 @@ class Points(Difference):
 
     @property
     def sentence(self) -> str:
-        """The rule in words."""
         return "A mean agrees within one point or two standard errors of the difference."
 
     def tolerance(self, ours: Comparison) -> float:
-        """By how much the figures may differ."""
         return ours.tolerance
 
 
@@ -79,7 +78,6 @@ class Within(Difference):
     decimals: int = 0
 
     def tolerance(self, ours: Comparison) -> float:
-        """By how much the figures may differ."""
         return self.most
 
 
@@ -92,14 +90,58 @@ class Factor:
     decimals: int = 2
 
     def agrees(self, ours: Comparison) -> bool:
-        """Whether our figure agrees."""
         larger = max(ours.mean, ours.published.value)
         smaller = min(ours.mean, ours.published.value)
         return 0 < larger <= self.most * smaller + _ROUNDING
 
     def tolerance_text(self, ours: Comparison) -> str:
-        """By how much the figures may differ."""
         return f"x{self.most:g}"
 
 
+@dataclass(frozen=True)
+class ShareOfSamples(Difference):
+    """Two shares agree within a point or two standard errors of a share of the test samples."""
+
+    n_samples: int
+    what: str
+    decimals: int = 1
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"Figures of {self.what} agree within one point or two standard errors of a share of "
+            f"{self.n_samples:,} samples."
+        )
+
+    def tolerance(self, ours: Comparison) -> float:
+        share = min(max(ours.published.value / 100, 0.0), 1.0)
+        return max(LEAST_TOLERANCE, 200 * math.sqrt(share * (1 - share) / self.n_samples))
+
+
+@dataclass(frozen=True)
+class PartOfPublished(Difference):
+    """Two errors agree when they differ by no more than a part of the published one."""
+
+    part: float
+    what: str
+    decimals: int = 0
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.what} agree within {self.part:.0%} of the published figure."
+
+    def tolerance(self, ours: Comparison) -> float:
+        return self.part * ours.published.value
+
+    def tolerance_text(self, ours: Comparison) -> str:
+        return f"{self.part:.0%}"
+
+
 POINTS = Points()
+#: The kinds of rules in TOML files.
+KINDS: dict[str, type[Any]] = {
+    "within": Within,
+    "factor": Factor,
+    "share of samples": ShareOfSamples,
+    "part of published": PartOfPublished,
+}

@@ -1,26 +1,22 @@
-"""Run a published protocol again: what is not in the store yet, one fit after another or many."""
+"""Run a published protocol: every fit that is not in the store yet."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from orfeon.datasets.folder import FOLDER_VARIABLE
 from orfeon.errors import UserError
-from orfeon.workbench.reproduction.designs import Problem
-from orfeon.workbench.reproduction.fits import Fit
-from orfeon.workbench.reproduction.partitions import Partition
-from orfeon.workbench.reproduction.plan import Plan, Request, make_plan
+from orfeon.workbench.experiment.engine import Engine
+from orfeon.workbench.reproduction.plan import Fit, Plan, Request, make_plan
 from orfeon.workbench.reproduction.protocols import PROTOCOLS
-from orfeon.workbench.reproduction.records import Record, records_of
 from orfeon.workbench.reproduction.reproduction import Reproduction
-from orfeon.workbench.reproduction.runs import Cell
-
-if TYPE_CHECKING:
-    from orfeon.workbench.store import RunRow, Study
+from orfeon.workbench.reproduction.results import Cell, Record, records_of
+from orfeon.workbench.reproduction.splits import Partition, Problem
+from orfeon.workbench.store import RunRow, Store, Study
 
 #: Called as fits begin and end: with the number of fits done, that of all, and the latest begun.
 Progress = Callable[[int, int, str], None]
@@ -76,22 +72,23 @@ def reproduce(
     >>> [comparison.agrees for comparison in found.comparisons]
     [True]
     """
-    from orfeon.workbench.store import Store
-
     plan = make_plan(Request(table, datasets, methods, n_splits, quick, data))
     family = plan.protocol.family
     with Store(":memory:" if store is None else store) as opened:
         study = opened.open_study(f"reproduce {family}", {"what": "reproduction", "seeds": family})
-        done = study.keys()
-        missing = [fit for fit in plan.fits if fit.key not in done]
+        engine = Engine(study, 1 if plan.protocol.is_timed else n_jobs)
+        missing = engine.missing(plan.fits)
         if missing:
-            _Campaign(plan, missing, study, data, progress).run(n_jobs)
+            worker = _Worker(plan.protocol.table, _folder(data), _digests(missing, study))
+            shown = _Shown(len(missing), engine.n_jobs in (None, 1), progress)
+            tickets = map(_Ticket.of, missing)
+            engine.run(worker, tickets, begun=shown.begun, done=shown.done)
         rows = [row for row in study.rows() if row.key in plan.keys]
     return Reproduction(plan.cells, _records(plan, rows), plan.left_out, plan.protocol.table)
 
 
 def _records(plan: Plan, rows: Sequence[RunRow]) -> tuple[Record, ...]:
-    """What was asked for of what the fits have left, split by split, in the order of the plan."""
+    """The wanted results of the fits, split by split, in the order of the plan."""
     place = {fit.key: number for number, fit in enumerate(plan.fits)}
     return tuple(
         record
@@ -105,72 +102,68 @@ class _Ticket(NamedTuple):
     """The name of a fit; another process makes it from that."""
 
     key: str
+    shown: str
     dataset: str
     run: str
     members: int
     split: int
 
+    @classmethod
+    def of(cls, fit: Fit) -> _Ticket:
+        run = fit.run
+        return cls(fit.key, str(fit), fit.problem.name, run.name, run.members, fit.split)
+
 
 @dataclass
-class _Campaign:
-    """The fits that are not in the store yet."""
+class _Shown:
+    """Progress as fits begin and end; of fits one by one, only as they begin."""
 
-    plan: Plan
-    fits: Sequence[Fit]
-    study: Study
-    data: str | os.PathLike[str] | None
+    n_all: int
+    is_serial: bool
     progress: Progress | None
-    _n_done: int = field(init=False, default=0)
-    _latest: str = field(init=False, default="")
+    n_done: int = 0
+    latest: str = ""
 
-    def run(self, n_jobs: int | None) -> None:
-        """Run them all, each in the store before the next is begun in its place."""
-        from orfeon.workbench.tasks.parallel import run_all
+    def begun(self, ticket: _Ticket) -> None:
+        self.latest = ticket.shown
+        self._show()
 
-        worker = _Worker(self.plan.protocol.table, self._folder(), self._digests())
-        jobs = 1 if self.plan.protocol.is_timed else n_jobs
-        for row in run_all(worker, self._tickets(), n_jobs=jobs):
-            self.study.put(row)
-            self._n_done += 1
-            if jobs not in (None, 1):
-                self._tell()
+    def done(self, row: RunRow) -> None:
+        self.n_done += 1
+        if not self.is_serial:
+            self._show()
 
-    def _tickets(self) -> Iterator[_Ticket]:
-        for fit in self.fits:
-            self._latest = str(fit)
-            self._tell()
-            yield _Ticket(fit.key, fit.problem.name, fit.run.name, fit.run.members, fit.split)
-
-    def _tell(self) -> None:
+    def _show(self) -> None:
         if self.progress is not None:
-            self.progress(self._n_done, len(self.fits), self._latest)
+            self.progress(self.n_done, self.n_all, self.latest)
 
-    def _folder(self) -> str | None:
-        folder = self.data or os.environ.get(FOLDER_VARIABLE)
-        return os.path.abspath(folder) if folder else None
 
-    def _digests(self) -> tuple[tuple[str, str | None], ...]:
-        """Meet a missing file before hours of work, and one that is not the one worked on so far.
+def _folder(data: str | os.PathLike[str] | None) -> str | None:
+    folder = data or os.environ.get(FOLDER_VARIABLE)
+    return os.path.abspath(folder) if folder else None
 
-        Results from two versions of a file would be averaged otherwise.
-        """
-        problems = {fit.problem.name: fit.problem for fit in self.fits}
-        digests = []
-        for name, problem in problems.items():
-            problem.load()
-            digest = problem.digest()
-            if digest is not None and self.study.note(f"data of {name}", digest) != digest:
-                raise UserError(
-                    f"the data of {name} has changed since the results in the store were computed: "
-                    "choose another store, or restore the file."
-                )
-            digests.append((name, digest))
-        return tuple(digests)
+
+def _digests(fits: Sequence[Fit], study: Study) -> tuple[tuple[str, str | None], ...]:
+    """Find a missing file before hours of work, and one that has changed since earlier runs.
+
+    Results from two versions of a file would be averaged otherwise.
+    """
+    digests = []
+    for name, problem in {fit.problem.name: fit.problem for fit in fits}.items():
+        problem.load()
+        digest = problem.digest()
+        if digest is not None and study.note(f"data of {name}", digest) != digest:
+            raise UserError(
+                f"the data of {name} has changed since the results in the store were computed: "
+                "choose another store, or restore the file."
+            )
+        digests.append((name, digest))
+    return tuple(digests)
 
 
 @dataclass(frozen=True)
 class _Worker:
-    """Makes a fit from its name and runs it, here or in another process."""
+    """Makes a fit from its name and runs it, in this process or another."""
 
     table: str
     folder: str | None

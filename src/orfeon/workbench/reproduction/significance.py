@@ -10,22 +10,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from orfeon.utils.text import aligned
-from orfeon.workbench.reproduction.partitions import is_synthetic
-from orfeon.workbench.reproduction.published import PublishedCell, config_text, published_sizes
-from orfeon.workbench.reproduction.published_tests import published_p_values
+from orfeon.workbench.reproduction.published import (
+    PublishedCell,
+    config_text,
+    published_p_values,
+    published_sizes,
+)
+from orfeon.workbench.reproduction.splits import is_synthetic
 
 if TYPE_CHECKING:
     from orfeon.workbench.reproduction.reproduction import Reproduction
-
-
-class Tested(NamedTuple):
-    """Which methods the others of a table are tested against, and at what level."""
-
-    rivals: tuple[str, ...]
-    level: float = 0.005
 
 
 @dataclass(frozen=True)
@@ -68,12 +65,12 @@ class Significance:
         }
 
 
-def significance_tests(found: Reproduction, tested: Tested) -> list[Significance]:
+def significance_tests(
+    found: Reproduction, rivals: Sequence[str], level: float
+) -> list[Significance]:
     """Test the methods of a table against some of them."""
     return [
-        _test(found, cell, other, tested.level)
-        for rival in tested.rivals
-        for cell, other in found.pairs(rival)
+        _test(found, cell, other, level) for rival in rivals for cell, other in found.pairs(rival)
     ]
 
 

@@ -23,9 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orfeon.utils.text import aligned
-from orfeon.workbench.reproduction.published import PublishedCell, config_text
-from orfeon.workbench.reproduction.published_tests import WinRecord
-from orfeon.workbench.reproduction.report import Report
+from orfeon.workbench.reproduction.comparison import Report
+from orfeon.workbench.reproduction.published import PublishedCell, WinRecord, config_text
 from orfeon.workbench.reproduction.rules import LEAST_TOLERANCE
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
-"""The box plot of Recarey's studies: scores of all methods on five folds."""
+"""Box plot of the scores of all methods on five folds of the training part."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from orfeon.workbench.reproduction.recarey_conclusions import fold_scores
+from orfeon.workbench.reproduction.conclusions import fold_scores
 
 if TYPE_CHECKING:
     from orfeon.workbench.reproduction.reproduction import Reproduction
@@ -38,7 +38,7 @@ def recarey_box_plot(found: Reproduction) -> Any:
         ax.plot(scores[method], [place] * len(scores[method]), "o", color=colour, markersize=3.5)
     ax.set_yticks(range(len(methods)), [method.replace("_", " ") for method in methods])
     ax.invert_yaxis()
-    is_price = found.protocol.table == "recarey-3.5"
+    is_price = found.protocol.settings["main"]["metric"] == "r2"
     ax.set_xlabel("R² (%)" if is_price else "accuracy (%)")
     ax.grid(axis="x", alpha=0.3)
     name = _TITLES[found.cells[0].dataset]

@@ -1,12 +1,12 @@
-"""Printed figures of Recarey's tables that cannot all be true.
+"""Printed figures that cannot all be true.
 
 Two classes: the recalls of both and the share of one fix all other figures, up to rounding. Digits,
 all equally frequent: the mean accuracy of the classes is their mean recall, and Matthews'
-coefficient follows from it. Prices: a squared error and R2 together say what the variance of the
-prices is, which is the same for all methods.
+coefficient follows from it. Prices: a squared error and R2 together give the variance of the
+prices, which is the same for all methods.
 
-Which of the figures that do not go together is wrong cannot be told: those are marked that do not
-follow from the recalls, or from the other methods.
+Which of several contradictory figures is wrong is unknown: those are marked that do not follow from
+the recalls, or from the other methods.
 """
 
 from __future__ import annotations
@@ -26,16 +26,13 @@ _SHARES = (0.745, 0.762)
 _LOW, _HIGH = "class=<50k", "class=>50k"
 
 
-def recarey_doubts(table: str, rows: Sequence[Mapping[str, str]]) -> dict[Place, str]:
-    """What speaks against printed figures."""
+def contradictions(check: str, rows: Sequence[Mapping[str, str]]) -> dict[Place, str]:
+    """What contradicts printed figures."""
     by_method: dict[str, _Figures] = {}
     for row in rows:
         figures = by_method.setdefault(row["method"], {})
         figures[row["config"], row["metric"]] = float(row["value"])
-    finders: dict[str, Callable[[dict[str, _Figures]], Iterator[tuple[Place, str]]]] = {
-        "recarey-3.3": _two_classes, "recarey-3.4": _digits, "recarey-3.5": _prices,
-    }  # fmt: skip
-    return dict(finders[table](by_method)) if table in finders else {}
+    return dict(CHECKS[check](by_method))
 
 
 def _two_classes(by_method: Mapping[str, _Figures]) -> Iterator[tuple[Place, str]]:
@@ -106,3 +103,9 @@ def _prices(by_method: Mapping[str, _Figures]) -> Iterator[tuple[Place, str]]:
         for metric in ("mse", "rmse", "mae") if copied else ():
             text = f"it is that of {copied[0]} to the last digit, and inconsistent with its R2"
             yield (method, "", metric), text
+
+
+#: The checks that a TOML file can name as its ``doubt_check``.
+CHECKS: dict[str, Callable[[Mapping[str, _Figures]], Iterator[tuple[Place, str]]]] = {
+    "two classes": _two_classes, "digits": _digits, "prices": _prices,
+}  # fmt: skip
