@@ -31,9 +31,9 @@ def test_only_methods_that_there_are_are_named():
 @pytest.mark.parametrize(
     ("classes", "message"),
     [
-        ([], r"classes=\[\] is not allowed: an array of one class or more is"),
-        (2, "classes=2 is not allowed: an array of one class"),
-        ("ab", "classes='ab' is not allowed: an array of one class"),
+        ([], r"classes=\[\] is not allowed: pass one class or more"),
+        (2, "classes=2 is not allowed: pass one class"),
+        ("ab", "classes='ab' is not allowed: pass one class"),
         ([0, 1, np.nan], r"classes=\[0, 1, nan\] is not allowed: classes are all strings or all"),
         (np.array([0, 1, np.inf]), r"classes=\[0.0, 1.0, inf\] is not allowed"),
         ([0, 1, None], r"classes=\[0, 1, None\] is not allowed: .* none is missing"),

@@ -48,8 +48,8 @@ _MOST_COUNTED = float(1 << 31)
 class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     """An estimator that takes tables of data as they are: numbers, categories, missing values.
 
-    Subclasses have the parameters ``categorical_features`` and ``random_state``, or say otherwise
-    where the categorical features come from.
+    Subclasses have the parameters ``categorical_features`` and ``random_state``, or override
+    :meth:`_categorical_features`.
     """
 
     schema_: Schema
@@ -65,7 +65,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     # -- training sets -------------------------------------------------------------------------
 
     def _categorical_features(self) -> Any:
-        """Which features are said to be categorical."""
+        """Which features the user declares categorical."""
         return self.categorical_features
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
@@ -89,9 +89,9 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     def _read_samples(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True
     ) -> tuple[Any, npt.NDArray[Any], Floats, npt.NDArray[np.int64], int]:
-        """The rows of positive weight, their targets and weights, which they are, how many given.
+        """The rows of positive weight, their targets and weights, their indices, the number given.
 
-        X is still what was given.
+        X is not encoded yet.
         """
         if y is None:
             raise ValueError(
@@ -123,12 +123,12 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     def _code_target(
         self, y: npt.NDArray[Any], weights: Floats
     ) -> tuple[npt.NDArray[Any], int, Floats | None]:
-        """The target as the engine wants it, the number of classes (or 0), their factors."""
+        """The encoded target, the number of classes (or 0), and their factors."""
 
     # -- rows to predict -----------------------------------------------------------------------
 
     def _encode(self, X: Any) -> Floats:
-        """Turn rows to predict into numbers; a clean matrix is only looked at, not copied."""
+        """Turn rows to predict into numbers; a clean matrix is not copied."""
         check_is_fitted(self, "schema_")
         if (
             type(X) is np.ndarray
@@ -201,7 +201,7 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of what ``predict_proba`` gives.
+        """Logarithms of ``predict_proba``.
 
         Parameters
         ----------
@@ -225,7 +225,7 @@ class KnownClassesMixin:
     _known_classes: npt.NDArray[Any] | None
 
     def _expect_classes(self, classes: Any, begins: bool) -> None:
-        """Take note of the classes to come."""
+        """Remember the classes to expect."""
         if classes is None:
             if begins:
                 also = ", and to fit_chunks" if hasattr(self, "fit_chunks") else ""
@@ -252,12 +252,12 @@ class KnownClassesMixin:
 
 
 def _read_classes(classes: Any) -> npt.NDArray[Any]:
-    """Classes that are named before they come, sorted; refuses what are none."""
-    # As objects, because an array of numbers and strings would be one of strings.
+    """Classes named in advance, sorted and checked."""
+    # As objects: NumPy would turn a mix of numbers and strings into strings.
     values = np.asarray(classes, dtype=object)
     named = values.ravel().tolist()
     if values.ndim == 0 or not named:
-        raise ValueError(f"classes={classes!r} is not allowed: an array of one class or more is.")
+        raise ValueError(f"classes={classes!r} is not allowed: pass one class or more.")
     are_strings = [isinstance(value, str) for value in named]
     numbers: Any = (Real, np.bool_)
     are_numbers = [isinstance(value, numbers) and abs(value) < np.inf for value in named]
@@ -278,7 +278,7 @@ def class_codes(
 ) -> npt.NDArray[np.int64]:
     """The class of each sample, as an index into known classes."""
     codes, strange = np.zeros(len(y), np.int64), np.ones(len(y), bool)
-    # Strings and numbers have no common order, so they are not looked for among each other.
+    # Strings and numbers have no common order, so one is never searched among the other.
     if len(y) and isinstance(y[0], str) == isinstance(classes[0], str):
         codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         strange = classes[codes] != y
@@ -301,7 +301,7 @@ def class_factors(
         # "balanced" over the weighted sample, so that a weight of 2 is still two copies.
         factors[present] = weights.sum() / (present.sum() * share[present])
     else:
-        # Of all classes: those it names need not be in every chunk, nor in every sample.
+        # Over all classes: those it names need not occur in every chunk or bootstrap sample.
         named = np.asarray(compute_sample_weight(class_weight, classes), dtype=np.float64)
         factors[present] = named[present]
     with np.errstate(over="ignore", invalid="ignore"):
@@ -332,7 +332,7 @@ class TabularRegressorMixin(RegressorMixin):  # type: ignore[misc]
         assert_all_finite(numbers, input_name="y", estimator_name=type(self).__name__)
         if len(numbers) and np.abs(numbers).max() > _LARGEST_TARGET:
             raise ValueError(
-                f"y has values beyond {_LARGEST_TARGET:g}, whose variance no float holds; divide y "
+                f"y has values beyond {_LARGEST_TARGET:g}, whose variance overflows; divide y "
                 "by a power of ten."
             )
         return numbers
@@ -359,7 +359,7 @@ def transactional(fit: MethodT) -> MethodT:
 
 @contextmanager
 def restored_on_failure(estimator: Any) -> Iterator[dict[str, Any]]:
-    """Give an estimator back as it was when what it is given is refused, or a fit interrupted."""
+    """Restore an estimator when its input is rejected or its fit interrupted."""
     before = dict(estimator.__dict__)
     try:
         yield before

@@ -53,8 +53,8 @@ def test_the_learning_rate_may_change_on_the_way(friedman):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"n_estimators": 3}, "n_estimators=3 is less than the 5 rounds there are"),
-        ({"loss": "absolute_error"}, "the loss of the fit before"),
+        ({"n_estimators": 3}, "n_estimators=3 is less than the 5 existing rounds"),
+        ({"loss": "absolute_error"}, "the loss of the previous fit"),
         ({"learning_rate": 1e200, "n_estimators": 9}, r"learning_rate=1e\+200 lets the scores"),
         ({"max_features": 99, "n_estimators": 6}, "max_features=99 is more than"),
         ({"max_features_per_tree": 99, "n_estimators": 6}, "max_features_per_tree=99 is more than"),
@@ -104,7 +104,7 @@ def test_other_features_or_classes_are_no_warm_start(waveform):
     expected = model.predict_proba(X)
     model.set_params(n_estimators=4)
     for others in ((X[:, :5], y), (X, y + 1), (X, y % 2)):
-        with pytest.raises(ValueError, match="goes on with the features, the classes"):
+        with pytest.raises(ValueError, match="continues with the features, the classes"):
             model.fit(*others)
         np.testing.assert_array_equal(model.predict_proba(X), expected)
 
@@ -116,7 +116,7 @@ def test_other_samples_are_no_warm_start(friedman, loss):
     expected = model.fit(X, y).predict(X)
     model.set_params(n_estimators=4)
     for others in ((X[1:], y[1:]), (X, y + 1.0), (X, y, np.arange(200) + 1)):
-        with pytest.raises(ValueError, match="goes on with the samples of the fit before"):
+        with pytest.raises(ValueError, match="continues with the samples of the previous fit"):
             model.fit(*others)
         np.testing.assert_array_equal(model.predict(X), expected)
     order = np.random.default_rng(0).permutation(200)
@@ -128,7 +128,7 @@ def test_a_warm_start_without_more_rounds_says_so(friedman):
     model = GradientBoostingRegressor(n_estimators=2, warm_start=True, random_state=0)
     expected = model.fit(*friedman).train_loss_
     with pytest.warns(
-        UserWarning, match="n_estimators=2, as many as there are: no member"
+        UserWarning, match="n_estimators=2, as many members as there are: none"
     ) as answers:
         model.fit(*friedman)
     assert answers[0].filename == __file__

@@ -32,8 +32,8 @@ from orfeon import (
 #: Some runs end before they go on; tests that are about that look for the warning.
 pytestmark = pytest.mark.filterwarnings("ignore:.*the run had ended with")
 
-OTHER_SAMPLES = "goes on with the weights that .* gave to the samples of the fit before"
-OTHER_KIND = "goes on with the features, the classes and the kind of members"
+OTHER_SAMPLES = "continues with the weights that .* gave to the samples of the previous fit"
+OTHER_KIND = "continues with the features, the classes and the kind of members"
 
 PROBLEMS = ("AdaBoostMHClassifier", "AdaBoostPairwiseClassifier")
 each_with_members = pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_fewer_members_other_classes_and_features_are_refused(booster):
     X, y = table(booster)
     model = clone(booster).set_params(warm_start=True, n_estimators=3).fit(X, y)
     before, n_members = answers(model, X), len(model)
-    with pytest.raises(ValueError, match=f"n_estimators=1 is less than the {n_members} members"):
+    with pytest.raises(ValueError, match=f"n_estimators=1 is less than the {n_members} existing members"):
         model.set_params(n_estimators=1).fit(X, y)
     assert_unchanged(model, X, before, n_members)
     model.set_params(n_estimators=6)
@@ -425,7 +425,7 @@ def test_settings_cannot_change_on_the_way(name, first, then):
     model = booster.fit(X, y)
     before = answers(model, X)
     (changed,) = then
-    with pytest.raises(ValueError, match=f"{changed} cannot change on its way; set it back"):
+    with pytest.raises(ValueError, match=f"{changed} cannot change; set it back"):
         model.set_params(**then, n_estimators=6).fit(X, y)
     for answer, outputs in answers(model.set_params(**first), X).items():
         np.testing.assert_array_equal(outputs, before[answer])
@@ -435,5 +435,5 @@ def test_a_parameter_of_the_estimator_is_a_setting_too():
     X, y = table(GaussianNB())
     model = AdaBoostClassifier(CARTClassifier(max_depth=2), 3, warm_start=True, random_state=0)
     model.fit(X, y).set_params(n_estimators=5, estimator__max_depth=3)
-    with pytest.raises(ValueError, match="estimator cannot change on its way"):
+    with pytest.raises(ValueError, match="estimator cannot change"):
         model.fit(X, y)

@@ -448,7 +448,7 @@ def test_warnings_point_at_the_line_of_the_user():
 def test_members_drawn_from_other_samples_have_no_say_and_it_says_so():
     bag = BaggingClassifier(SMALL, 5, combine="weighted", warm_start=True, random_state=0)
     bag.fit(X[:60], Y[:60]).set_params(n_estimators=10)
-    with pytest.warns(UserWarning, match="combine='weighted' gives them no say"):
+    with pytest.warns(UserWarning, match="combine='weighted' ignores them"):
         bag.fit(X, Y)
     assert (bag.decider_.weights[:5] == 0).all()
     assert (bag.decider_.weights[5:] != 0).all()

@@ -27,12 +27,12 @@ from orfeon.datasets import make_waveform
 from orfeon.forest import Forest
 
 can_grow = [e for e in every_setting() if "warm_start" in e.get_params()]
-REFUSAL = "goes on with the features, the classes and the kind of members"
+REFUSAL = "continues with the features, the classes and the kind of members"
 each_growing = pytest.mark.parametrize("ensemble", can_grow, ids=str)
 
 
 def size_of(ensemble):
-    """The parameter that says how many members there are."""
+    """The parameter that sets the number of members."""
     return "n_committees" if "n_committees" in ensemble.get_params() else "n_estimators"
 
 
@@ -155,7 +155,7 @@ def test_with_other_samples_the_earlier_members_take_no_part():
     other, labels = make_waveform(200, random_state=1)
     bag = BaggingClassifier(n_estimators=30, oob_score=True, warm_start=True, random_state=0)
     bag.fit(X, y).set_params(n_estimators=70)
-    with pytest.warns(UserWarning, match="other samples, or drawn.*do not take part"):
+    with pytest.warns(UserWarning, match="other samples, or drawn.*are left out"):
         bag.fit(other, labels)
     assert (bag.oob_votes_[:30] == -1).all()
     assert np.isnan(bag.oob_error_curve_[:30]).all()
@@ -184,12 +184,12 @@ def test_members_drawn_in_another_way_take_no_part(make, other):
     grown.set_params(**{"scale": 3.0} if make is WaggingClassifier else {})
     first = {name: getattr(grown, name) for name in other}
     early = grown.fit(X, y).oob_votes_
-    with pytest.warns(UserWarning, match="drawn in another way, than before.*do not take part"):
+    with pytest.warns(UserWarning, match="drawn in another way, than before.*are left out"):
         grown.set_params(n_estimators=80, **other).fit(X, y)
     assert (grown.oob_votes_[:40] == -1).all()
     assert abs(grown.oob_error_ - 0.5) < 4 * np.sqrt(0.25 / 300)
     # Those of the first way take part again in a third fit that is drawn as the first was.
-    with pytest.warns(UserWarning, match="do not take part"):
+    with pytest.warns(UserWarning, match="are left out"):
         grown.set_params(n_estimators=120, **first).fit(X, y)
     np.testing.assert_array_equal(grown.oob_votes_[:40], early)
     assert (grown.oob_votes_[40:80] == -1).all()
@@ -218,7 +218,7 @@ def test_fewer_members_are_refused_and_the_model_is_kept(name):
     size = size_of(ensemble)
     ensemble.fit(X, y)
     there, before = len(ensemble), ensemble.predict(X)
-    with pytest.raises(ValueError, match=rf"{size}=1 is less than the {there} members there are"):
+    with pytest.raises(ValueError, match=rf"{size}=1 is less than the {there} existing members"):
         ensemble.set_params(**{size: 1}).fit(X, y)
     assert len(ensemble) == there
     np.testing.assert_array_equal(ensemble.predict(X), before)
@@ -233,7 +233,7 @@ def test_as_many_members_warn_and_nothing_changes(name):
     size = size_of(ensemble)
     before = ensemble.fit(X, y).forest_
     n = len(ensemble)
-    with pytest.warns(UserWarning, match=f"{size}={n}, as many as there are: no member is trained"):
+    with pytest.warns(UserWarning, match=f"{size}={n}, as many members as there are: none"):
         ensemble.fit(X, y)
     assert_same_forest(ensemble.forest_, before)
 
@@ -335,7 +335,7 @@ def test_a_fit_that_a_callback_ended_is_not_redrawn(monkeypatch, capsys):
     with pytest.raises(ValueError, match="not the training set of all members"):
         bag.in_bag(X, y)
     monkeypatch.undo()
-    with pytest.warns(UserWarning, match="do not take part in out-of-bag estimates"):
+    with pytest.warns(UserWarning, match="are left out of out-of-bag estimates"):
         bag.set_params(n_estimators=130).fit(X, y)
     assert len(bag) == 130
     assert (bag.oob_votes_[:64] == -1).all()

@@ -173,7 +173,7 @@ def test_a_loaded_bag_goes_on_as_the_saved_one(tmp_path, waveform):
 def test_a_loaded_booster_says_that_it_does_not_go_on(tmp_path, waveform):
     booster = orfeon.AdaBoostClassifier(n_estimators=3, warm_start=True, random_state=0)
     loaded = round_trip(booster.fit(*waveform), tmp_path).set_params(n_estimators=6)
-    with pytest.raises(ValueError, match="use warm_start=False to begin anew"):
+    with pytest.raises(ValueError, match="use warm_start=False to start over"):
         loaded.fit(*waveform)
 
 

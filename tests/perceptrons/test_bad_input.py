@@ -199,7 +199,7 @@ def test_weights_that_are_none_are_refused(kind):
         (-np.ones(N_ROWS), "[Nn]egative"),
         (np.zeros(N_ROWS), "zero for every sample|at least one non-zero"),
         (np.full(N_ROWS, np.nan), "NaN"),
-        (np.full(N_ROWS, 1.7e308), "whose sum no float holds"),
+        (np.full(N_ROWS, 1.7e308), "whose sum overflows"),
     ):
         with pytest.raises(ValueError, match=words):
             kind().fit(X, y, sample_weight=weights)

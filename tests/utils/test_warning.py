@@ -55,11 +55,11 @@ def permute() -> None:
 WARNINGS: dict[str, tuple[Callable[[], Any], str, type[Warning]]] = {
     "no new members": (
         lambda: fit_again(orfeon.BaggingClassifier(n_estimators=2)),
-        "n_estimators=2, as many as there are: no member is trained", UserWarning,
+        "n_estimators=2, as many members as there are: none is trained", UserWarning,
     ),
     "no new rounds": (
         lambda: fit_again(orfeon.GradientBoostingClassifier(n_estimators=2)),
-        "n_estimators=2, as many as there are: no member is trained", UserWarning,
+        "n_estimators=2, as many members as there are: none is trained", UserWarning,
     ),
     "none set aside": (
         lambda: fit(orfeon.AdaBoostM2Classifier(STUMP, 2, n_iter_no_change=1), *FEW),

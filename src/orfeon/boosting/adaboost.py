@@ -122,7 +122,7 @@ class AdaBoostScheme(Scheme):
         self._weights = weights
 
     def _begin_anew(self, rng: np.random.Generator) -> None:
-        """What a run that does not stop goes on with: the first weights, or a bootstrap sample."""
+        """What a run that does not stop continues with: first weights, or a bootstrap sample."""
         if self.on_failure == "bootstrap":
             counts = draw_sample(self.initial, self._labels, self.n_classes, rng)
             self._weights = counts / counts.sum()

@@ -113,8 +113,8 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     ----------
     <estimator>
     n_estimators : int, default=50
-        Members at most. The run ends early when the pseudo-loss of a member is 1/2 or more, or 0;
-        with fewer than half of them, it warns.
+        Maximum number of members. The run ends early when the pseudo-loss of a member is 1/2 or
+        more, or 0; with fewer than half of them, it warns.
     <sampling>
     <combine_boosted>
     <stopping>

@@ -77,7 +77,7 @@ BOOSTED: dict[str, list[Any]] = {**ENSEMBLE, **ESTIMATOR, **SAMPLING, **STOPPING
 class BoostedEnsemble(Ensemble):
     """Members trained one after the other, each with weights on what those before got wrong.
 
-    Subclasses give :meth:`_base` and :meth:`_scheme`, and inherit how to decide.
+    Subclasses define :meth:`_base` and :meth:`_scheme`, and inherit how to decide.
     """
 
     _is_sequential: ClassVar[bool] = True
@@ -102,11 +102,11 @@ class BoostedEnsemble(Ensemble):
         def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]: ...
         def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float: ...
 
-    # -- what a method says --------------------------------------------------------------------
+    # -- what a method defines ----------------------------------------------------------------
 
     @abstractmethod
     def _base(self) -> Any:
-        """The base learner, not fitted: a tree of ours goes through the engine."""
+        """The base learner, not fitted: our trees go through the engine."""
 
     @abstractmethod
     def _scheme(self, samples: TrainingSet) -> Scheme:
@@ -187,7 +187,7 @@ class BoostedEnsemble(Ensemble):
 
     @property
     def n_estimators_(self) -> int:
-        """How many members there are; fewer than asked for where a run ended early."""
+        """Number of members; fewer than requested where a run ended early."""
         return len(self)
 
     def _adapted(self) -> OwnBoostedEnsemble:
@@ -238,11 +238,11 @@ class BoostedEnsemble(Ensemble):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; with trees as members, missing values and categories are welcome.
+            The samples; with trees as members, missing values and categories are supported.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -308,24 +308,24 @@ class BoostedEnsemble(Ensemble):
         return {name: _word(given[name]) for name in given if name not in free}
 
     def _check_same_settings(self) -> None:
-        """A run goes on by the settings that it began with."""
+        """A run continues with the settings that it started with."""
         now, then = self._run_settings(), self._made_by
         others = [name for name in now if now[name] != then.get(name)]
         if others:
             raise ValueError(
-                f"warm_start=True goes on with the run of the fit before, and {', '.join(others)} "
-                f"cannot change on its way; set {'it' if len(others) == 1 else 'them'} back, or "
-                "use warm_start=False to begin anew."
+                f"warm_start=True continues with the previous run, and {', '.join(others)} "
+                f"cannot change; set {'it' if len(others) == 1 else 'them'} back, or "
+                "use warm_start=False to start over."
             )
 
     def _check_same_samples(self, before: WarmStart, samples: TrainingSet) -> None:
-        """A run goes on from its own weights, which are those of its own samples."""
+        """A run continues from its own weights, which belong to its own samples."""
         ((_, digest),) = before.history
         if getattr(self, "_run", None) is None or digest != samples.digest:
             raise ValueError(
-                f"warm_start=True goes on with the weights that {type(self).__name__} gave to the "
-                "samples of the fit before, which must be the same and fitted with "
-                "warm_start=True too; use warm_start=False to begin anew."
+                f"warm_start=True continues with the weights that {type(self).__name__} gave to "
+                "the samples of the previous fit, which must be the same and fitted with "
+                "warm_start=True too; use warm_start=False to start over."
             )
 
     def _part(self, samples: TrainingSet) -> tuple[TrainingSet, TrainingSet | None]:

@@ -151,8 +151,8 @@ class BoostingIGPClassifier(OfIGPTrees):
     Parameters
     ----------
     n_estimators : int, default=100
-        Trees at most. The run ends early when a tree errs on half of the weight, or on nothing;
-        with fewer than half of them, it warns.
+        Maximum number of trees. The run ends early when a tree errs on half of the weight, or on
+        nothing; with fewer than half of them, it warns.
     <criterion>
     <max_depth>
     <least_weight_of_half>

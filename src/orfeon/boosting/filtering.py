@@ -191,11 +191,11 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; with trees as members, missing values and categories are welcome.
+            The samples; with trees as members, missing values and categories are supported.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -256,7 +256,7 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         return Distribution(weights.astype(np.float64), n_draws)
 
     def _check_weights(self, samples: TrainingSet) -> None:
-        """Refuse weights that the base learner cannot take."""
+        """Reject weights that the base learner cannot take."""
         if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
             return
         who = type(self.estimator_).__name__

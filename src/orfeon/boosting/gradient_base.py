@@ -184,11 +184,11 @@ class GradientBoosting(Ensemble):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are welcome.
+            The samples; missing values and categories are supported.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -215,27 +215,27 @@ class GradientBoosting(Ensemble):
         return self
 
     def _go_on_from(self, before: dict[str, Any], loss: Loss) -> AdditiveModel | None:
-        """The model that a warm start goes on from."""
+        """The model that a warm start continues from."""
         model: AdditiveModel | None = before.get("_model") if self.warm_start else None
         if model is None:
             return None
         if self.n_estimators < model.n_rounds:
             raise ValueError(
-                f"n_estimators={self.n_estimators} is less than the {model.n_rounds} rounds there "
-                "are; warm_start=True only adds some. Use warm_start=False to begin anew."
+                f"n_estimators={self.n_estimators} is less than the {model.n_rounds} existing "
+                "rounds; warm_start=True only adds rounds. Use warm_start=False to start over."
             )
         names = ("schema_", "n_features_in_")
         same = all(getattr(self, name) == before[name] for name in names)
         same &= np.array_equal(self._classes, before.get("classes_", ()))
         if not same or before["_fitted_loss"] != loss:
             raise ValueError(
-                "warm_start=True goes on with the features, the classes and the loss of the fit "
-                "before, and these are others; use warm_start=False to begin anew."
+                "warm_start=True continues with the features, the classes and the loss of the "
+                "previous fit, and these differ; use warm_start=False to start over."
             )
         if self._samples != before["_samples"]:
             raise ValueError(
-                "warm_start=True goes on with the samples of the fit before and their weights, "
-                "and these are others; use warm_start=False to begin anew."
+                "warm_start=True continues with the samples of the previous fit and their weights, "
+                "and these differ; use warm_start=False to start over."
             )
         if self.n_estimators == model.n_rounds:
             warn_that_none_is_added(self._size_parameter, self.n_estimators)

@@ -100,7 +100,7 @@ class TreeLearner:
         given: npt.NDArray[Any]
         if self.sampling == "resample":
             given = draw_sample(weights, labels, self.data.n_classes, rng, int(n_samples))
-        elif (weights == weights[0]).all():  # in whole numbers, which the engine likes best
+        elif (weights == weights[0]).all():  # in whole numbers, with which the engine is fastest
             given = np.ones(len(weights), np.int64)
         else:
             given = weights * (n_samples / weights.sum())

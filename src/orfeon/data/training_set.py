@@ -135,7 +135,7 @@ class TrainingSet:
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Floats:
-    """Check sample weights, and bring them into the range of :func:`normal_weights`."""
+    """Check sample weights and scale them by :func:`normal_weights`."""
     weights: Floats = _check_sample_weight(
         sample_weight, np.empty((n_rows, 1)), dtype=np.float64, ensure_non_negative=True
     )
@@ -143,7 +143,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Floats:
         total = weights.sum()
     if not np.isfinite(total):
         raise ValueError(
-            f"sample_weight has values up to {weights.max():g}, whose sum no float holds; "
+            f"sample_weight has values up to {weights.max():g}, whose sum overflows; "
             "divide the weights by a power of ten."
         )
     if not weights.any():
@@ -189,12 +189,12 @@ def are_counts(weights: Floats) -> bool:
 
 
 def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Rows, each as often as its weight counts it."""
+    """Row indices, each repeated as often as its weight says."""
     n_copies = weights.sum()
     if n_copies > _MOST_COPIES:
         raise ValueError(
             f"sample_weight counts {n_copies:,.0f} copies, and an estimator that takes no weights "
-            f"is given at most {_MOST_COPIES:,}; give smaller weights, or another estimator."
+            f"gets at most {_MOST_COPIES:,}; pass smaller weights, or another estimator."
         )
     return np.repeat(np.arange(len(weights)), weights.astype(np.int64))
 
@@ -202,14 +202,14 @@ def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 def fractions_error(
     who: str, instead: str = "or another estimator", name: str = "sample_weight"
 ) -> ValueError:
-    """Make the error of weights that are no counts, for an estimator that takes copies only."""
+    """The error for fractional weights, for an estimator that takes copies only."""
     return ValueError(
-        f"{name} has fractions, and {who} takes no weights; give whole numbers, {instead}."
+        f"{name} has fractions, and {who} takes no weights; pass whole numbers, {instead}."
     )
 
 
 def check_length(y: npt.NDArray[Any], n_rows: int) -> None:
-    """Refuse a target of another length than the table."""
+    """Reject a target whose length differs from that of X."""
     if len(y) != n_rows:
         raise ValueError(
             f"y has {len(y)} values and X has {n_rows} rows; one value for each row is expected."

@@ -35,7 +35,7 @@ from orfeon.utils.seeding import seed_sequence
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
 
-#: Where someone watches, a block has about this many samples, so that there is something to see.
+#: Where progress is shown, a block has about this many samples, so that it is shown often.
 _WATCHED = 1 << 18
 
 ENSEMBLE: dict[str, list[Any]] = {
@@ -56,17 +56,17 @@ ESTIMATOR: dict[str, list[Any]] = {"estimator": [HasMethods(["fit", "predict"]),
 class IndependentEnsemble(Ensemble):
     """Members trained independently of each other, each on its own perturbation of the samples.
 
-    Subclasses give :meth:`_perturb` and :meth:`_base`.
+    Subclasses define :meth:`_perturb` and :meth:`_base`.
     """
 
     #: Whether the method needs a base learner that takes weights.
     _needs_weights: ClassVar[bool] = False
-    #: Members that are trained by one call, at most.
+    #: Maximum number of members trained by one call.
     _most_in_block: ClassVar[int] = MOST
     #: The parameters that decide what is drawn for a member.
     _draws_by: ClassVar[tuple[str, ...]] = ()
 
-    # -- what a method says --------------------------------------------------------------------
+    # -- what a method defines ----------------------------------------------------------------
 
     @abstractmethod
     def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
@@ -74,7 +74,7 @@ class IndependentEnsemble(Ensemble):
 
     @abstractmethod
     def _base(self) -> Any:
-        """The base learner, not fitted: a tree of ours goes through the engine."""
+        """The base learner, not fitted: our trees go through the engine."""
 
     def _prepare(self, samples: TrainingSet, members: range) -> None:
         """Check the parameters against the samples before any member is trained."""
@@ -91,11 +91,11 @@ class IndependentEnsemble(Ensemble):
         return False
 
     def _leaves_out(self) -> bool:
-        """Whether it must be known which samples each member saw."""
+        """Whether to record which samples each member saw."""
         return False
 
     def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:
-        """What is left to do once the members are there."""
+        """What is left to do once the members are trained."""
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -106,11 +106,11 @@ class IndependentEnsemble(Ensemble):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; with trees as members, missing values and categories are welcome.
+            The samples; with trees as members, missing values and categories are supported.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -138,7 +138,7 @@ class IndependentEnsemble(Ensemble):
                 blocks = self._train(recipe, members, progress)
                 parts = [block.members for block in blocks if block.members is not None]
                 self.members_ = concatenate([before.members, *parts] if first else parts)
-                if len(self.members_) < members.stop:  # a callback, or the method itself, ended it
+                if len(self.members_) < members.stop:  # a callback or the method stopped it
                     came = range(first, len(self.members_))
                     self._history[-1] = (came, f"{self._history[-1][1]}, ended early")
                 seen = None
@@ -165,13 +165,13 @@ class IndependentEnsemble(Ensemble):
         )  # fmt: skip
 
     def _drawing_key(self, samples: TrainingSet) -> str:
-        """A word for all that decides what is drawn for a member, besides its own generator."""
+        """A key for all that decides what is drawn for a member, besides its own generator."""
         names = (*self._draws_by, "class_weight")
         how = [(name, getattr(self, name, None)) for name in names]
         return str(joblib.hash((how, samples.digest)))
 
     def _seen_before(self, recipe: Recipe) -> list[Any]:
-        """What the members of the fits before saw of these samples: drawn again, where possible.
+        """Which of these samples the members of earlier fits saw: drawn again, where possible.
 
         Members that were drawn in another way, or from other samples, may have seen any of them.
         """
@@ -179,10 +179,10 @@ class IndependentEnsemble(Ensemble):
         if any(other != key for _, other in earlier):
             learns = ""
             if getattr(self, "_must_learn", False):
-                learns = f", and combine={getattr(self, 'combine', None)!r} gives them no say"
+                learns = f", and combine={getattr(self, 'combine', None)!r} ignores them"
             warn_user(
                 "warm_start=True with other samples, or drawn in another way, than before: what "
-                "the earlier members saw of them is not known, so they do not take part in "
+                "the earlier members saw of them is unknown, so they are left out of "
                 f"out-of-bag estimates{learns}."
             )
         seen = []
@@ -195,13 +195,13 @@ class IndependentEnsemble(Ensemble):
         return seen
 
     def _check_weights(self, samples: TrainingSet) -> None:
-        """Refuse weights that the base learner cannot take."""
+        """Reject weights that the base learner cannot take."""
         if self._has_trees or has_fit_parameter(self.estimator_, "sample_weight"):
             return
         if self._needs_weights:
             raise ValueError(
                 f"estimator={self.estimator_} takes no sample_weight, which {type(self).__name__} "
-                "needs; BaggingClassifier and BaggingRegressor do without."
+                "needs; BaggingClassifier and BaggingRegressor do not need it."
             )
         if not are_counts(samples.weights) and not self._only_draws(samples):
             by_class = getattr(self, "class_weight", None) is not None
@@ -215,7 +215,7 @@ Perturb = Callable[[TrainingSet, np.random.Generator, int], Perturbation]
 
 
 class Trained(NamedTuple):
-    """A block of trained members, and which samples each of them saw, where that is asked for."""
+    """A block of trained members and, if requested, which samples each of them saw."""
 
     members: Any
     seen: npt.NDArray[np.bool_] | None
@@ -270,7 +270,7 @@ class TreeTraining:
     ) -> MemberSamples:
         samples = self.recipe.samples
         labels = _stack([p.labels for p in drawn], samples.y)
-        # Without weights all samples count once, in integers, which the engine likes best.
+        # Without weights all samples count once, in integers, with which the engine is fastest.
         once = np.ones(len(samples), np.int64) if samples.are_equal else samples.weights
         weights = _stack([p.weights for p in drawn], once)
         whole = np.issubdtype(weights.dtype, np.integer)
@@ -299,7 +299,7 @@ class TreeTraining:
     def _weigh_classes(
         self, weights: npt.NDArray[Any], labels: npt.NDArray[Any], n_samples: float, rule: Any
     ) -> Floats:
-        """Multiply weights as the base's own rule for classes says, in each member's sample."""
+        """Apply the base learner's own class_weight to each member's samples."""
         n_members = max(len(weights), len(labels))
         weighted = np.empty((n_members, weights.shape[1]))
         for t in range(n_members):
@@ -352,7 +352,7 @@ class EstimatorTraining:
             X, labels = _take(X, rows, len(labels)), labels[rows]
             weights = np.asarray(weights, dtype=np.float64)[rows]
             return estimator.fit(X, labels, sample_weight=weights)
-        # Whole numbers are copies; the ensemble has seen to it that there is nothing else.
+        # Whole numbers are copies; the ensemble has rejected anything else.
         rows = rows_with_copies(np.asarray(weights))
         return estimator.fit(_take(X, rows, len(labels)), labels[rows])
 
@@ -364,7 +364,7 @@ def _take(X: Any, rows: npt.NDArray[np.int64], n_rows: int) -> Any:
 
 
 def seed_estimator(estimator: Any, seed: int) -> None:
-    """Fix every ``random_state`` of an estimator and of those inside it."""
+    """Set every ``random_state`` of an estimator and of those inside it."""
     names = sorted(estimator.get_params(deep=True))
     names = [n for n in names if n == "random_state" or n.endswith("__random_state")]
     words = np.random.SeedSequence(seed).generate_state(len(names))

@@ -170,7 +170,7 @@ class CombinesMixin(QueryMixin):
         self._learnt = None
 
     def _keep_decider(self, index: Integers) -> None:
-        """Keep what was learnt of some of the members only."""
+        """Keep what the rule learned about some of the members."""
         if isinstance(self.combine, CombiningRule):
             self.combine = self.combine.subset(index)
         if self._learnt is not None:
@@ -184,7 +184,7 @@ class CombinesMixin(QueryMixin):
             rule.check(is_regression=is_regressor(self))
 
     def _check_decider(self) -> None:
-        """Refuse a rule that is made for another number of members."""
+        """Reject a rule with options for another number of members."""
         if isinstance(self.combine, CombiningRule) and not self._is_own:
             _ = self.decider_
 

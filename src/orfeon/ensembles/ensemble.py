@@ -42,12 +42,12 @@ from orfeon.utils.user_warning import warn_user
     ),
 )
 class Ensemble(CallbackSupport, TabularEstimator):
-    """Members of one kind that decide together.
+    """Members of one kind whose outputs are combined.
 
-    Subclasses train them and say how they decide.
+    Subclasses train the members and combine their outputs.
     """
 
-    #: The parameter that says how many members there are.
+    #: The parameter that sets the number of members.
     _size_parameter: ClassVar[str] = "n_estimators"
     #: Whether the decision is a vote, or the mean, of the members.
     _decides_by_vote: ClassVar[bool] = True
@@ -81,10 +81,10 @@ class Ensemble(CallbackSupport, TabularEstimator):
         return isinstance(self.estimator_, BaseTree)
 
     def _check_base(self) -> None:
-        """Refuse a base learner of the other kind."""
+        """Reject a regressor in a classifier, and the reverse."""
         base, mine = self.estimator_, is_classifier(self)
         if isinstance(base, BaseTree):
-            base._validate_params()  # it is not fitted itself, so nobody else would
+            base._validate_params()  # it is never fitted itself, so nothing else would
         if (mine and is_regressor(base)) or (not mine and is_classifier(base)):
             kind = "classifier" if mine else "regressor"
             raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
@@ -133,29 +133,29 @@ class Ensemble(CallbackSupport, TabularEstimator):
             tags.input_tags.sparse = inner.sparse
         return tags
 
-    # -- asking the members --------------------------------------------------------------------
+    # -- querying the members ------------------------------------------------------------------
 
     def _vote_weights(self) -> Floats | None:
         """Weights of the members' votes, None when they are equal.
 
-        Refuses where the decision is no vote of the members, each on its own.
+        Raises an error if the decision is not a vote of single members.
         """
         if not self._decides_by_vote:
             raise TypeError(
                 f"{type(self).__name__} does not decide by a vote of its members, each on its own, "
-                "so they cannot be ordered, left out or asked one by one."
+                "so they cannot be ordered, left out or queried individually."
             )
         return None
 
     def _adapted(self) -> Members:
         """Its members one by one, for :func:`orfeon.members.adapt`."""
-        from orfeon.ensembles.adapter import OwnEnsemble  # it knows methods, which are ensembles
+        from orfeon.ensembles.adapter import OwnEnsemble  # the adapter imports ensembles
 
         self._check_members_vote()
         return OwnEnsemble(self)
 
     def _check_members_vote(self) -> None:
-        """Refuse to hand out members that do not vote."""
+        """Raise an error if the members do not vote."""
         check_is_fitted(self, "members_")
         try:
             self._vote_weights()
@@ -164,19 +164,19 @@ class Ensemble(CallbackSupport, TabularEstimator):
             raise MembersNotVotingError(str(error), type(self).__name__, reason) from error
 
     def _check_rule(self) -> None:
-        """Refuse a rule that cannot decide here."""
+        """Reject a rule that does not apply here."""
 
     def _check_decider(self) -> None:
-        """Refuse a rule that is made for another number of members."""
+        """Reject a rule with options for another number of members."""
 
     def _forget_decider(self) -> None:
-        """Drop what was learnt of other members."""
+        """Forget what the rule learned about other members."""
 
     def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Let the rule that decides learn, where it has not learnt yet."""
+        """Let the combining rule learn, if it has not yet."""
 
     def _keep_decider(self, index: npt.NDArray[np.int64]) -> None:
-        """Keep what was learnt of some of the members only."""
+        """Keep what the rule learned about some of the members."""
 
     def _rows(self, X: Any) -> Any:
         """Rows to predict, as the members take them."""
@@ -184,7 +184,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         return self._encode(X) if self._has_trees else self._check_rows(X, reset=False)
 
     def _query(self, query: Callable[[Any], npt.NDArray[Any]], rows: Any, axis: int) -> Any:
-        """Ask the members about rows, in threads when they are many; ``axis`` is the rows' own."""
+        """Query the members, in threads for many rows; ``axis`` is that of the rows."""
         n_rows = rows.shape[0]
         if self.n_jobs in (None, 1) or n_rows * len(self.members_) < 1 << 18:
             return query(rows)
@@ -246,7 +246,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def estimators_(self) -> Any:
-        """The members as estimators of their own, made when they are asked for."""
+        """The members as estimators, created on access."""
         check_is_fitted(self, "members_")
         if isinstance(self.members_, EstimatorMembers):
             return self.members_.estimators
@@ -254,9 +254,9 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def estimators_features_(self) -> list[npt.NDArray[np.int64]]:
-        """Features that each member takes: all of them where members are trees of orfeon.
+        """Features that each member takes: all of them if members are trees of orfeon.
 
-        So ``member.predict(X[:, features])`` is right for members of any kind.
+        So ``member.predict(X[:, features])`` works for members of any kind.
         """
         check_is_fitted(self, "members_")
         chosen = getattr(self.members_, "features", None)
@@ -270,7 +270,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         return tree
 
     def _hand_over(self, member: Any) -> None:
-        """Let a member know the features and the classes."""
+        """Set the features and classes of a member."""
         for name in ("schema_", "n_features_in_", "feature_names_in_", "classes_", "n_classes_"):
             if hasattr(self, name):
                 setattr(member, name, getattr(self, name))
@@ -281,7 +281,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each feature: by impurity decrease, or by permutation where asked for."""
+        """Importance of each feature: impurity decrease, or permutation if requested."""
         check_is_fitted(self, "members_")
         permuted = getattr(self, "permutation_importances_", None)
         if permuted is not None:
@@ -304,7 +304,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         return np.asarray(np.average(each, axis=0, weights=weights))
 
 
-#: What members were drawn by that were chosen from among others: nothing that can be drawn again.
+#: The key of members that were chosen from others: they cannot be drawn again.
 CHOSEN = "chosen from among others"
 
 
@@ -312,7 +312,7 @@ CHOSEN = "chosen from among others"
     sequence=saved.seed_sequence, history=saved.history, members=saved.tuple_of(saved.integer(0))
 )
 class Origin(NamedTuple):
-    """Where the members come from that were chosen from a larger ensemble."""
+    """Origin of members that were chosen from a larger ensemble."""
 
     sequence: np.random.SeedSequence
     history: list[tuple[range, str]]
@@ -320,7 +320,7 @@ class Origin(NamedTuple):
 
 
 def origin_of(ensemble: Any) -> Origin:
-    """Where the members of a fitted ensemble come from: a larger one, or its own fit."""
+    """Origin of the members of a fitted ensemble: a larger one, or its own fit."""
     known: Origin | None = getattr(ensemble, "_origin", None)
     if known is not None:
         return known
@@ -328,7 +328,7 @@ def origin_of(ensemble: Any) -> Origin:
 
 
 def was_trained_on(ensemble: Any, X: Any, y: Any, sample_weight: Any = None) -> bool:
-    """Whether an ensemble of orfeon was fitted to these very samples."""
+    """Whether an ensemble of orfeon was fitted to exactly these samples."""
     if not isinstance(ensemble, Ensemble) or not getattr(ensemble, "_history", None):
         return False
     try:
@@ -341,7 +341,7 @@ def was_trained_on(ensemble: Any, X: Any, y: Any, sample_weight: Any = None) -> 
 
 
 class WarmStart:
-    """What a warm start goes on from."""
+    """What a warm start continues from."""
 
     def __init__(self, members: Any, state: dict[str, Any]) -> None:
         self.members = members
@@ -352,29 +352,29 @@ class WarmStart:
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> WarmStart:
-        """Take note of a fitted ensemble before it is fitted again."""
+        """Record a fitted ensemble before it is fitted again."""
         warm = getattr(ensemble, "warm_start", False) and hasattr(ensemble, "members_")
         return cls(ensemble.members_ if warm else None, dict(ensemble.__dict__))
 
     def check(self, ensemble: Ensemble, n_members: int) -> int:
-        """How many members are kept; refuses fewer members than there are, and other data."""
+        """Number of members kept; rejects a smaller ensemble, and other data."""
         if self.members is None:
             return 0
         refusal, size = None, ensemble._size_parameter
         if n_members < len(self.members):
             refusal = (
-                f"{size}={n_members} is less than the {len(self.members)} members there are; "
-                "warm_start=True only adds some. Use warm_start=False to begin anew."
+                f"{size}={n_members} is less than the {len(self.members)} existing members; "
+                "warm_start=True only adds members. Use warm_start=False to start over."
             )
         elif not self._fits(ensemble):
             refusal = (
-                "warm_start=True goes on with the features, the classes and the kind of members "
-                "of the fit before, and these are others; use warm_start=False to begin anew."
+                "warm_start=True continues with the features, the classes and the kind of members "
+                "of the previous fit, and these differ; use warm_start=False to start over."
             )
         elif ensemble._is_sequential and any(key == CHOSEN for _, key in self.history):
             refusal = (
-                "the members there are were chosen from among others, and this method trains each "
-                "on what those before it got wrong; use warm_start=False to begin anew."
+                "the existing members were chosen from others, and this method trains each member "
+                "on what those before it got wrong; use warm_start=False to start over."
             )
         if refusal is not None:
             raise ValueError(refusal)
@@ -393,7 +393,7 @@ class WarmStart:
 
 
 def warn_that_none_is_added(size: str, n_members: int) -> None:
-    """Warn of a warm start that has nothing to train."""
+    """Warn that a warm start has nothing to train."""
     warn_user(
-        f"warm_start=True and {size}={n_members}, as many as there are: no member is trained."
+        f"warm_start=True and {size}={n_members}, as many members as there are: none is trained."
     )

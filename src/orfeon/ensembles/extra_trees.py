@@ -26,7 +26,7 @@ from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.trees.random_tree import RandomTreeClassifier, RandomTreeRegressor
 from orfeon.utils.documentation import documented
 
-#: Parameters that are handed on to each tree.
+#: Parameters that are passed to each tree.
 _OF_TREES = (
     "max_features", "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
     "min_weight_fraction_leaf", "categorical_features",
@@ -59,7 +59,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         does not look at the classes at all (Fan et al. 2003).
         <log2>
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        What makes one cut better than another; "log_loss" is another name of "entropy".
+        How cuts are compared; "log_loss" is another name for "entropy".
     <limits>
     <categorical_features>
     <bootstrap>

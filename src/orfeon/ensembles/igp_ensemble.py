@@ -22,7 +22,7 @@ from orfeon.trees import IGPTreeClassifier
 from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.utils.documentation import documented
 
-#: Parameters that are handed on to each tree.
+#: Parameters that are passed to each tree.
 OF_TREES = ("criterion", "max_depth", "min_weight_fraction_leaf", "categorical_features")
 
 

@@ -24,7 +24,7 @@ from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.trees.oblique import OBLIQUE, ObliqueTreeClassifier, ObliqueTreeRegressor
 from orfeon.utils.documentation import documented
 
-#: Parameters that are handed on to each tree.
+#: Parameters that are passed to each tree.
 _OF_TREES = (
     "n_combinations", "n_combined", "max_depth", "max_leaf_nodes", "min_samples_split",
     "min_samples_leaf", "min_weight_fraction_leaf", "min_impurity_decrease",
@@ -77,7 +77,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
 
     Notes
     -----
-    Features are combined as they are; where their scales differ much, standardise them first.
+    Features are combined unscaled; standardize them first if their scales differ much.
 
     Examples
     --------

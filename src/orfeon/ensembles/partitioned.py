@@ -185,7 +185,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         return _query(self, X, "predict_proba", super().predict_proba)
 
     def predict_log_proba(self, X: Any) -> Any:
-        """Logarithms of what ``predict_proba`` gives.
+        """Logarithms of ``predict_proba``.
 
         Parameters
         ----------

@@ -211,7 +211,7 @@ class PartitionedEnsemble(DrawsByClass):
         return Perturbation(weights=self._counts(samples, rng))
 
     def _expect_classes(self, classes: Any, begins: bool) -> None:
-        """Take note of the classes to come; regressors have none."""
+        """Remember the classes to expect; regressors have none."""
 
     # -- partition by partition ----------------------------------------------------------------
 
@@ -221,13 +221,13 @@ class PartitionedEnsemble(DrawsByClass):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; with trees as members, missing values and categories are welcome. Of a
+            The samples; with trees as members, missing values and categories are supported. Of a
             Dask array, data frame or bag of rows each partition is a part, whatever
             ``n_partitions`` says, and its members are trained where it is.
         y : array of shape (n_rows,)
             Classes or targets; a Dask collection in the partitions of ``X`` if ``X`` is one.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------

@@ -35,7 +35,7 @@ from orfeon.utils.scikit_learn import StrOptions
 
 FeaturesPer = Literal["node", "tree"]
 
-#: Parameters that are handed on to each tree.
+#: Parameters that are passed to each tree.
 _OF_TREES = (
     "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
     "min_weight_fraction_leaf", "min_impurity_decrease", "categorical_features",

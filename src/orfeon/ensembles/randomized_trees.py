@@ -26,7 +26,7 @@ from orfeon.trees.base import CRITERION, LIMITS, Criterion
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
 
-#: Parameters that are handed on to each tree.
+#: Parameters that are passed to each tree.
 _OF_TREES = (
     "n_best", "criterion", "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
     "min_weight_fraction_leaf", "min_impurity_decrease", "categorical_features",

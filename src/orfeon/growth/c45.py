@@ -61,7 +61,7 @@ class C45Growth:
     pruning : bool, default=True
         Whether trees are pruned by their pessimistic errors.
     confidence : float, default=0.25
-        Confidence of the pessimistic errors; less prunes more.
+        Confidence of the pessimistic errors; lower values prune more.
     error_limit : {"table", "normal"}, default="table"
         The deviate of the normal distribution: interpolated in the program's own table, or exact
         (as Weka's J48 has it).

@@ -111,8 +111,8 @@ class CostSensitiveClassifier(CostClassifier):
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice. They are
-            multiplied by the costs.
+            Sample weights: 0 leaves the sample out, 2 counts it twice. They are multiplied by the
+            costs.
 
         Returns
         -------

@@ -12,7 +12,7 @@ All of them have the same three words:
     those that are tied the last in sorted order, which is 1 in {0, 1}. The minority of a few
     samples need not be that of all, so name the class where scores are compared between samples.
 ``sample_weight``
-    Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+    Sample weights: 0 leaves the sample out, 2 counts it twice.
 ``zero_division``
     What a score is that is 0/0, as in a sample without positive samples: a number, NaN, or "warn",
     which is 0 with an :class:`sklearn.exceptions.UndefinedMetricWarning`. So it is in scikit-learn.

@@ -114,7 +114,7 @@ def _input_codes(categories: Categories) -> tuple[int, ...] | None:
 def _mean_and_deviation(column: Floats, weights: Floats) -> tuple[float, float]:
     """Weighted mean and deviation of what is there.
 
-    The deviation of a constant is infinite: standardised it is 0 in all rows, also in new ones
+    The deviation of a constant is infinite: standardized it is 0 in all rows, also in new ones
     that differ, for its weight was never learnt.
     """
     there = ~np.isnan(column)

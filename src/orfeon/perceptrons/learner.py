@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PerceptronLearner:
-    """Trains parallel perceptrons, which all see features standardised in the same way."""
+    """Trains parallel perceptrons, which all see features standardized in the same way."""
 
     def __init__(
         self,

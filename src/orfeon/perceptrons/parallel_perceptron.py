@@ -237,7 +237,7 @@ class ParallelPerceptronClassifier(
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are welcome.
+            The samples; missing values and categories are supported.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
@@ -292,7 +292,7 @@ class ParallelPerceptronClassifier(
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The chunk. The first one says what the features are and how they are standardised.
+            The chunk. The first one says what the features are and how they are standardized.
         y : array of shape (n_rows,)
             Its classes.
         classes : array, optional

@@ -153,11 +153,11 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are welcome.
+            The samples; missing values and categories are supported.
         y : array of shape (n_rows,)
             Two classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------

@@ -177,7 +177,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are welcome.
+            The samples; missing values and categories are supported.
         y : array of shape (n_rows,)
             Targets.
         sample_weight : array of shape (n_rows,), optional
@@ -200,7 +200,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The chunk. The first one says what the features are, how they are standardised, and
+            The chunk. The first one says what the features are, how they are standardized, and
             what the range of the targets is.
         y : array of shape (n_rows,)
             Its targets.

@@ -63,7 +63,7 @@ CRITERION: list[Any] = [StrOptions({"gini", "entropy", "log_loss"})]
 
 
 def least_weight(limit: float, total: float) -> float:
-    """A least size given as a number of samples, or as a share of their total weight."""
+    """A minimum size given as a number of samples, or as a share of their total weight."""
     return float(np.ceil(limit * total)) if limit < 1 else float(limit)
 
 
@@ -86,7 +86,7 @@ def features_per_node(max_features: Any, n_features: int) -> int | None:
 
 @dataclass(frozen=True)
 class MemberSamples:
-    """What each of some trees is grown from, besides the table that all of them share."""
+    """What each of several trees is grown from, besides the training set that they share."""
 
     seeds: npt.NDArray[np.uint64]
     weights: npt.NDArray[Any]
@@ -101,7 +101,7 @@ class MemberSamples:
 class BaseTree(TabularEstimator):
     """A single tree.
 
-    Subclasses give :meth:`_grow` and have the parameters ``categorical_features`` and
+    Subclasses define :meth:`_grow` and have the parameters ``categorical_features`` and
     ``random_state``.
     """
 
@@ -109,14 +109,14 @@ class BaseTree(TabularEstimator):
 
     @abstractmethod
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
-        """Grow a tree from each sample; also what else a tree fitted alone shows as features."""
+        """Grow a tree from each member's samples; also the attributes of a tree fitted alone."""
 
     def _prepare(self, data: TrainingSet) -> None:
-        """Make what all trees share, before threads would make it each."""
+        """Compute what all trees share, before each thread would."""
         _ = data.table
 
     def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth | None:
-        """How trees are grown, where that is all there is to them: no pruning, no halves."""
+        """How trees are grown, for trees that are neither pruned nor split into halves."""
         return None
 
     @property
@@ -126,7 +126,7 @@ class BaseTree(TabularEstimator):
         return "entropy" if criterion == "log_loss" else criterion
 
     def _whole_sample(self, data: TrainingSet) -> MemberSamples:
-        """The one sample of a tree that is fitted alone."""
+        """The samples of a tree that is fitted alone."""
         return MemberSamples(
             tree_seeds(data.seeds, 1),
             data.weights[None],
@@ -143,11 +143,11 @@ class BaseTree(TabularEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are welcome.
+            The samples; missing values and categories are supported.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -212,7 +212,7 @@ class BaseTree(TabularEstimator):
 
 
 class TreeClassifierMixin(TabularClassifierMixin):
-    """The classifier's side of a tree."""
+    """What classification trees add."""
 
     forest_: Forest
 
@@ -250,7 +250,7 @@ class TreeClassifierMixin(TabularClassifierMixin):
 
 
 class TreeRegressorMixin(TabularRegressorMixin):
-    """The regressor's side of a tree."""
+    """What regression trees add."""
 
     forest_: Forest
 

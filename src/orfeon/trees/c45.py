@@ -2,10 +2,10 @@
 
 It follows Quinlan's program, with these differences, none of which changes a result on whole
 samples of ordinary scale: values closer than 1e-5 are still different values; gains and gain
-ratios closer than 1e-9 are equal, so that rounding does not choose between them; the part of an
-sample that reaches a node through unknown values is dropped below one millionth; a node's label
+ratios closer than 1e-9 are equal, so that rounding does not choose between them; fractions of a
+sample below one millionth, which reach a node through unknown values, are dropped; a node's label
 follows the rule of all trees here (a tie takes the parent's label); a leaf that no sample reached
-answers with its parent's class shares.
+predicts its parent's class shares.
 
 As in the program, a test must leave ``min_samples_leaf`` samples in at least two branches, a cut
 of an ordered feature moreover a tenth of the average class (at most 25) on both sides; the
@@ -50,8 +50,8 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     Parameters
     ----------
     min_samples_leaf : int or float, default=2
-        Least weight of at least two branches of a test; below one, a share of the whole. Weights
-        that are whole numbers count as copies, others are taken relative to their mean.
+        Minimum weight of at least two branches of a test; below one, a share of the total.
+        Whole-number weights count copies; others are taken relative to their mean.
     gain_ratio : bool, default=True
         Whether tests are compared by gain ratio, among those of at least average gain; otherwise
         by gain.
@@ -64,12 +64,12 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     pruning : bool, default=True
         Whether the tree is pruned by its pessimistic errors.
     confidence : float, default=0.25
-        Confidence of the pessimistic errors; less prunes more.
+        Confidence of the pessimistic errors; lower values prune more.
     error_limit : {"table", "normal"}, default="table"
-        How the upper limit of the errors is found: with the deviate from the program's own table,
-        or the exact one of the normal distribution, as Weka's J48 does.
+        How the upper limit of the errors is computed: with the deviate from the program's own
+        table, or with the exact normal deviate, as in Weka's J48.
     subtree_raising : bool, default=True
-        Whether pruning may put the largest branch of a node in its place.
+        Whether pruning may replace a node by its largest branch.
     <max_depth>
     <max_features>
     random_ties : bool, default=False
@@ -156,7 +156,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         return "entropy"
 
     def _whole_sample(self, data: TrainingSet) -> MemberSamples:
-        """The one sample; class weights leave the number of samples as it is.
+        """The samples; class weights do not change their number.
 
         The factor on a class is rounded to whole grains, so that a weight of 2 is still two copies.
         """

@@ -61,7 +61,7 @@ class _CART(BaseTree):
 
     @property
     def _cost(self) -> Any:
-        """What a leaf costs when the tree is pruned."""
+        """Cost of a leaf in pruning."""
         return "error"
 
     def _growth(self, n_features: int, n_samples: float) -> Growth:
@@ -122,8 +122,8 @@ class _CART(BaseTree):
         sample_weight : array of shape (n_rows,), optional
             Weights.
         risk : {"error", "gini", "entropy", "variance"}, optional
-            What a leaf costs. By default the error for classification, as in the book, and the
-            variance for regression; scikit-learn's path is that of the impurity.
+            Cost of a leaf. By default the error for classification, as in the book, and the
+            variance for regression; scikit-learn uses the impurity.
 
         Returns
         -------
@@ -143,7 +143,8 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     ----------
     <criterion>
     pruning : None, "cv" or float, default=None
-        No pruning; by cross-validation; or at this price of a leaf (as a share of the samples).
+        No pruning, pruning by cross-validation, or pruning at this cost per leaf (as a share of the
+        samples).
     <pruning_choice>
     <size>
     <min_impurity_decrease>
@@ -161,18 +162,18 @@ class CARTClassifier(TreeClassifierMixin, _CART):
 
     Notes
     -----
-    Ordered features are cut halfway between two values, every boundary being a candidate. For a
-    categorical feature the best subset of categories is found among all of them, through the
-    order of their shares of one class when there are two classes, by trying each when there are
-    more and at most ten categories occur in the node; beyond that the prefixes of the K orders by
-    the share of each class are tried, a heuristic.
+    Ordered features are cut halfway between two values; every boundary is a candidate. For a
+    categorical feature the best of all subsets of categories is found: with two classes through the
+    order of their shares of one class, with more classes by trying each subset, if at most ten
+    categories occur in the node. Beyond that, the prefixes of the K orders by the share of each
+    class are tried, which is a heuristic.
 
-    Samples whose value is missing go together to the side that suits them best. A value missing at
-    prediction where none was in training, and a category that a node has not seen, follow the
-    heavier branch.
+    Samples with a missing value go together to the side that suits them best. A value that is
+    missing at prediction but never was in training, and a category that a node has not seen, follow
+    the heavier branch.
 
-    A node's label is its majority class; among tied classes its parent's label is taken if it is
-    one of them, otherwise the first.
+    A node's label is its majority class; a tie goes to its parent's label if that is among the tied
+    classes, otherwise to the first.
 
     Examples
     --------
@@ -237,7 +238,8 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     Parameters
     ----------
     pruning : None, "cv" or float, default=None
-        No pruning; by cross-validation; or at this price of a leaf (in units of the variance).
+        No pruning, pruning by cross-validation, or pruning at this cost per leaf (in units of the
+        variance).
     <pruning_choice>
     <size>
     <min_impurity_decrease>

@@ -62,7 +62,7 @@ def halve_groups(
 @saved.attributes(n_rounds_=saved.integer(0), halves_=saved.array("u1", 1))
 @documented()
 class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
-    """Tree grown with one half of the samples and pruned with the other, in turns, until it stays.
+    """Tree grown with one half of the samples and pruned with the other, in turns.
 
     It needs neither a validation set nor cross-validation, and a new random split into halves
     gives a different tree: ensembles of them need no other perturbation.
@@ -75,7 +75,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     <categorical_features>
     <class_factors>
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes the halves and the ties between equally good splits.
+        Seed of the halves and of the ties between equally good splits.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         The half, 1 or 2, of each training sample; 0 for samples of weight 0. Copies of one
         sample share a half.
     n_rounds_ : int
-        Rounds of growing and pruning; 2 or 3 as a rule.
+        Rounds of growing and pruning; usually 2 or 3.
 
     Examples
     --------

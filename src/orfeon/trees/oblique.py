@@ -82,13 +82,13 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
     n_combinations : int, default=8
         Linear combinations drawn at each node.
     n_combined : int, default=3
-        Features in each of them, at most; fewer where there are fewer.
+        Maximum number of features in each of them.
     <criterion>
     <limits>
     <min_impurity_decrease>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which features are categorical; these are not combined with others, but split on their
-        own when they are drawn.
+        Which features are categorical; they are not combined with others, but split on their own
+        when drawn.
     <class_factors>
     <random_state>
 
@@ -99,8 +99,8 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
 
     Notes
     -----
-    Features are combined as they are; where their scales differ much, standardise them first.
-    A combination is missing where one of its features is.
+    Features are combined unscaled; standardize them first if their scales differ much. A
+    combination is missing if one of its features is.
 
     Examples
     --------
@@ -156,12 +156,12 @@ class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
     n_combinations : int, default=8
         Linear combinations drawn at each node.
     n_combined : int, default=3
-        Features in each of them, at most; fewer where there are fewer.
+        Maximum number of features in each of them.
     <limits>
     <min_impurity_decrease>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Which features are categorical; these are not combined with others, but split on their
-        own when they are drawn.
+        Which features are categorical; they are not combined with others, but split on their own
+        when drawn.
     <random_state>
 
     Attributes

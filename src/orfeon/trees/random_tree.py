@@ -73,10 +73,10 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     Parameters
     ----------
     max_features : int, float, "sqrt", "log2" or None, default=1
-        Features that are cut at each node; ``None`` for all.
+        Features to cut at each node; ``None`` for all.
         <log2>
     criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        What makes one cut better than another; "log_loss" is another name of "entropy".
+        How cuts are compared; "log_loss" is another name for "entropy".
     <limits>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.
@@ -136,7 +136,7 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
     Parameters
     ----------
     max_features : int, float, "sqrt", "log2" or None, default=1
-        Features that are cut at each node; ``None`` for all.
+        Features to cut at each node; ``None`` for all.
         <log2>
     <limits>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"

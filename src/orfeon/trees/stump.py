@@ -84,7 +84,7 @@ class StumpClassifier(TreeClassifierMixin, _Stump):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True  # two answers for any number of classes
+        tags.classifier_tags.poor_score = True  # two outputs for any number of classes
         return tags
 
 
@@ -114,5 +114,5 @@ class StumpRegressor(TreeRegressorMixin, _Stump):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True  # two answers for any target
+        tags.regressor_tags.poor_score = True  # two outputs for any target
         return tags
