@@ -43,23 +43,23 @@ def test_members_may_be_in_any_order_and_at_any_place(parts, tmp_path):
     [
         ({"place": 0}, "overlaps another"),
         ({"place": 10**6}, "overlaps another"),
-        ({"place": 1}, "overlaps another|cut or changed"),
-        ({"size": 10**6, "stored": 10**6}, "is cut or changed"),
+        ({"place": 1}, "overlaps another|truncated or changed"),
+        ({"size": 10**6, "stored": 10**6}, "is truncated or changed"),
         ({"size": 7}, "is compressed"),
         ({"method": 8}, "is compressed"),
         ({"bits": 1}, "is encrypted or incomplete"),
         ({"bits": 8}, "is encrypted or incomplete"),
         ({"disk": 1}, "is encrypted or incomplete"),
         ({"local_name": b"arrays/00009.npy"}, "has two names"),
-        ({"name": b"arrays/0.npy"}, "it is no model file"),
-        ({"name": "arrays/0000\u0661.npy".encode()}, "it is no model file"),
-        ({"size": 0xFFFFFFFF, "stored": 0xFFFFFFFF}, "is cut or changed"),
+        ({"name": b"arrays/0.npy"}, "it is not a model file"),
+        ({"name": "arrays/0000\u0661.npy".encode()}, "it is not a model file"),
+        ({"size": 0xFFFFFFFF, "stored": 0xFFFFFFFF}, "is truncated or changed"),
         (
             {
                 "size": 0xFFFFFFFF, "stored": 0xFFFFFFFF,
                 "extra": struct.pack("<HHQQ", 1, 16, 2**63, 2**63),
             },
-            "is cut or changed",
+            "is truncated or changed",
         ),
     ],
     ids=str,
@@ -82,14 +82,14 @@ def test_a_member_that_is_not_as_it_must_be_is_refused(parts, tmp_path, change, 
     ids=str,
 )
 def test_an_end_that_is_not_as_it_must_be_is_refused(parts, tmp_path, end):
-    with pytest.raises(ModelFileError, match="it is no model file, or was cut or changed"):
+    with pytest.raises(ModelFileError, match="it is not a model file, or was truncated or changed"):
         load(zipped(parts, end), tmp_path)
 
 
 @pytest.mark.parametrize("where", ["before", "after"])
 def test_nothing_stands_before_or_after_the_zip(parts, tmp_path, where):
     data = zipped(parts)
-    with pytest.raises(ModelFileError, match="it is no model file, or was cut or changed"):
+    with pytest.raises(ModelFileError, match="it is not a model file, or was truncated or changed"):
         load(b"#!/bin/sh\n" + data if where == "before" else data + b"\n", tmp_path)
 
 
@@ -146,11 +146,15 @@ def nested(depth: int) -> Any:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("about", nested(41), "its about has containers more than 40 deep"),
-        ("preparation", {"a": nested(50)}, "its preparation has containers more than 40 deep"),
-        ("preparation", [1], "its preparation is no dict"),
-        ("made_by", None, "its made_by is no dict"),
-        ("objects", None, "its objects are not a list"),
+        ("about", nested(41), "its about has containers nested more than 40 deep"),
+        (
+            "preparation",
+            {"a": nested(50)},
+            "its preparation has containers nested more than 40 deep",
+        ),
+        ("preparation", [1], "its preparation is not a dict"),
+        ("made_by", None, "its made_by is not a dict"),
+        ("objects", None, "its objects must be a list"),
         ("foreign", 3, "members|foreign"),
     ],
 )
@@ -168,7 +172,7 @@ def test_what_is_as_deep_as_it_may_be_is_read(tmp_path):
 
 @pytest.mark.parametrize(
     ("number", "message"),
-    [(b"NaN", "no JSON that can be read"), (b"1e999", "its about has a number that is too large")],
+    [(b"NaN", "is not valid JSON"), (b"1e999", "its about has a number that is too large")],
 )
 def test_numbers_that_json_does_not_have_are_refused(parts, tmp_path, number, message):
     forged = opened(zipped(parts))
@@ -216,7 +220,7 @@ def test_a_foreign_member_that_would_grow_is_refused(tmp_path, waveform):
     for compression, more, message in (
         (zipfile.ZIP_DEFLATED, [], "is compressed, or overlaps itself"),
         (zipfile.ZIP_STORED, [("t.npz", bomb(1 << 29))], "would grow to"),
-        (zipfile.ZIP_STORED, [("t.npz", b"PK\x03\x04 no zip")], "is no zip"),
+        (zipfile.ZIP_STORED, [("t.npz", b"PK\x03\x04 no zip")], "is not a zip"),
     ):
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", compression) as inner:
@@ -243,13 +247,13 @@ def test_trees_that_skops_would_not_look_at_are_refused(tmp_path, waveform, spel
             if name == "schema.json":
                 text = text.replace(b"sklearn.neighbors._classification", spelt)
             other.writestr(name, text)
-    with pytest.raises(ModelFileError, match=r"_tree.*nobody checks"):
+    with pytest.raises(ModelFileError, match=r"_tree.*nothing checks"):
         load(resigned(members, file.getvalue()), tmp_path)
 
 
 def test_support_vectors_that_libsvm_would_not_look_at_are_refused(tmp_path, waveform):
     """With other numbers of them for each class, which add up, it reads where there is nothing."""
-    with pytest.raises(ModelFileError, match=r"sklearn.svm._classes.SVC.*nobody checks"):
+    with pytest.raises(ModelFileError, match=r"sklearn.svm._classes.SVC.*nothing checks"):
         orfeon.save(SVC().fit(*waveform), tmp_path / "model.orfeon")
 
 
@@ -263,7 +267,7 @@ def test_arrays_of_the_file_are_views_of_it(parts, tmp_path):
 def test_a_pipe_is_refused_and_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for memory_map in (False, True):
-        with pytest.raises(ModelFileError, match="it is no regular file"):
+        with pytest.raises(ModelFileError, match="it is not a regular file"):
             orfeon.load(tmp_path / "pipe", memory_map=memory_map)
 
 
@@ -298,14 +302,14 @@ def test_a_file_of_holes_is_refused_without_being_read(parts, tmp_path, memory_m
         pytest.skip("the file system has no such large files")
     if path.stat().st_blocks * 512 > 2**30:
         pytest.skip("the file system has no holes")
-    with pytest.raises(ModelFileError, match=r"it has 274,877,.* are holes, which no model file"):
+    with pytest.raises(ModelFileError, match=r"it has 274,877,.* are holes, and no model file"):
         orfeon.load(path, memory_map=memory_map)
 
 
 def test_a_file_that_is_larger_than_the_memory_is_refused(parts, tmp_path, monkeypatch):
     (tmp_path / "model.orfeon").write_bytes(zipped(parts))
     monkeypatch.setattr(archive, "_memory_bytes", lambda: 100.0)
-    with pytest.raises(ModelFileError, match="more than the memory of this machine; memory_map"):
+    with pytest.raises(ModelFileError, match="more than this machine has memory; memory_map"):
         orfeon.load(tmp_path / "model.orfeon")
     assert orfeon.load(tmp_path / "model.orfeon", memory_map=True) is not None
 

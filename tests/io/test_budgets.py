@@ -208,7 +208,7 @@ def test_models_that_hold_the_same_model_twice_on_every_level_are_refused(tmp_pa
         fields = fields_of(forged, "sklearn.BaggingRegressor")
         fields["estimators_features_"] = [inline(np.arange(2))] * 2
     doubled(forged, f"sklearn.{type(model).__name__}", "estimators_", 20)
-    refuse(forged, tmp_path, "too many of its objects hold the same objects|too deep within each")
+    refuse(forged, tmp_path, "too many of its objects hold the same objects|nested too deeply")
 
 
 def test_pipelines_that_are_deep_within_each_other_are_refused(tmp_path):
@@ -220,7 +220,7 @@ def test_pipelines_that_are_deep_within_each_other_are_refused(tmp_path):
     assert orfeon.load(tmp_path / "model.orfeon").predict(X).tolist() == model.predict(X).tolist()
     for _ in range(15):
         model = Pipeline([("inner", model)])
-    with pytest.raises(ModelFileError, match="its estimators are too deep within each other"):
+    with pytest.raises(ModelFileError, match="its estimators are nested too deeply"):
         orfeon.save(model, tmp_path / "model.orfeon")
 
 

@@ -222,34 +222,37 @@ BOMBS = {
     "blanks": (compressed("model.json", b" " * (1 << 24)), "is compressed"),
     "many members": (
         zipped([Part(b"arrays/%05d.npy" % at, b"") for at in range(3000)]),
-        "model.json is not in it",
+        "its member model.json is missing",
     ),
     "one place for all": (
         zipped([Part(b"arrays/%05d.npy" % at, bytes(9), place=0) for at in range(3000)]),
         "overlaps another",
     ),
-    "brackets": (zipped([Part(b"model.json", b"[" * 10**5)]), "does not begin as that of a model"),
+    "brackets": (
+        zipped([Part(b"model.json", b"[" * 10**5)]),
+        "does not begin like that of a model",
+    ),
     "nested": (
         zipped([Part(b"model.json", document(b"[" * 10**5 + b"]" * 10**5))]),
-        "no JSON that can be read",
+        "is not valid JSON",
     ),
     "empty lists": (
         zipped([Part(b"model.json", document(b"[" + b"[]," * 4_100_000 + b"0]"))]),
         "too many lists and dicts",
     ),
-    "a long number": (zipped([Part(b"model.json", document(b"9" * 10**6))]), "no JSON"),
+    "a long number": (zipped([Part(b"model.json", document(b"9" * 10**6))]), "not valid JSON"),
     "a large member": (
         zipped([Part(b"model.json", b"{}", size=0xFFFFFFF0, stored=0xFFFFFFF0)]),
-        "cut or changed",
+        "truncated or changed",
     ),
     "many members in the end": (
         LONE[:-22]
         + struct.pack("<4sQ2H2I4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 2**40, 2**40, 56, 66)
         + struct.pack("<4sIQI", b"PK\x06\x07", 0, len(LONE) - 22, 1)
         + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 56, 66, 0),
-        "members; at most 100000 may be",
+        "members; at most 100000 are allowed",
     ),
-    "no zip": (zlib.compress(bytes(1 << 20)), "it is no model file"),
+    "no zip": (zlib.compress(bytes(1 << 20)), "it is not a model file"),
 }
 
 
@@ -377,7 +380,7 @@ def test_a_schema_with_more_categories_than_its_trees_is_refused(forest, tmp_pat
     forged = opened(forest)
     categories = fields_of(forged, "Schema")["categories"]["tuple"]
     categories[2]["tuple"] += [f"more {at}" for at in range(1000)]
-    refuse(forged, tmp_path, "its trees must be those of the features of schema_")
+    refuse(forged, tmp_path, "its trees must fit the features of schema_")
 
 
 @pytest.mark.parametrize(
@@ -385,10 +388,10 @@ def test_a_schema_with_more_categories_than_its_trees_is_refused(forest, tmp_pat
     [
         ("Forest", "n_classes", 4, "value has shape"),
         ("Forest", "n_classes", 0, "value must have one column"),
-        ("Forest", "n_classes", True, "Forest.n_classes must be a whole number"),
-        ("Forest", "label", None, "Forest.label must be an array of int32"),
+        ("Forest", "n_classes", True, "Forest.n_classes must be an integer"),
+        ("Forest", "label", None, "Forest.label must be a 1-d array of int32"),
         ("RandomForestClassifier", "n_features_in_", 5, "as many features as n_features_in_"),
-        ("RandomForestClassifier", "n_classes_", 2, "n_classes_ must be that of classes_"),
+        ("RandomForestClassifier", "n_classes_", 2, "n_classes_ must be the length of classes_"),
         ("RandomForestClassifier", "members_", {"object": 0}, "members_ must be a Forest"),
         ("RandomForestClassifier", "predict", 1, "has the attribute 'predict'"),
         ("RandomForestClassifier", "_history", [[1, 2]], "_history must be a list"),
@@ -405,17 +408,17 @@ def test_fields_of_another_kind_are_refused(forest, tmp_path, kind, name, value,
 def test_a_field_that_is_not_there_is_named(forest, tmp_path):
     forged = opened(forest)
     del fields_of(forged, "RandomForestClassifier")["members_"]
-    refuse(forged, tmp_path, "RandomForestClassifier lacks its attribute members_")
+    refuse(forged, tmp_path, "RandomForestClassifier lacks the attribute members_")
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("os.system", "has a 'os.system', which this orfeon does not know"),
-        ("builtins.eval", "which this orfeon does not know"),
-        ("LazyView", "which this orfeon does not know"),
+        ("os.system", "names the class 'os.system', which this version of orfeon does not know"),
+        ("builtins.eval", "which this version of orfeon does not know"),
+        ("LazyView", "which this version of orfeon does not know"),
         ("CARTClassifier", "CARTClassifier has the attribute"),
-        (["Forest"], "which this orfeon does not know"),
+        (["Forest"], "which this version of orfeon does not know"),
     ],
 )
 def test_other_classes_are_refused(forest, tmp_path, name, message):
@@ -442,7 +445,7 @@ def test_objects_hold_only_those_before_them(forest, tmp_path):
     forged = opened(forest)
     at = len(forged.content["objects"]) - 1
     fields_of(forged, "RandomForestClassifier")["estimator_"] = {"object": at}
-    refuse(forged, tmp_path, f"object {at} is not there, or comes later")
+    refuse(forged, tmp_path, f"object {at} is missing or comes later")
 
 
 def test_a_small_file_does_not_keep_the_reader_busy(forest, tmp_path):
@@ -457,7 +460,7 @@ def test_a_small_file_does_not_keep_the_reader_busy(forest, tmp_path):
         {"class": "AdaBoostClassifier", "fields": {"estimator": {"object": at}}} for at in range(99)
     ]
     forged.content["objects"] = chain
-    refuse(forged, tmp_path, "objects are more than 50 deep")
+    refuse(forged, tmp_path, "objects are nested more than 50 deep")
 
 
 def test_a_chain_that_doubles_at_each_step_is_refused(forest, tmp_path):
@@ -469,7 +472,7 @@ def test_a_chain_that_doubles_at_each_step_is_refused(forest, tmp_path):
     forged.content["objects"], forged.content["arrays"] = objects, []
     forged.content["model"] = {"object": 45}
     forged.arrays.clear()
-    refuse(forged, tmp_path, "too deep within each other|hold the same objects")
+    refuse(forged, tmp_path, "nested too deeply|hold the same objects")
 
 
 @pytest.mark.parametrize("name", ["missing", "branches"])
@@ -498,7 +501,7 @@ def test_numbers_that_are_no_characters_are_refused(tmp_path):
     classes = fields_of(forged, "StumpClassifier")["classes_"]["inline"]
     assert classes[0] == "<U3"
     classes[3] = base64.b64encode(np.full(6, 0x110000, "<u4").tobytes()).decode()
-    refuse(forged, tmp_path, "an array of texts holds what is no character")
+    refuse(forged, tmp_path, "an array of strings holds invalid characters")
     for code in (0x10FFFF, 0xD800, 0):
         classes[3] = base64.b64encode(np.array([code, 0, 0, 97, 0, 0], "<u4").tobytes()).decode()
         (tmp_path / "other.orfeon").write_bytes(signed(forged))
@@ -542,14 +545,14 @@ def zip_of(members: list[tuple[str, bytes]], path: Any, **options: Any) -> None:
 )
 def test_members_of_other_names_are_refused(tmp_path, name):
     zip_of([("model.json", b"{}"), (name, b"")], tmp_path / "a.orfeon")
-    with pytest.raises(ModelFileError, match="it is no model file"):
+    with pytest.raises(ModelFileError, match="it is not a model file"):
         orfeon.load(tmp_path / "a.orfeon")
 
 
 def test_members_are_there_once(tmp_path):
     with pytest.warns(UserWarning, match="Duplicate name"):
         zip_of([("model.json", b"{}"), ("model.json", b"{}")], tmp_path / "a.orfeon")
-    with pytest.raises(ModelFileError, match="several members of one name"):
+    with pytest.raises(ModelFileError, match="several members with the same name"):
         orfeon.load(tmp_path / "a.orfeon")
 
 
@@ -558,7 +561,7 @@ def test_a_file_that_was_zipped_again_with_compression_is_refused(forest, tmp_pa
     with zipfile.ZipFile(tmp_path / "a.orfeon") as archive:
         members = [(name, archive.read(name)) for name in archive.namelist()]
     zip_of(members, tmp_path / "b.orfeon", compression=zipfile.ZIP_DEFLATED)
-    with pytest.raises(ModelFileError, match="compressed; model files are stored as they are"):
+    with pytest.raises(ModelFileError, match="compressed; members of model files must not be"):
         orfeon.load(tmp_path / "b.orfeon")
     zip_of(members, tmp_path / "c.orfeon")  # no longer aligned, and yet the same
     assert orfeon.io.describe(tmp_path / "c.orfeon")["n_trees"] == 5
@@ -568,14 +571,16 @@ def test_a_member_too_many_is_refused(forest, tmp_path):
     (tmp_path / "a.orfeon").write_bytes(forest)
     with zipfile.ZipFile(tmp_path / "a.orfeon", "a") as archive:
         archive.writestr("arrays/99999.npy", b"")
-    with pytest.raises(ModelFileError, match="not as many members as its description says"):
+    with pytest.raises(
+        ModelFileError, match="does not have as many members as its description says"
+    ):
         orfeon.load(tmp_path / "a.orfeon")
 
 
 def test_limits_hold(forest, tmp_path, monkeypatch):
     (tmp_path / "a.orfeon").write_bytes(forest)
     monkeypatch.setattr(limits, "MAX_MEMBERS", 3)
-    with pytest.raises(ModelFileError, match="members; at most 3 may be"):
+    with pytest.raises(ModelFileError, match="members; at most 3 are allowed"):
         orfeon.load(tmp_path / "a.orfeon")
     monkeypatch.undo()
     monkeypatch.setattr(limits, "MAX_DOCUMENT", 1000)

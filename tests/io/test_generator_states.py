@@ -87,7 +87,7 @@ def test_a_model_file_cannot_draw_beyond_a_state(tmp_path, pos):
     model = DummyClassifier(strategy="stratified", random_state=np.random.RandomState(0))
     forged = forge(model.fit(X, LABELS), tmp_path)
     _place(forged.content["objects"], "pos")[1] = pos
-    refuse(forged, tmp_path, f"pos={pos} must be a whole number from 0 to 624")
+    refuse(forged, tmp_path, f"pos={pos} must be an integer from 0 to 624")
 
 
 def test_the_position_in_a_buffer_is_within_it(tmp_path):
@@ -96,7 +96,7 @@ def test_the_position_in_a_buffer_is_within_it(tmp_path):
     )
     forged = forge(model.fit(X, LABELS), tmp_path)
     _place(forged.content["objects"], "buffer_pos")[1] = 1_000_000
-    refuse(forged, tmp_path, "buffer_pos=1000000 must be a whole number from 0 to 4")
+    refuse(forged, tmp_path, "buffer_pos=1000000 must be an integer from 0 to 4")
     _place(forged.content["objects"], "buffer_pos")[1] = 4
     _place(forged.content["objects"], "buffer")[1] = inline(np.zeros(2, np.uint64))
     refuse(forged, tmp_path, "buffer must be an array of 4 words")

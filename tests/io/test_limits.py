@@ -57,7 +57,7 @@ def test_generators_come_back_from_within_others(tmp_path):
 @pytest.mark.parametrize(
     ("limit", "value", "message"),
     [
-        ("MAX_CONTAINERS", 100, "more than 100 lists and dicts, or brackets in texts"),
+        ("MAX_CONTAINERS", 100, "more than 100 lists and dicts, or brackets in strings"),
         ("MAX_OBJECTS", 2, "the model cannot be saved: it has 5 objects"),
         ("MAX_MEMBERS", 1, "the model cannot be saved: it has 1 arrays"),
         ("FREE_USES", -(2**40), "too many of its objects share its arrays"),

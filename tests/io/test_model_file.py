@@ -92,7 +92,7 @@ def test_numbers_that_are_not_finite_become_none_in_about(bag, tmp_path):
     ("about", "message"),
     [
         ({"model": object()}, r"about\['model'\] is of type object"),
-        ({1: 2}, "about has the key 1; keys must be texts"),
+        ({1: 2}, "about has the key 1; keys must be strings"),
     ],
 )
 def test_what_is_no_json_is_refused_with_its_place(bag, tmp_path, about, message):
@@ -333,9 +333,9 @@ def test_files_have_half_the_size_of_joblib_and_scikit_learn(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "it is no model file, or was cut or changed"),
-        (b"not a zip at all", "it is no model file, or was cut or changed"),
-        (b"\x80\x05\x95.", "it is no model file, or was cut or changed"),
+        (b"", "it is not a model file, or was truncated or changed"),
+        (b"not a zip at all", "it is not a model file, or was truncated or changed"),
+        (b"\x80\x05\x95.", "it is not a model file, or was truncated or changed"),
     ],
 )
 def test_a_file_that_is_no_model_is_refused(tmp_path, content, message):
@@ -362,7 +362,7 @@ def test_a_file_of_a_newer_orfeon_says_so(saved):
 
 @pytest.mark.parametrize("model", [None, 3, "bag", orfeon.CARTClassifier, [1, 2], np.zeros(3)])
 def test_what_is_no_estimator_is_refused(model, tmp_path):
-    with pytest.raises(ModelFileError, match="is no estimator, and cannot be saved"):
+    with pytest.raises(ModelFileError, match="is not an estimator, so it cannot be saved"):
         orfeon.save(model, tmp_path / "model.orfeon")
 
 
@@ -407,7 +407,7 @@ def test_many_estimators_within_each_other_are_refused(tmp_path):
     model = orfeon.BaggingClassifier()
     for _ in range(60):
         model = orfeon.BaggingClassifier(model)
-    with pytest.raises(ModelFileError, match="objects more than 50 deep"):
+    with pytest.raises(ModelFileError, match="objects nested more than 50 deep"):
         orfeon.save(model, tmp_path / "model.orfeon")
 
 
@@ -415,7 +415,7 @@ def test_a_folder_of_pickles_is_not_saved_with_a_pipeline(tmp_path):
     from sklearn.pipeline import Pipeline
 
     model = Pipeline([("tree", orfeon.CARTClassifier())], memory=str(tmp_path))
-    with pytest.raises(ModelFileError, match=r"Pipeline\.memory must be nothing"):
+    with pytest.raises(ModelFileError, match=r"Pipeline\.memory must be None"):
         orfeon.save(model, tmp_path / "model.orfeon")
 
 
@@ -424,7 +424,7 @@ def test_a_model_that_does_not_hold_together_is_not_saved(bag, tmp_path):
 
     broken = copy.copy(bag)
     broken.classes_ = np.array([0, 1])
-    with pytest.raises(ModelFileError, match="n_classes_ must be that of classes_"):
+    with pytest.raises(ModelFileError, match="n_classes_ must be the length of classes_"):
         orfeon.save(broken, tmp_path / "model.orfeon")
 
 

@@ -74,12 +74,12 @@ def test_combinations_of_answers_and_of_numbers_come_back(tmp_path, friedman):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"ensemble": 7}, "a Combination cannot be made"),
-        ({"ensemble": {"tuple": []}}, "a Combination cannot be made"),
+        ({"ensemble": 7}, "a Combination cannot be built"),
+        ({"ensemble": {"tuple": []}}, "a Combination cannot be built"),
         ({"classes": None}, "classes must be those of its ensemble"),
         ({"decider": None}, "Combination.decider must be a"),
         ({"rule": "majority"}, "Combination.rule must be a"),
-        ({"no_vote": []}, "Combination.no_vote must be nothing or a class"),
+        ({"no_vote": []}, "Combination.no_vote must be None or a class"),
     ],
 )
 def test_combinations_that_do_not_hold_together_are_refused(change, message, tmp_path, waveform):

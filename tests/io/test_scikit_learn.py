@@ -177,7 +177,7 @@ def test_a_tree_of_more_features_than_its_estimator_is_refused(tree, tmp_path):
     forged = opened(tree)
     forged.content["objects"][-1]["fields"]["n_features_in_"] = 3
     (tmp_path / "forged.orfeon").write_bytes(signed(forged))
-    with pytest.raises(ModelFileError, match="tree_ must be of n_features_in_ features"):
+    with pytest.raises(ModelFileError, match="tree_ must have n_features_in_ features"):
         orfeon.load(tmp_path / "forged.orfeon")
 
 
@@ -190,7 +190,7 @@ def test_a_depth_that_is_not_that_of_the_tree_is_refused(tree, tmp_path):
     assert fields["max_depth"] > 3
     fields["max_depth"] = 1
     (tmp_path / "forged.orfeon").write_bytes(signed(forged))
-    with pytest.raises(ModelFileError, match="max_depth is not that of its nodes"):
+    with pytest.raises(ModelFileError, match="max_depth is not the depth of its nodes"):
         orfeon.load(tmp_path / "forged.orfeon")
 
 
@@ -297,7 +297,7 @@ def test_with_skops_others_come_back(tmp_path, waveform):
     orfeon.save(bag, tmp_path / "bag.orfeon")
     loaded = orfeon.load(tmp_path / "bag.orfeon")
     assert loaded.predict_proba(X).tobytes() == bag.predict_proba(X).tobytes()
-    with pytest.raises(ModelFileError, match="saved by skops; foreign=True takes it"):
+    with pytest.raises(ModelFileError, match="saved by skops; pass foreign=True to load it"):
         orfeon.load(tmp_path / "bag.orfeon", foreign=False)
 
 

@@ -100,7 +100,7 @@ class Archive:
     def contents(self, name: str) -> memoryview:
         """What a member holds."""
         if name not in self._places:
-            raise ModelFileError(f"{name} is not in it.")
+            raise ModelFileError(f"its member {name} is missing.")
         begin, end = self._places[name]
         return self._memory[begin:end]
 
@@ -111,7 +111,7 @@ def open_archive(path: str, *, memory_map: bool = False) -> Iterator[Archive]:
     try:
         with open(path, "rb", opener=_at_once) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise ModelFileError("it is no regular file.")
+                raise ModelFileError("it is not a regular file.")
             found = os.fstat(file.fileno())
             _check_holes(found)
             listed, directory = read_directory(file, found.st_size)
@@ -136,7 +136,7 @@ def _check_holes(found: os.stat_result) -> None:
     if on_disk and found.st_size > max(limits.FREE_HOLES, limits.MAX_HOLES * on_disk):
         raise ModelFileError(
             f"it has {found.st_size:,} bytes, of which {on_disk:,} are on the disk; the rest are "
-            "holes, which no model file has."
+            "holes, and no model file has any."
         )
 
 
@@ -144,7 +144,7 @@ def _whole(file: BinaryIO, size: int) -> memoryview:
     """The file in memory that arrays can be views of."""
     if size > _memory_bytes():
         raise ModelFileError(
-            f"it has {size:,} bytes, more than the memory of this machine; memory_map=True leaves "
+            f"it has {size:,} bytes, more than this machine has memory; memory_map=True leaves "
             "its arrays in the file."
         )
     block = np.empty(size + ALIGNMENT, np.uint8)
@@ -155,7 +155,7 @@ def _whole(file: BinaryIO, size: int) -> memoryview:
     while done < size:
         n = file.readinto(memory[done:])  # type: ignore[attr-defined]
         if not n:
-            raise ModelFileError("it was cut while it was read.")
+            raise ModelFileError("it was truncated while it was read.")
         done += n
     return memory
 

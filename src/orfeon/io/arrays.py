@@ -50,10 +50,12 @@ class Shape(NamedTuple):
     def read(cls, written: Any) -> Shape:
         """What the document says of an array, checked."""
         if type(written) is not list or len(written) != 3:
-            raise ModelFileError("an array is not described by kind, shape and order.")
+            raise ModelFileError("the description of an array must be its dtype, shape and order.")
         name, shape, order = written
         if order not in ("C", "F") or type(shape) is not list:
-            raise ModelFileError(f"the shape {shape!r} or order {order!r} of an array is unknown.")
+            raise ModelFileError(
+                f"the shape {shape!r} or order {order!r} of an array is not valid."
+            )
         allowed = len(shape) <= limits.MAX_DIMENSIONS and all(
             type(n) is int and 0 <= n <= limits.MAX_LENGTH for n in shape
         )
@@ -91,7 +93,9 @@ class Shape(NamedTuple):
                 self.shape, self.dtype, buffer=entries if self.n_bytes else None, order=self.order
             )
         except (TypeError, ValueError) as error:
-            raise ModelFileError(f"an array of shape {self.shape} cannot be: {error}") from error
+            raise ModelFileError(
+                f"an array of shape {self.shape} cannot be read: {error}"
+            ) from error
         if self.dtype.kind == "U":
             _check_characters(array)
         if self.dtype.kind == "b":
@@ -107,7 +111,7 @@ def _dtype_of(name: Any) -> np.dtype[Any]:
         return NODE
     found = _PLAIN.fullmatch(name) if type(name) is str else None
     if found is None:
-        raise ModelFileError(f"the kind {name!r} of an array is not allowed.")
+        raise ModelFileError(f"the dtype {name!r} of an array is not allowed.")
     letter, size = found["kind"][1], int(found["size"])
     if letter in "SU":
         allowed = 1 <= size <= limits.MAX_CHARACTERS and found["unit"] is None
@@ -123,7 +127,7 @@ def _dtype_of(name: Any) -> np.dtype[Any]:
         else:
             allowed = dtype.str == name
     if not allowed:
-        raise ModelFileError(f"the kind {name!r} of an array is not allowed.")
+        raise ModelFileError(f"the dtype {name!r} of an array is not allowed.")
     return dtype
 
 
@@ -131,13 +135,13 @@ def _check_characters(array: npt.NDArray[Any]) -> None:
     """Refuse numbers that are no characters: Python does not expect them."""
     flat = np.ascontiguousarray(array).reshape(-1)
     if flat.size and flat.view("<u4").max() > sys.maxunicode:
-        raise ModelFileError("an array of texts holds what is no character.")
+        raise ModelFileError("an array of strings holds invalid characters.")
 
 
 def _check_truth(array: npt.NDArray[Any]) -> None:
     """Refuse bytes that are neither False nor True: NumPy counts on there being none."""
     if array.size and array.view(np.uint8).max() > 1:
-        raise ModelFileError("an array of truth values holds what is neither False nor True.")
+        raise ModelFileError("an array of booleans holds values other than False and True.")
 
 
 def entries_of(array: npt.NDArray[Any], shape: Shape) -> memoryview:
@@ -172,7 +176,7 @@ def _decoded(text: str) -> bytes:
     try:
         return base64.b64decode(text.encode("ascii"), validate=True)
     except (UnicodeEncodeError, binascii.Error) as error:
-        raise ModelFileError("the entries of an array are not in base 64.") from error
+        raise ModelFileError("the entries of an array are not base64.") from error
 
 
 def is_plain(array: npt.NDArray[Any]) -> bool:

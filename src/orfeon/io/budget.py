@@ -32,7 +32,7 @@ VISITS = {
 def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_bytes: int) -> None:
     """Refuse a model whose parts would be evaluated far more often than there are parts."""
     if type(objects) is not list or len(objects) > limits.MAX_OBJECTS:
-        raise ModelFileError("its objects are not a list, or too many.")
+        raise ModelFileError("its objects must be a list, and not too many.")
     explained = n_bytes + limits.BYTES_PER_EVALUATION * (len(objects) + len(foreign))
     allowed = limits.MAX_USES * explained + limits.FREE_USES
     weights: dict[str, list[int]] = {
@@ -46,7 +46,7 @@ def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_
         try:
             text, held = _held_by(one)
         except RecursionError as error:
-            raise ModelFileError("its description is too deep.") from error
+            raise ModelFileError("its description is nested too deeply.") from error
         weight = limits.BYTES_PER_EVALUATION + len(text)
         weight += sum(_known(weights[kind], at) for kind, at in held)
         if weight > allowed:
@@ -55,7 +55,7 @@ def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_
         inner = sum(_known(visits, at) for kind, at in held if kind == "object")
         visits.append(1 + visits_of(one) * inner)
         if visits[-1] > most_visits:
-            raise ModelFileError("its estimators are too deep within each other.")
+            raise ModelFileError("its estimators are nested too deeply.")
 
 
 def visits_of(part: Any) -> int:

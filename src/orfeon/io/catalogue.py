@@ -56,9 +56,10 @@ _OTHER_PACKAGES = ("imblearn", "sklearn")
 #: more threads than any machine has processors.
 _PARAMETERS = {
     "memory": saved.none,
-    "n_jobs": Kind(
-        "nothing or a whole number from -4096 to 4096",
-        lambda v: v is None or ((type(v) is int or isinstance(v, np.integer)) and abs(v) <= 4096),
+    "n_jobs": saved.one_of(
+        saved.none,
+        saved.integer(-4096, 4096),
+        Kind("a NumPy integer", lambda v: isinstance(v, np.integer) and -4096 <= int(v) <= 4096),
     ),
 }
 #: Parameters that act on the machine and not on predictions: whoever loads a model sets them.
@@ -162,7 +163,7 @@ class Entry:
                 if not kind.is_optional and name not in fields
             ]
             if absent:
-                raise ModelFileError(f"{self.name} lacks its attribute {min(absent)}.")
+                raise ModelFileError(f"{self.name} lacks the attribute {min(absent)}.")
         for name, value in fields.items():
             kind = self.kinds.get(name) or _PARAMETERS.get(name, saved.anything)
             if not kind.holds(value):
@@ -201,7 +202,7 @@ class Entry:
             if self.finish is not None:
                 self.finish(thing)
         except Exception as error:  # constructors reject what does not go together
-            raise ModelFileError(f"a {self.name} cannot be made: {error}") from error
+            raise ModelFileError(f"a {self.name} cannot be built: {error}") from error
         return thing
 
 
@@ -226,7 +227,9 @@ def entry_named(name: Any) -> Entry:
     """The class of a name in a file."""
     entry = _named().get(name) if type(name) is str else None
     if entry is None or not entry.is_saved:
-        raise ModelFileError(f"it has a {str(name)[:80]!r}, which this orfeon does not know.")
+        raise ModelFileError(
+            f"it names the class {str(name)[:80]!r}, which this version of orfeon does not know."
+        )
     return entry
 
 

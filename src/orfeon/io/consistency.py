@@ -34,13 +34,13 @@ def check_schema(fields: Fields) -> None:
             require(len(categories) <= MAX_CATEGORIES, "a feature has too many categories.")
             require(all(map(is_key, categories)), "a category is an integer that is too large.")
             different = {(isinstance(one, bool), one) for one in categories}
-            require(len(different) == len(categories), "categories must be different.")
+            require(len(different) == len(categories), "categories must be distinct.")
 
 
 def check_estimator_members(fields: Fields) -> None:
     """Every member can predict, and knows its columns if not all."""
     members, features = fields["estimators"], fields["features"]
-    require(all(hasattr(one, "predict") for one in members), "members must predict.")
+    require(all(hasattr(one, "predict") for one in members), "members must have predict.")
     require(
         features is None or len(features) == len(members),
         "features must be given for each member.",
@@ -61,23 +61,28 @@ def check_order(fields: Fields) -> None:
     """An order has every member once, and a curve of as many sizes."""
     order = fields["order"]
     n = len(order)
-    require(n and np.array_equal(np.sort(order), np.arange(n)), "order must have each member.")
+    require(n and np.array_equal(np.sort(order), np.arange(n)), "order must have each member once.")
     for name in ("criterion", "error_curve"):
-        require(len(fields[name]) == n, f"{name} must have one value for each member.")
+        require(len(fields[name]) == n, f"{name} must have one value per member.")
     weights, subsets, own = fields["member_weights"], fields["subsets"], fields["own_size"]
-    require(weights is None or len(weights) == n, "member_weights must be those of all members.")
-    require(weights is not None or not fields["has_own_weights"], "member_weights are absent.")
+    require(weights is None or len(weights) == n, "member_weights must have one entry per member.")
+    require(weights is not None or not fields["has_own_weights"], "member_weights are missing.")
     require(own is None or own <= n, "own_size is larger than the ensemble.")
     if subsets is not None:
-        require(len(subsets) == n, "subsets must have one entry for each size.")
-        require(all((one < n).all() for one in subsets), "subsets name members that are not.")
+        require(len(subsets) == n, "subsets must have one entry per size.")
+        require(
+            all((one < n).all() for one in subsets), "subsets names a member that does not exist."
+        )
 
 
 def check_additive_model(fields: Fields) -> None:
     """Trees of numbers, one for each score in each round."""
     forest, start = fields["forest"], fields["start"]
-    require(forest.n_classes == 0, "its trees must say numbers.")
-    require(len(start) and len(forest) % len(start) == 0, "it has trees for some scores only.")
+    require(forest.n_classes == 0, "its trees must predict numbers.")
+    require(
+        len(start) and len(forest) % len(start) == 0,
+        "it must have the same number of trees for each score.",
+    )
     # Its scores are those of one leaf of each tree.
     require(not _parts_rows(forest), "its trees must not send rows down several branches.")
 
@@ -98,30 +103,30 @@ def check_problem_members(fields: Fields) -> None:
     rounds, problems, codes = fields["rounds"], fields["problems"], fields["codes"]
     require(len(rounds) == len(problems), "problems must be given for each member.")
     for classifiers, its in zip(rounds, problems, strict=True):
-        require(len(classifiers) == len(its), "a member has not a classifier for each problem.")
-        require((its < len(codes)).all(), "a member answers a problem that is not.")
-        require(classifiers.n_classes == 2, "its classifiers must know two classes.")
+        require(len(classifiers) == len(its), "a member must have one classifier per problem.")
+        require((its < len(codes)).all(), "a member solves a problem that does not exist.")
+        require(classifiers.n_classes == 2, "its classifiers must have two classes.")
 
 
 def check_cuts(fields: Fields) -> None:
     """Tests are given by arrays of one length."""
     require(len({len(one) for one in fields.values()}) == 1, "its arrays differ in length.")
-    require((fields["missing"] <= 1).all(), "missing values have one of two branches.")
-    require(not np.isnan(fields["threshold"]).any(), "threshold must hold numbers.")
+    require((fields["missing"] <= 1).all(), "missing must be 0 or 1.")
+    require(not np.isnan(fields["threshold"]).any(), "a threshold is NaN.")
 
 
 def check_stump_pool(fields: Fields) -> None:
     """Tests are of features that there are."""
     tests, many = fields["tests"], fields["n_categories"]
-    require(len(many) and many.max() <= MAX_CATEGORIES, "n_categories are too many.")
-    require((tests.feature < len(many)).all(), "a test is of a feature that is not.")
+    require(len(many) and many.max() <= MAX_CATEGORIES, "a feature has too many categories.")
+    require((tests.feature < len(many)).all(), "a test uses a feature that does not exist.")
 
 
 def check_inputs(fields: Fields) -> None:
     """Each input has its centre and its spread."""
     n_inputs = sum(1 if one is None else len(one) for one in fields["codes"])
     for name in ("centres", "spreads"):
-        require(len(fields[name]) == n_inputs, f"{name} must have one entry an input.")
+        require(len(fields[name]) == n_inputs, f"{name} must have one entry per input.")
     require((fields["spreads"] > 0).all(), "spreads must be positive.")
     require(fields["divisor"] > 0, "divisor must be positive.")
 
@@ -130,8 +135,11 @@ def check_gates(fields: Fields) -> None:
     """Each level has as many gates as the one above has branches."""
     n_gates = 1
     for weights in fields["levels"]:
-        require(weights.shape[0] == n_gates and weights.size, "levels do not follow each other.")
-        require(weights.shape[2] == fields["levels"][0].shape[2], "levels differ in inputs.")
+        require(
+            weights.shape[0] == n_gates and weights.size,
+            "each level must have one gate per branch of the level above.",
+        )
+        require(weights.shape[2] == fields["levels"][0].shape[2], "levels differ in their inputs.")
         n_gates *= weights.shape[1]
 
 
@@ -146,8 +154,8 @@ def check_gaussian_experts(fields: Fields) -> None:
 def check_vote_likelihoods(fields: Fields) -> None:
     """Members have likelihoods of the same classes as the priors."""
     n_classes, table = len(fields["log_priors"]), fields["log_likelihoods"]
-    require(table.shape[2] == n_classes, "log_likelihoods must be those of all classes.")
-    require(not np.isnan(table).any(), "log_likelihoods must be numbers.")
+    require(table.shape[2] == n_classes, "log_likelihoods must have one entry per class.")
+    require(not np.isnan(table).any(), "log_likelihoods must not be NaN.")
 
 
 # -- estimators ------------------------------------------------------------------------------------
@@ -167,7 +175,7 @@ def check_meta_decision_tree(fields: Fields) -> None:
     forest = fields["forest_"]
     require(len(forest) == 1, "it must be one tree.")
     require(forest.n_classes == fields["n_members_"], "its tree must choose among n_members_.")
-    require(not forest.n_categories.any(), "its tree must test numbers.")
+    require(not forest.n_categories.any(), "its tree must test numeric features.")
 
 
 def _check_members(fields: Fields) -> None:
@@ -177,12 +185,14 @@ def _check_members(fields: Fields) -> None:
     _check_base(fields)
     if "member_weights_" in fields:
         weights = fields["member_weights_"]
-        require(len(weights) == n_members, "member_weights_ must have one entry a member.")
+        require(len(weights) == n_members, "member_weights_ must have one entry per member.")
         require(np.isfinite(weights).all(), "member_weights_ must be finite.")
     _check_pool(fields)
     if "committees_" in fields:
         who = fields["committees_"]
-        require(who.size and who.max() < n_members, "committees_ name members that are not.")
+        require(
+            who.size and who.max() < n_members, "committees_ names a member that does not exist."
+        )
 
 
 def _check_base(fields: Fields) -> None:
@@ -192,7 +202,7 @@ def _check_base(fields: Fields) -> None:
 
         has_trees = any(isinstance(one, Forest) for one in _voters_of(fields))
         is_tree = isinstance(fields["estimator_"], BaseTree)
-        require(has_trees == is_tree, "members_ must be trees just when estimator_ is one.")
+        require(has_trees == is_tree, "members_ must be trees if and only if estimator_ is one.")
 
 
 def _check_pool(fields: Fields) -> None:
@@ -201,21 +211,21 @@ def _check_pool(fields: Fields) -> None:
         is_same = pool.n_classes == fields["n_classes_"] and np.array_equal(
             pool.n_categories, fields["schema_"].n_categories
         )
-        require(is_same, "_pool must be of classes_ and of the features of schema_.")
+        require(is_same, "_pool must fit classes_ and schema_.")
 
 
 def _check_perceptrons(fields: Fields) -> None:
     inputs, schema = fields.get("inputs_"), fields.get("schema_")
     if inputs is None or schema is None:
         return
-    require(len(inputs.codes) == schema.n_features, "inputs_ must be those of schema_.")
+    require(len(inputs.codes) == schema.n_features, "inputs_ must fit schema_.")
     if "weights_" in fields:
         weights = fields["weights_"]
-        require(weights.shape[2] == inputs.n_inputs, "weights_ must be those of inputs_.")
+        require(weights.shape[2] == inputs.n_inputs, "weights_ must fit inputs_.")
         require(weights.size, "weights_ must not be empty.")
     if "gates_" in fields:
         gates = fields["gates_"]
-        require(gates.levels[0].shape[2] == inputs.n_inputs, "gates_ must be of inputs_.")
+        require(gates.levels[0].shape[2] == inputs.n_inputs, "gates_ must fit inputs_.")
         require(gates.n_leaves == _n_experts(fields["experts_"]), "gates_ must lead to experts_.")
 
 
@@ -229,8 +239,8 @@ def _check_classes(fields: Fields) -> None:
         return
     classes = fields["classes_"]
     if "n_classes_" in fields:
-        require(fields["n_classes_"] == len(classes), "n_classes_ must be that of classes_.")
-    require(len(set(classes.tolist())) == len(classes), "classes_ must be different.")
+        require(fields["n_classes_"] == len(classes), "n_classes_ must be the length of classes_.")
+    require(len(set(classes.tolist())) == len(classes), "classes_ must be distinct.")
 
 
 def _check_table(fields: Fields) -> None:
@@ -246,18 +256,18 @@ def _check_table(fields: Fields) -> None:
     for forest in forests:
         require(
             np.array_equal(forest.n_categories, schema.n_categories),
-            "its trees must be those of the features of schema_.",
+            "its trees must fit the features of schema_.",
         )
 
 
 def _check_voters(fields: Fields) -> None:
     """Members know the classes; only those of regressors and of gradient boosting say numbers."""
     if "n_classes_" in fields and "_model" not in fields:
-        allowed, what = {fields["n_classes_"]}, "its members must know classes_."
+        allowed, what = {fields["n_classes_"]}, "its members must predict classes_."
         if _is_coded(fields):
             allowed.add(2)
     else:
-        allowed, what = {0}, "its members must say numbers."
+        allowed, what = {0}, "its members must predict numbers."
     for one in _voters_of(fields):
         require(one.n_classes in allowed, what)
 

@@ -55,19 +55,19 @@ class Decoder:
     def read_objects(self, written: Any) -> list[Any]:
         """Make all objects, each from those before it."""
         if type(written) is not list or len(written) > limits.MAX_OBJECTS:
-            raise ModelFileError("its objects are not a list, or too many.")
+            raise ModelFileError("its objects must be a list, and not too many.")
         for one in written:
             if type(one) is not dict or set(one) != {"class", "fields"}:
                 raise ModelFileError("an object must have a class and fields, and nothing else.")
             entry = entry_named(one["class"])
             if type(one["fields"]) is not dict:
-                raise ModelFileError(f"the fields of a {entry.name} must be named.")
+                raise ModelFileError(f"the fields of a {entry.name} must be a dict.")
             self._deepest = 0
             fields = {}
             for self._field, value in one["fields"].items():
                 fields[self._field] = self.decode(value)
             if self._deepest >= limits.MAX_NESTING:
-                raise ModelFileError(f"objects are more than {limits.MAX_NESTING} deep.")
+                raise ModelFileError(f"objects are nested more than {limits.MAX_NESTING} deep.")
             self._nesting.append(self._deepest + 1)
             self._entries.append(entry)
             self._held["object"].append(entry.build(fields))
@@ -88,22 +88,24 @@ class Decoder:
                 raise ModelFileError("a number is too large.")
             return written
         if depth > limits.MAX_DEPTH:
-            raise ModelFileError(f"containers are more than {limits.MAX_DEPTH} deep.")
+            raise ModelFileError(f"containers are nested more than {limits.MAX_DEPTH} deep.")
         if kind is list:
             return self._items(written, depth)
         if kind is not dict or len(written) != 1:
-            raise ModelFileError("a value has none of the forms that are known.")
+            raise ModelFileError(
+                "a value must be plain JSON, or a dict whose one key says what it is."
+            )
         ((name, given),) = written.items()
         if name in self._held:
             return self._reference(name, given)
         if name not in self._makers:
-            raise ModelFileError(f"a value of the form {name[:40]!r} is not known.")
+            raise ModelFileError(f"a value has the unknown type {name[:40]!r}.")
         return self._makers[name](given, depth)
 
     def _reference(self, name: str, at: Any) -> Any:
         held = self._held[name]
         if type(at) is not int or not 0 <= at < len(held):
-            raise ModelFileError(f"{name} {str(at)[:40]} is not there, or comes later.")
+            raise ModelFileError(f"{name} {str(at)[:40]} is missing or comes later.")
         if name == "object":
             entry = self._entries[at]
             if entry.only_in not in (None, self._field):
@@ -129,15 +131,15 @@ class Decoder:
     def _hashed(kind: type[Any], items: list[Any]) -> Any:
         if not limits.are_keys([key for key, _ in items] if kind is dict else items):
             raise ModelFileError(
-                f"a {kind.__name__} of more than {limits.MAX_ODD_KEYS} items may hold texts and "
-                "usual numbers only."
+                f"a {kind.__name__} of more than {limits.MAX_ODD_KEYS} items may hold only "
+                "strings and numbers of up to 64 bits."
             )
         try:
             made = kind(items)
         except TypeError as error:
-            raise ModelFileError(f"an item of a {kind.__name__} is not allowed there.") from error
+            raise ModelFileError(f"an item of a {kind.__name__} is not hashable.") from error
         if len(made) != len(items):
-            raise ModelFileError(f"an item of a {kind.__name__} is there twice.")
+            raise ModelFileError(f"a {kind.__name__} holds an item twice.")
         return made
 
     def _bunch(self, given: Any, depth: int) -> Any:
@@ -145,18 +147,18 @@ class Decoder:
 
         pairs = self._pairs(given, depth)
         if any(type(key) is not str for key, _ in pairs):
-            raise ModelFileError("the names of a bunch must be texts.")
+            raise ModelFileError("the keys of a bunch must be strings.")
         return Bunch(**self._hashed(dict, pairs))
 
     def _float(self, given: Any, depth: int) -> float:
         if type(given) is not str or given not in _NOT_FINITE:
-            raise ModelFileError(f"the number {str(given)[:40]!r} is not known.")
+            raise ModelFileError(f"{str(given)[:40]!r} is not one of nan, inf and -inf.")
         return _NOT_FINITE[given]
 
     def _range(self, given: Any, depth: int) -> range:
         is_three = type(given) is list and len(given) == 3
         if not is_three or any(type(n) is not int or abs(n) > 2**62 for n in given) or not given[2]:
-            raise ModelFileError("a range must have a start, an end and a step.")
+            raise ModelFileError("a range must have a start, a stop and a step.")
         if len(range(*given)) > limits.MAX_RANGE:
             raise ModelFileError(f"a range has more than {limits.MAX_RANGE} items.")
         return range(*given)
@@ -164,19 +166,19 @@ class Decoder:
     def _slice(self, given: Any, depth: int) -> slice:
         ends = self._items(given, depth)
         if len(ends) != 3 or any(type(end) not in (int, str, type(None)) for end in ends):
-            raise ModelFileError("a slice must have a start, an end and a step.")
+            raise ModelFileError("a slice must have a start, a stop and a step.")
         return slice(*ends)
 
     @staticmethod
     def _dtype(name: Any) -> np.dtype[Any]:
         if type(name) is not str or name not in _TYPES:
-            raise ModelFileError(f"the type {str(name)[:40]!r} is not known.")
+            raise ModelFileError(f"the dtype {str(name)[:40]!r} is not allowed.")
         return np.dtype(name)
 
     def _scalar(self, given: Any, depth: int) -> Any:
         made = read_small_array(given)
         if made.shape != () or made.dtype.names is not None:
-            raise ModelFileError("a scalar must be one number or text.")
+            raise ModelFileError("a scalar must be one number or string.")
         return made[()]
 
     def _objects(self, given: Any, depth: int) -> npt.NDArray[Any]:
@@ -189,10 +191,10 @@ class Decoder:
     def _strings(self, given: Any, depth: int) -> npt.NDArray[Any]:
         shape, items = self._shaped(given, depth)
         if any(type(item) is not str for item in items):
-            raise ModelFileError("an array of texts holds something else.")
+            raise ModelFileError("an array of strings holds something else.")
         kind = getattr(np.dtypes, "StringDType", None)
         if kind is None:
-            raise ModelFileError("it has texts of any length, which need NumPy 2.")
+            raise ModelFileError("it has strings of variable length, which need NumPy 2.")
         return np.array(items, dtype=kind()).reshape(shape)
 
     def _shaped(self, given: Any, depth: int) -> tuple[tuple[int, ...], list[Any]]:
@@ -203,5 +205,5 @@ class Decoder:
             type(n) is int and 0 <= n <= limits.MAX_LENGTH for n in shape
         )
         if not allowed or math.prod(shape) != len(items):
-            raise ModelFileError("an array of objects has not as many items as its shape says.")
+            raise ModelFileError("the items of an array of objects do not fit its shape.")
         return tuple(shape), items

@@ -45,7 +45,7 @@ class _End(NamedTuple):
 
 
 def _broken(what: str) -> ModelFileError:
-    return ModelFileError(f"it is no model file, or was cut or changed ({what}).")
+    return ModelFileError(f"it is not a model file, or was truncated or changed ({what}).")
 
 
 def read_directory(file: BinaryIO, n_bytes: int) -> tuple[list[Listed], int]:
@@ -53,7 +53,7 @@ def read_directory(file: BinaryIO, n_bytes: int) -> tuple[list[Listed], int]:
     end = _read_end(file, n_bytes)
     if end.n_members > limits.MAX_MEMBERS:
         raise ModelFileError(
-            f"it has {end.n_members} members; at most {limits.MAX_MEMBERS} may be."
+            f"it has {end.n_members} members; at most {limits.MAX_MEMBERS} are allowed."
         )
     if end.size > limits.MAX_DIRECTORY:
         raise ModelFileError(f"its directory has {end.size} bytes, which is too large.")
@@ -65,9 +65,9 @@ def read_directory(file: BinaryIO, n_bytes: int) -> tuple[list[Listed], int]:
         member, at = _read_entry(directory, at)
         listed.append(member)
     if at != len(directory):
-        raise _broken("its directory has something else in it")
+        raise _broken("its directory has unexpected content")
     if len({member.name for member in listed}) < len(listed):
-        raise ModelFileError("it has several members of one name.")
+        raise ModelFileError("it has several members with the same name.")
     return sorted(listed, key=lambda member: member.place), end.place
 
 
@@ -82,7 +82,7 @@ def _read_end(file: BinaryIO, n_bytes: int) -> _End:
         tail[-_END.size :]
     )
     if signature != b"PK\x05\x06" or n_comment or disk or first or n_here != n_members:
-        raise _broken("it does not end as a zip of one part")
+        raise _broken("it does not end like a zip")
     found, before = _End(n_members, size, place), n_bytes - _END.size
     if len(tail) == _END.size + _LOCATOR.size + _LARGE_END.size and (
         tail[_LARGE_END.size :].startswith(b"PK\x06\x07")
@@ -100,13 +100,13 @@ def _read_large_end(tail: bytes, small: _End, n_bytes: int) -> tuple[_End, int]:
     _, _, place, n_disks = _LOCATOR.unpack_from(tail, _LARGE_END.size)
     is_here = place == before and size_of_this == _LARGE_END.size - 12
     if signature != b"PK\x06\x06" or not is_here or disk or first or n_disks > 1:
-        raise _broken("it does not end as a large zip of one part")
+        raise _broken("it does not end like a large zip")
     found = _End(*known)
     agrees = small.n_members in (_MANY, found.n_members) and n_here == found.n_members
     if not agrees or small.size not in (_LARGE, found.size):
-        raise _broken("its two ends differ")
+        raise _broken("its two end records differ")
     if small.place not in (_LARGE, found.place):
-        raise _broken("its two ends differ")
+        raise _broken("its two end records differ")
     return found, before
 
 
@@ -122,18 +122,18 @@ def _read_entry(directory: bytes, at: int) -> tuple[Listed, int]:
     extra_at = name_at + n_name
     after = extra_at + n_extra + n_comment
     if signature != b"PK\x01\x02" or after > len(directory):
-        raise _broken("its directory is none")
+        raise _broken("its directory is not valid")
     written = directory[name_at:extra_at]
     name = written.decode("ascii", "replace")
     if not _NAME.fullmatch(written):
-        raise ModelFileError(f"it has a member {name[:80]!r}; it is no model file.")
+        raise ModelFileError(f"it is not a model file: it has a member {name[:80]!r}.")
     if _LARGE in (size, stored, place):
         size, stored, place = _large_numbers(
             directory[extra_at : extra_at + n_extra], size, stored, place
         )
     if method or stored != size:
         raise ModelFileError(
-            f"its member {name} is compressed; model files are stored as they are."
+            f"its member {name} is compressed; members of model files must not be."
         )
     if bits & ~_HARMLESS_BITS or disk:
         raise ModelFileError(f"its member {name} is encrypted or incomplete.")
@@ -166,7 +166,7 @@ def find_contents(
         name_at = place + _LOCAL.size
         begin = name_at + n_name + n_extra
         if signature != b"PK\x03\x04" or begin + size > limit:
-            raise ModelFileError(f"its member {name} is cut or changed.")
+            raise ModelFileError(f"its member {name} is truncated or changed.")
         if bytes(memory[name_at : name_at + n_name]) != name.encode():
             raise ModelFileError(f"its member {name} has two names.")
         places[name] = (begin, begin + size)

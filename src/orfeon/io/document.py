@@ -30,12 +30,12 @@ def write_document(content: dict[str, Any]) -> bytes:
     if _n_brackets(rest) >= limits.MAX_CONTAINERS:  # the document is a dict itself
         raise ModelFileError(
             f"the model cannot be saved: its description has more than {limits.MAX_CONTAINERS} "
-            "lists and dicts, or brackets in texts."
+            "lists and dicts, or brackets in strings."
         )
     if len(front) + len(rest) > limits.MAX_DOCUMENT:
         raise ModelFileError(
             f"the model cannot be saved: its description has {len(rest) >> 20} MiB; at most "
-            f"{limits.MAX_DOCUMENT >> 20} may be."
+            f"{limits.MAX_DOCUMENT >> 20} are allowed."
         )
     return front + rest
 
@@ -46,30 +46,30 @@ def read_document(data: memoryview) -> dict[str, Any]:
         raise ModelFileError("its description is too large.")
     found = _FRONT.match(bytes(data[:256]))
     if found is None:
-        raise ModelFileError("its description does not begin as that of a model.")
+        raise ModelFileError("its description does not begin like that of a model.")
     version = int(found[1])
     if version > limits.VERSION:
         raise ModelFileError(
             f"it was made by a newer orfeon: its format has version {version}, and this orfeon "
-            f"reads those up to {limits.VERSION}. Upgrade orfeon."
+            f"reads versions up to {limits.VERSION}. Upgrade orfeon."
         )
     rest = data[found.end() :]
     if version < 1 or hashlib.sha256(rest).hexdigest().encode() != found[2]:
-        raise ModelFileError("its description is not as it was written (the digest differs).")
+        raise ModelFileError("its description was changed (the digest differs).")
     text = b"{" + bytes(rest)
     if _n_brackets(text) > limits.MAX_CONTAINERS:
         raise ModelFileError("its description has too many lists and dicts.")
     try:
         content = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError, MemoryError) as error:
-        raise ModelFileError("its description is no JSON that can be read.") from error
+        raise ModelFileError("its description is not valid JSON.") from error
     if type(content) is not dict or set(content) != _KEYS:
-        raise ModelFileError("its description lacks a part, or has an unknown one.")
+        raise ModelFileError("its description lacks a key, or has an unknown one.")
     for name in ("about", "made_by", "preparation"):
         _check_plain(content[name], name)
     for name in ("made_by", "preparation"):
         if type(content[name]) is not dict and (name, content[name]) != ("preparation", None):
-            raise ModelFileError(f"its {name} is no dict.")
+            raise ModelFileError(f"its {name} is not a dict.")
     return content
 
 
@@ -79,7 +79,7 @@ def _n_brackets(text: bytes) -> int:
 
 
 def _refuse_constant(word: str) -> None:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 def _check_plain(value: Any, name: str) -> None:
@@ -92,7 +92,7 @@ def _check_plain(value: Any, name: str) -> None:
         layer = [one for inner in held for one in inner]
         if not layer:
             return
-    raise ModelFileError(f"its {name} has containers more than {limits.MAX_DEPTH} deep.")
+    raise ModelFileError(f"its {name} has containers nested more than {limits.MAX_DEPTH} deep.")
 
 
 def _is_too_large(value: Any) -> bool:
@@ -115,7 +115,7 @@ def plain_json(value: Any, name: str, *, depth: int = 0) -> Any:
         if _is_too_large(int(value)):
             raise ModelFileError(
                 f"{name} has an integer of {value.bit_length()} bits; at most "
-                f"{limits.MAX_INTEGER_BITS} may be."
+                f"{limits.MAX_INTEGER_BITS} are allowed."
             )
         return int(value)
     if isinstance(value, float):
@@ -125,12 +125,12 @@ def plain_json(value: Any, name: str, *, depth: int = 0) -> Any:
     if depth < limits.MAX_DEPTH and isinstance(value, dict):
         for key in value:
             if not isinstance(key, str):
-                raise ModelFileError(f"{name} has the key {key!r}; keys must be texts.")
+                raise ModelFileError(f"{name} has the key {key!r}; keys must be strings.")
         return {
             str(key): plain_json(one, f"{name}[{key!r}]", depth=depth + 1)
             for key, one in value.items()
         }
     raise ModelFileError(
         f"{name} is of type {type(value).__name__}; {name.split('[')[0]} may hold None, booleans, "
-        "numbers, texts, lists and dicts of them."
+        "numbers, strings, lists and dicts of them."
     )

@@ -44,7 +44,7 @@ class Encoder:
         if kind is float:
             return value if math.isfinite(value) else {"float": str(value)}
         if depth > limits.MAX_DEPTH:
-            raise self._refusal(f"has containers more than {limits.MAX_DEPTH} deep")
+            raise self._refusal(f"has containers nested more than {limits.MAX_DEPTH} deep")
         if isinstance(
             value, UserList
         ):  # scikit-learn 1.6 has columns in one that warns its readers
@@ -71,7 +71,7 @@ class Encoder:
         """A kind of number, which some estimators have as a parameter."""
         dtype: np.dtype[Any] = np.dtype(value)
         if dtype.kind not in "biufO":
-            raise self._refusal(f"holds the type {value!r}, which model files do not know")
+            raise self._refusal(f"holds the type {value!r}, which model files cannot hold")
         return {"dtype" if isinstance(value, np.dtype) else "type": dtype.name}
 
     def _integer(self, value: int) -> int:
@@ -83,7 +83,7 @@ class Encoder:
         if not isinstance(value, list | tuple) and not limits.are_keys(value):
             raise self._refusal(
                 f"holds a {type(value).__name__} of more than {limits.MAX_ODD_KEYS} items that are "
-                "neither texts nor usual numbers"
+                "neither strings nor numbers of up to 64 bits"
             )
         if isinstance(value, dict):
             name = "bunch" if type(value) is not dict else "dict"
@@ -98,12 +98,12 @@ class Encoder:
 
     def _plain(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if not is_plain(array):
-            raise self._refusal(f"holds an array of {array.dtype}, which model files do not know")
+            raise self._refusal(f"holds an array of {array.dtype}, which model files cannot hold")
         return array
 
     def _array(self, array: npt.NDArray[Any], depth: int) -> Any:
         if type(array) not in (np.ndarray, np.memmap):  # masks, for one, would be lost
-            raise self._refusal(f"holds a {type(array).__name__}, which model files do not know")
+            raise self._refusal(f"holds a {type(array).__name__}, which model files cannot hold")
         array = np.asarray(array)  # a memory map becomes part of the file as any array
         if array.dtype.kind in "OT":
             items = [self.encode(item, depth + 1) for item in strings_of(array)]
@@ -128,7 +128,7 @@ class Encoder:
         if id(thing) in self._open:
             raise self._refusal("holds itself")
         if len(self._open) >= limits.MAX_NESTING:
-            raise self._refusal(f"has objects more than {limits.MAX_NESTING} deep")
+            raise self._refusal(f"has objects nested more than {limits.MAX_NESTING} deep")
         entry = entry_of(thing)
         if entry is None:
             return self._foreign(thing)

@@ -51,9 +51,7 @@ def written_by_skops(thing: Any, place: str) -> bytes:
     """An estimator of another package, as skops writes it."""
     name = f"{type(thing).__module__}.{type(thing).__qualname__}"
     if not hasattr(thing, "get_params") or isinstance(thing, type):
-        raise ModelFileError(
-            f"{place}the model cannot be saved: a {name} is no class that model files know."
-        )
+        raise ModelFileError(f"{place}the model cannot be saved: model files cannot hold a {name}.")
     skops = _skops(f"{place}the model holds a {name}")
     try:
         data: bytes = skops.dumps(thing)
@@ -89,11 +87,11 @@ def _check_zip(data: bytes) -> None:
     except ModelFileError:
         raise
     except Exception as error:  # whatever a broken zip leads to
-        raise ModelFileError(f"a foreign estimator in it is no zip: {error}") from error
+        raise ModelFileError(f"a foreign estimator in it is not a zip: {error}") from error
 
 
 def _check_types(schema: Any) -> None:
-    """Refuse types whose contents nobody checks; names may be spelt in many ways in JSON text."""
+    """Refuse types whose contents nothing checks; names may be spelt in many ways in JSON text."""
     waiting = [schema]
     while waiting:
         one = waiting.pop()
@@ -102,7 +100,7 @@ def _check_types(schema: Any) -> None:
             if name.startswith(_UNCHECKED):
                 raise ModelFileError(
                     f"a foreign estimator in it is or has a {name[:80]}: what is "
-                    "in these is read by compiled code, and nobody checks it."
+                    "in these is read by compiled code, and nothing checks it."
                 )
         if isinstance(one, dict | list):
             waiting += one.values() if isinstance(one, dict) else one
@@ -152,7 +150,7 @@ def check_array(name: str, member: bytes) -> None:
     n_bytes = math.prod(shape) * dtype.itemsize
     is_whole = stream.tell() + n_bytes == len(member) and min(shape, default=0) >= 0
     _require(is_whole, f"{name[:80]} is not as long as its header says.")
-    _require(dtype.itemsize and not dtype.hasobject, f"{name[:80]} holds no plain values.")
+    _require(dtype.itemsize and not dtype.hasobject, f"{name[:80]} must hold plain values.")
 
 
 def check_sharing(schema: Any, sizes: dict[str, int], n_bytes: int) -> None:
@@ -161,7 +159,7 @@ def check_sharing(schema: Any, sizes: dict[str, int], n_bytes: int) -> None:
     known: dict[int, list[dict[str, Any]]] = {}
     for part in parts:
         if part["__loader__"] != "CachedNode" and "__id__" in part:
-            _require(type(part["__id__"]) is int, "a part has no proper number.")
+            _require(type(part["__id__"]) is int, "the id of a part must be an integer.")
             known.setdefault(part["__id__"], []).append(part)
     allowed = limits.MAX_USES * (n_bytes + limits.BYTES_OF_PART * len(parts)) + limits.FREE_USES
     try:
@@ -169,9 +167,9 @@ def check_sharing(schema: Any, sizes: dict[str, int], n_bytes: int) -> None:
     except RecursionError as error:
         raise ModelFileError("a foreign estimator in it is too deep, or holds itself.") from error
     _require(size.n_bytes <= allowed, "too many of its parts hold the same parts.")
-    _require(size.depth <= limits.MAX_PART_DEPTH, "its parts are too deep within each other.")
+    _require(size.depth <= limits.MAX_PART_DEPTH, "its parts are nested too deeply.")
     most_visits = limits.FREE_VISITS + limits.MAX_VISITS * len(parts)
-    _require(size.visits <= most_visits, "its estimators are too deep within each other.")
+    _require(size.visits <= most_visits, "its estimators are nested too deeply.")
 
 
 def _parts_of(schema: Any) -> Iterator[dict[str, Any]]:
@@ -281,12 +279,15 @@ def _everything_in(thing: Any) -> Iterator[Any]:
 
 
 def _check_entries(array: np.ndarray[Any, Any]) -> None:
-    _require(array.dtype.itemsize, "an array has entries without bytes.")
+    _require(array.dtype.itemsize, "an array has entries of 0 bytes.")
     flat = np.ascontiguousarray(array).reshape(-1)
     if array.dtype.kind == "U" and flat.size:
-        _require(flat.view("u4").max() <= 0x10FFFF, "an array of texts holds no characters.")
+        _require(flat.view("u4").max() <= 0x10FFFF, "an array of strings holds invalid characters.")
     if array.dtype.kind == "b" and flat.size:
-        _require(flat.view("u1").max() <= 1, "an array of truth values holds others.")
+        _require(
+            flat.view("u1").max() <= 1,
+            "an array of booleans holds values other than False and True.",
+        )
 
 
 def _check_generator(source: Any) -> None:
@@ -300,11 +301,11 @@ def _check_generator(source: Any) -> None:
 
 def _check_sparse(table: Any) -> None:
     is_known = getattr(table, "format", None) in ("csr", "csc")
-    _require(is_known, "a sparse table is stored neither by rows nor by columns.")
+    _require(is_known, "a sparse matrix must be in CSR or CSC format.")
     try:
         table.check_format(full_check=True)
     except ValueError as error:
-        raise ModelFileError(f"a sparse table is inconsistent: {error}") from error
+        raise ModelFileError(f"a sparse matrix is inconsistent: {error}") from error
 
 
 def _check_estimator(estimator: Any) -> None:

@@ -23,7 +23,7 @@ Fields = dict[str, Any]
 def check_forest(fields: Fields) -> None:
     """The arrays of a forest describe trees; see :mod:`orfeon.forest.validation`."""
     forest = Forest(**fields)
-    require(len(forest.n_children) == len(forest.nodes), "n_children must be one for each node.")
+    require(len(forest.n_children) == len(forest.nodes), "n_children must have one entry per node.")
     if forest.n_classes == 0:
         require(forest.value.shape[1:] == (1,), "value must have one column in regression.")
     if forest.n_categories.any():
@@ -67,7 +67,7 @@ def _check_tables(forest: Forest) -> None:
 
     Checked before anything walks through them: all together they are then as long as the array.
     """
-    require(forest.n_categories.max() <= MAX_CATEGORIES, "n_categories are too many.")
+    require(forest.n_categories.max() <= MAX_CATEGORIES, "a feature has too many categories.")
     _, first, width = tables_of(forest)
     starts, where, of = np.unique(first, return_index=True, return_inverse=True)
     ends = starts + width[where]

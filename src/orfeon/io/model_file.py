@@ -100,7 +100,9 @@ def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) 
 def written(model: Any, preparation: Any = None, about: Any = None) -> tuple[bytes, list[Member]]:
     """What :func:`save` writes."""
     if not _is_model(model):
-        raise ModelFileError(f"model={str(model)[:200]} is no estimator, and cannot be saved.")
+        raise ModelFileError(
+            f"model={str(model)[:200]} is not an estimator, so it cannot be saved."
+        )
     encoder = Encoder()
     root = encoder.encode(model)
     shapes = [Shape.of(array) for array in encoder.arrays]
@@ -235,7 +237,9 @@ def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
     with open_archive(os.fspath(path), memory_map=memory_map) as archive:
         content = read_document(archive.contents(NAME))
         if content["foreign"] and not foreign:
-            raise ForeignPartsError("it holds an estimator saved by skops; foreign=True takes it.")
+            raise ForeignPartsError(
+                "it holds an estimator saved by skops; pass foreign=True to load it."
+            )
         arrays, foreign_parts = _read_arrays(archive, content), _foreign_bytes(archive, content)
         check_budget(
             content["objects"],
@@ -250,7 +254,7 @@ def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
         except ModelFileError as error:
             raise ModelFileError(f"{error}{_hint(content)}") from error
         if not _is_model(model):
-            raise ModelFileError("what it holds is no model.")
+            raise ModelFileError("it does not hold a model.")
         return Parts(
             content, [*(one for one in objects if one is not model), model], archive.n_bytes
         )
@@ -267,16 +271,18 @@ def _read_arrays(archive: Archive, content: dict[str, Any]) -> list[npt.NDArray[
     listed = content["arrays"]
     n_foreign = len(content["foreign"]) if type(content["foreign"]) is list else 0
     if type(listed) is not list or len(archive.names) != 1 + len(listed) + n_foreign:
-        raise ModelFileError("it has not as many members as its description says.")
+        raise ModelFileError("it does not have as many members as its description says.")
     arrays = []
     for at, written in enumerate(listed):
         if type(written) is not list or len(written) != 4:
-            raise ModelFileError("an array is not described by kind, shape, order and digest.")
+            raise ModelFileError(
+                "the description of an array must be its dtype, shape, order and digest."
+            )
         shape = Shape.read(written[:3])
         name, header = _array_name(at), shape.header()
         held = archive.contents(name)
         if len(held) != len(header) + shape.n_bytes or held[: len(header)] != header:
-            raise ModelFileError(f"its member {name} is not the array that it is said to be.")
+            raise ModelFileError(f"its member {name} is not the array in its description.")
         entries = held[len(header) :]
         _check_digest(entries, written[3], name)
         arrays.append(shape.view(entries))
@@ -287,7 +293,7 @@ def _foreign_bytes(archive: Archive, content: dict[str, Any]) -> list[memoryview
     """What skops wrote, after its digests were found right."""
     listed = content["foreign"]
     if type(listed) is not list:
-        raise ModelFileError("its foreign estimators are no list.")
+        raise ModelFileError("its foreign estimators must be a list.")
     held = [archive.contents(_foreign_name(at)) for at in range(len(listed))]
     for at, digest in enumerate(listed):
         _check_digest(held[at], digest, _foreign_name(at))
@@ -305,7 +311,7 @@ def _read_foreign(held: list[memoryview]) -> list[Any]:
 
 def _check_digest(held: memoryview, digest: Any, name: str) -> None:
     if hashlib.sha256(held).hexdigest() != digest:
-        raise ModelFileError(f"its member {name} is not as it was written (the digest differs).")
+        raise ModelFileError(f"its member {name} was changed (the digest differs).")
 
 
 def _array_name(at: int) -> str:

@@ -57,7 +57,7 @@ def random_from(state: Any) -> Any:
             bits.state = inner
             return np.random.Generator(bits)
         if kind != "RandomState":
-            raise ValueError(f"{str(kind)[:40]} is not known")
+            raise ValueError(f"{str(kind)[:40]!r} is not supported")
         made = np.random.RandomState(bits)
         made.set_state(inner)
         return made
@@ -72,7 +72,7 @@ def check_bits(state: Any, *, has_normal: bool) -> None:
     """Raise ValueError unless a state is one that the bit generator which it names can reach."""
     name = state["bit_generator"]
     if type(name) is not str or name not in _CHECKS:
-        raise ValueError(f"the bit generator {str(name)[:40]!r} is not known")
+        raise ValueError(f"the bit generator {str(name)[:40]!r} is not supported")
     known = {"bit_generator", "state"} | ({"has_gauss", "gauss"} if has_normal else set())
     if has_normal:
         _require_whole(state, "has_gauss", 1)
@@ -86,7 +86,7 @@ def check_bits(state: Any, *, has_normal: bool) -> None:
         known |= {"buffer", "buffer_pos"}
         _require_words(state, "buffer", np.uint64, _PHILOX_WORDS)
         _require_whole(state, "buffer_pos", _PHILOX_WORDS)
-    require(set(state) == known, f"a {name} has other fields than {sorted(known)}")
+    require(set(state) == known, f"the state of a {name} must have {sorted(known)}")
     _CHECKS[name](state["state"])
 
 
@@ -135,7 +135,7 @@ def _require_fields(inner: Any, *names: str) -> None:
 def _require_whole(state: dict[str, Any], name: str, high: int) -> None:
     value = state[name]
     is_whole = type(value) is int and 0 <= value <= high
-    require(is_whole, f"{name}={str(value)[:40]} must be a whole number from 0 to {high}")
+    require(is_whole, f"{name}={str(value)[:40]} must be an integer from 0 to {high}")
 
 
 def _require_words(state: dict[str, Any], name: str, dtype: type[Any], n_words: int) -> None:
@@ -154,9 +154,9 @@ def _seed_sequence(state: dict[str, Any]) -> np.random.SeedSequence:
     size, spawned = state["pool_size"], state["n_children_spawned"]
     numbers = [*words, *key, size, spawned]
     if any(type(word) is not int or word < 0 for word in numbers) or not 4 <= size <= 64:
-        raise ValueError("seeds must be whole numbers from 0")
+        raise ValueError("seeds must be integers from 0")
     if entropy is None:
-        raise ValueError("a seed is absent")
+        raise ValueError("the entropy is missing")
     return np.random.SeedSequence(
         entropy, spawn_key=tuple(key), pool_size=size, n_children_spawned=spawned
     )

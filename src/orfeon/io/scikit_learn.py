@@ -110,8 +110,10 @@ def _interpolate(regression: Any) -> None:
 
 def _packed_state(ensemble: Any) -> Fields:
     """The attributes of an ensemble, its trees end to end where they are alike."""
-    members = vars(ensemble).get("estimators_")
-    return vars(ensemble) | ({} if members is None else {"estimators_": packed(members)})
+    state: Fields = dict(vars(ensemble))
+    if "estimators_" in state:
+        state["estimators_"] = packed(state["estimators_"])
+    return state
 
 
 def entries() -> Iterator[Entry]:
@@ -160,16 +162,16 @@ def _check_tree(fields: Fields) -> None:
     if "tree_" in fields:
         tree = fields["tree_"]
         is_wide = tree.n_features == fields.get("n_features_in_")
-        require(is_wide, "tree_ must be of n_features_in_ features.")
-        require(tree.n_outputs == fields.get("n_outputs_"), "tree_ must be of n_outputs_ targets.")
+        require(is_wide, "tree_ must have n_features_in_ features.")
+        require(tree.n_outputs == fields.get("n_outputs_"), "tree_ must have n_outputs_ outputs.")
 
 
 def _check_forest(fields: Fields) -> None:
     for tree in fields.get("estimators_", ()):
         is_wide = tree.n_features_in_ == fields.get("n_features_in_")
-        require(is_wide, "estimators_ must be of n_features_in_ features.")
+        require(is_wide, "estimators_ must have n_features_in_ features.")
         is_same = tree.n_outputs_ == fields.get("n_outputs_")
-        require(is_same, "estimators_ must be of n_outputs_ targets.")
+        require(is_same, "estimators_ must have n_outputs_ outputs.")
 
 
 # -- classes ---------------------------------------------------------------------------------------
@@ -180,7 +182,7 @@ def _classes_of(fields: Fields) -> list[npt.NDArray[Any]]:
     classes = fields.get("classes_")
     each: list[Any] = classes if isinstance(classes, list) else [classes]
     are_arrays = all(type(one) is np.ndarray and one.ndim == 1 for one in each)
-    require(are_arrays, "classes_ must be an array, or one for each target.")
+    require(are_arrays, "classes_ must be an array, or a list of one per output.")
     return each
 
 
@@ -189,7 +191,7 @@ def _check_classes(fields: Fields) -> None:
     if "n_classes_" in fields:
         many = [int(n) for n in np.atleast_1d(fields["n_classes_"])]
         is_same = many == [len(one) for one in _classes_of(fields)]
-        require(is_same, "n_classes_ must be that of classes_.")
+        require(is_same, "n_classes_ must be the length of classes_.")
 
 
 def _check_dummy_classifier(fields: Fields) -> None:
@@ -205,7 +207,7 @@ def _check_dummy_regressor(fields: Fields) -> None:
     if "n_outputs_" in fields:
         constant = fields.get("constant_")
         is_array = type(constant) is np.ndarray and constant.size == fields["n_outputs_"]
-        require(is_array, "constant_ must be a number for each target.")
+        require(is_array, "constant_ must have one number per output.")
 
 
 def _check_voting_classifier(fields: Fields) -> None:
@@ -214,13 +216,13 @@ def _check_voting_classifier(fields: Fields) -> None:
         return
     known = fields["le_"].classes_
     # Its predictions are those of le_, and who holds it reads classes_.
-    require(np.array_equal(known, np.asarray(fields.get("classes_"))), "le_ must be of classes_.")
+    require(np.array_equal(known, np.asarray(fields.get("classes_"))), "le_ must encode classes_.")
     for member in fields.get("estimators_", ()):
         for _ in range(limits.MAX_NESTING):
             codes = np.asarray(member.classes_)
             are_codes = codes.dtype.kind in "iu" and codes.size and codes.min() >= 0
             is_known = are_codes and codes.max() < len(known)
-            require(is_known, "estimators_ must say codes of classes_.")
+            require(is_known, "estimators_ must predict codes of classes_.")
             inner = _speaker_of(member)
             if inner is None:
                 break
@@ -257,11 +259,11 @@ def _check_one_hot(fields: Fields) -> None:
         return
     categories, widths = fields["categories_"], []
     is_long = isinstance(categories, list) and len(categories) == fields.get("n_features_in_")
-    require(is_long, "categories_ must be those of n_features_in_ features.")
+    require(is_long, "categories_ must have one entry for each of the n_features_in_ features.")
     infrequent = _infrequent(fields, len(categories))
     dropped = fields["_drop_idx_after_grouping"]
     is_array = type(dropped) is np.ndarray and dropped.shape == (len(categories),)
-    require(dropped is None or is_array, "one category of each feature may be dropped.")
+    require(dropped is None or is_array, "at most one category of each feature may be dropped.")
     for at, (known, (rare, mapping)) in enumerate(zip(categories, infrequent, strict=True)):
         _check_categories(known)
         width = len(known)
@@ -270,10 +272,10 @@ def _check_one_hot(fields: Fields) -> None:
             width -= len(rare) - 1
         if dropped is not None and dropped[at] is not None:
             is_index = isinstance(dropped[at], int | np.integer) and 0 <= dropped[at] < width
-            require(is_index, "a category is dropped that is not.")
+            require(is_index, "a dropped category does not exist.")
             width -= 1
         widths.append(width)
-    require(fields["_n_features_outs"] == widths, "_n_features_outs must be that of categories_.")
+    require(fields["_n_features_outs"] == widths, "_n_features_outs must fit categories_.")
 
 
 def _check_categories(known: Any) -> None:
@@ -298,9 +300,9 @@ def _check_mapping(rare: Any, mapping: Any, n_categories: int) -> None:
         is_array = type(one) is np.ndarray and one.ndim == 1 and one.dtype.kind == "i"
         require(is_array, "infrequent categories must be given by arrays of indices.")
     is_rare = np.zeros(n_categories, bool)
-    require(len(rare) and rare.min() >= 0, "an infrequent category is not.")
+    require(len(rare) and rare.min() >= 0, "an infrequent category does not exist.")
     is_rare[rare] = True
-    require(is_rare.sum() == len(rare), "infrequent categories must be different.")
+    require(is_rare.sum() == len(rare), "infrequent categories must be distinct.")
     expected = np.where(is_rare, n_categories - len(rare), np.cumsum(~is_rare) - 1)
     require(np.array_equal(mapping, expected), "infrequent categories must come last.")
 

@@ -148,7 +148,7 @@ def _build(fields: Fields, start: Sequence[int], depths: Sequence[int]) -> Itera
         )
         # Paths are written into as much memory as the largest depth says.
         if tree.compute_node_depths().max() - 1 != depth:
-            raise ValueError("max_depth is not that of its nodes.")
+            raise ValueError("max_depth is not the depth of its nodes.")
         yield tree
 
 

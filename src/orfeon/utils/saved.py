@@ -78,20 +78,19 @@ def in_files(name: str, kind: Kind) -> Kind:
 
 def integer(low: int, high: int = 2**63 - 1) -> Kind:
     """An int in a range."""
-    words = f"a whole number from {low}" + (f" to {high}" if high < 2**63 - 1 else "")
+    words = f"an integer from {low}" + (f" to {high}" if high < 2**63 - 1 else "")
     return Kind(words, lambda v: type(v) is int and low <= v <= high)
 
 
-def number(low: float = -math.inf, high: float = math.inf) -> Kind:
-    """A finite number in a range, of Python or NumPy."""
+def number() -> Kind:
+    """A finite number, of Python or NumPy."""
 
     def holds(value: Any) -> bool:
         if type(value) is int:  # larger ones are no floats
-            return value.bit_length() < 1024 and low <= value <= high
-        is_number = type(value) is float or isinstance(value, np.floating)
-        return is_number and math.isfinite(value) and bool(low <= value <= high)
+            return value.bit_length() < 1024
+        return (type(value) is float or isinstance(value, np.floating)) and math.isfinite(value)
 
-    return Kind(f"a finite number from {low} to {high}", holds)
+    return Kind("a finite number", holds)
 
 
 def array(
@@ -109,8 +108,7 @@ def array(
             return False
         return low is None or not value.size or bool((value >= low).all())
 
-    dimensions = " or ".join(map(str, n_dimensions))
-    words = f"an array of {' or '.join(names)} with {dimensions} dimension(s)"
+    words = f"a {' or '.join(f'{n}-d' for n in n_dimensions)} array of {' or '.join(names)}"
     words += ", all finite" if finite else ""
     return Kind(words + (f", none below {low}" if low is not None else ""), holds)
 
@@ -151,7 +149,8 @@ def _sequence(container: type[Any], item: Kind, at_least: int) -> Kind:
         is_long = type(value) is container and len(value) >= at_least
         return is_long and all(item.holds(one) for one in value)
 
-    return Kind(f"a {container.__name__} of at least {at_least}, each {item.words}", holds)
+    least = f" of at least {at_least}" if at_least else ""
+    return Kind(f"a {container.__name__}{least}, each {item.words}", holds)
 
 
 def tuple_with(*items: Kind) -> Kind:
@@ -203,8 +202,8 @@ def _is_labels(value: Any) -> bool:
 
 
 anything = Kind("anything", lambda v: True)
-none = Kind("nothing", lambda v: v is None)
-string = Kind("a text", lambda v: type(v) is str)
+none = Kind("None", lambda v: v is None)
+string = Kind("a string", lambda v: type(v) is str)
 boolean = Kind("True or False", lambda v: type(v) is bool)
 label = Kind("a class", lambda v: isinstance(v, str | bool | int | float | np.generic))
 labels = Kind("an array of classes", _is_labels)

@@ -165,7 +165,7 @@ def test_methods_are_listed(capsys):
         ("nowhere.csv", "There is no file nowhere.csv"),
         (".", ". is a folder: name a file in it, such as bag.orfeon."),
         ("pickled.bin", "pickled.bin is a pickle, and orfeon never loads pickles"),
-        ("broken.orfeon", "broken.orfeon cannot be loaded: it is no model file"),
+        ("broken.orfeon", "broken.orfeon cannot be loaded: it is not a model file"),
         ("foreign.db", "The store "),
         ("mysql://host/x", "The store mysql://host/x: must be a SQLite file or a postgresql://"),
         ("empty.csv", "empty.csv"),

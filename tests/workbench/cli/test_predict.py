@@ -172,7 +172,7 @@ def test_models_saved_from_python_go_by_the_names_of_their_columns(tmp_path, cap
         (["bag.orfeon", "words.csv"], "The column 'size' must contain numbers"),
         (["bag.orfeon", "none.csv"], "none.csv"),
         (["bag.orfeon", "nowhere.csv"], "There is no file nowhere.csv"),
-        (["new.csv", "new.csv"], "new.csv cannot be loaded: it is no model file"),
+        (["new.csv", "new.csv"], "new.csv cannot be loaded: it is not a model file"),
         (["cut.orfeon", "new.csv"], "cut.orfeon cannot be loaded"),
         (["pickled.orfeon", "new.csv"], "pickled.orfeon is a pickle, and orfeon never loads"),
         (["forest.pkl", "new.csv"], "forest.pkl is a pickle, and orfeon never loads pickles"),

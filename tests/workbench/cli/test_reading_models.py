@@ -54,7 +54,7 @@ def test_parts_that_nobody_checked_are_loaded_when_that_is_asked_for(foreign, ca
 
 def test_a_description_without_such_parts(foreign):
     assert describe(foreign / "bag.orfeon")["n_members"] == 3
-    with pytest.raises(ModelFileError, match="saved by skops; foreign=True takes it"):
+    with pytest.raises(ModelFileError, match="saved by skops; pass foreign=True to load it"):
         describe(foreign / "bag.orfeon", foreign=False)
 
 
