@@ -15,6 +15,7 @@ from tests.workbench.report.odd import NASTY, odd_content
 
 from orfeon.errors import UserError
 from orfeon.rendering.figure import LOOKS
+from orfeon.rendering.pages import environment, escape
 from orfeon.rendering.palette import mixed
 from orfeon.workbench.report import Content, render_report, write_report
 from orfeon.workbench.report.alternatives import MOST_ROWS, numbers_table
@@ -30,14 +31,14 @@ from orfeon.workbench.report.content_types import (
     Table,
 )
 from orfeon.workbench.report.tables import table_html
-from orfeon.workbench.report.texts import MISSING, axis_decimals, escape, script_json, shown
+from orfeon.workbench.report.texts import MISSING, axis_decimals, shown
 from orfeon.workbench.report.theme import DARK, LIGHT, contrast
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "circle", "rect"}
 
 
 class Reader(HTMLParser):
-    """Tags, features and texts of a page; tags that are left open or closed twice are errors."""
+    """Tags, attributes and texts of a page; tags that are left open or closed twice are errors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -162,7 +163,7 @@ def test_names_cannot_become_elements() -> None:
 
 def test_json_in_a_script_cannot_end_it_and_reads_back() -> None:
     data = {"name": "</script><!--\u2028\u2029&amp; 😀 \u05e9"}
-    text = script_json(data)
+    text = environment("orfeon.workbench.report").from_string("{{ data|tojson }}").render(data=data)
     assert text.isascii()
     assert not set(text) & set("<>&")
     assert json.loads(text) == data

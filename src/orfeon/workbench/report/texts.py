@@ -1,30 +1,14 @@
-"""Numbers and names as the page shows them: rounded, and safe in HTML and in scripts."""
+"""Numbers as the page shows them."""
 
 from __future__ import annotations
 
-import html
-import json
 import math
-import re
 from collections.abc import Iterable
-from typing import Any
 
 from orfeon.workbench.report.series_types import Axis
 
-#: What stands where there is no number.
+#: Shown where there is no number.
 MISSING = "–"  # noqa: RUF001 (a dash, not a minus)
-_CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
-
-def escape(text: str) -> str:
-    """Text that is only text in HTML, in elements and in features."""
-    return html.escape(_CONTROLS.sub("\N{REPLACEMENT CHARACTER}", text))
-
-
-def script_json(data: Any) -> str:
-    r"""JSON that can stand inside a script element: nothing in it can end the element."""
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def shown(value: float | None, decimals: int | None = None, percent: bool = False) -> str:
