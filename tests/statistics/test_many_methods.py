@@ -132,7 +132,7 @@ def test_p_values_are_those_of_scikit_posthocs():
 def test_all_told_apart_and_all_equal():
     apart = NemenyiTest.from_ranks([1.0, 2.0, 3.0], 100)
     assert apart.groups() == ()
-    assert str(apart).endswith("all told apart")
+    assert str(apart).endswith("all differ significantly")
     assert NemenyiTest.from_ranks([2.0, 2.0, 2.0], 100).groups() == (("0", "1", "2"),)
 
 

@@ -1,4 +1,4 @@
-"""The picture of average ranks: methods on a line, those that are not told apart under a bar.
+"""Average ranks on a line, with bars over methods that do not differ significantly.
 
 References
 ----------
@@ -12,8 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
-from orfeon.inspection._fitting import make_room
-from orfeon.rendering.figure import axes_for, put_title, width_of
+from orfeon.rendering.figure import axes_for, make_room, put_title, width_of
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
 from orfeon.rendering.texts import plain, small_size
 from orfeon.statistics.rank_differences import NemenyiTest, nemenyi
@@ -48,7 +47,7 @@ class CriticalDifferenceDisplay:
     figure_ : matplotlib Figure
         Its figure.
     bars_ : list of matplotlib Line2D
-        One for each group of methods that are not told apart.
+        One for each group of methods that do not differ significantly.
 
     Examples
     --------
@@ -59,7 +58,7 @@ class CriticalDifferenceDisplay:
     >>> ranks = [3.143, 2.000, 2.893, 1.964]
     >>> display = CriticalDifferenceDisplay.from_ranks(ranks, 14, names=names, alpha=0.1)
     >>> print(display.ax_.get_title())
-    Average ranks of 4 methods on 14 data sets; bars join those that are not told apart
+    Average ranks of 4 methods on 14 data sets; bars join those that do not differ significantly
     (Nemenyi, level 0.1)
     >>> len(display.bars_)
     2
@@ -174,7 +173,7 @@ class CriticalDifferenceDisplay:
         put_title(
             ax,
             f"Average ranks of {k} methods on {self.data.n_datasets} data sets; bars join those "
-            f"that are not told apart (Nemenyi, level {self.data.alpha:g})",
+            f"that do not differ significantly (Nemenyi, level {self.data.alpha:g})",
         )
         make_room(ax)
         # Numbers stand beside each other, which is known when the axes have their place.
@@ -226,7 +225,7 @@ class CriticalDifferenceDisplay:
         ax, length = self.ax_, self.data.critical_difference
         k = len(self.data.names)
         text = f"critical difference {length:.2f}"
-        # Where it is longer than the whole line nothing can be told apart: it is written only.
+        # Where it is longer than the whole line no methods differ: it is only written.
         if length <= k - 1:
             ax.errorbar(
                 1 + 0.5 * length, -_ABOVE, xerr=0.5 * length, color=INK, linewidth=1.2, capsize=3.0

@@ -96,14 +96,14 @@ class McNemarTest:
 
 
 def mcnemar_test(y: Any, first: Any, second: Any, *, method: Method = "exact") -> McNemarTest:
-    """Test whether two classifiers err as often, from what they say of the same samples.
+    """Test whether two classifiers err as often, from their predictions of the same samples.
 
     Parameters
     ----------
     y : array-like of shape (n_samples,)
         The classes.
     first, second : array-like of shape (n_samples,)
-        What the classifiers say.
+        Predictions of the classifiers.
     method : {"exact", "corrected"}, default="exact"
         By the binomial distribution, which holds for any number of samples; or by chi-square with
         the correction for continuity, as Dietterich has it.

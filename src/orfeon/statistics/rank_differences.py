@@ -58,7 +58,7 @@ class NemenyiTest:
     2.10  boosting
     2.60  bagging
     3.40  tree
-    not told apart: forest, boosting, bagging; bagging, tree
+    no significant difference: forest, boosting, bagging; bagging, tree
     >>> test.differ("forest", "tree"), test.differ("boosting", "bagging")
     (True, False)
     >>> round(test.p_value("forest", "tree"), 3)
@@ -141,7 +141,7 @@ class NemenyiTest:
         return min(1.0, float(stats.studentized_range.sf(quantile, k, np.inf)))
 
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """Methods that are not told apart.
+        """Methods that do not differ significantly.
 
         Returns
         -------
@@ -177,7 +177,12 @@ class NemenyiTest:
         width = len(f"{self._rank(ordered[-1]):.2f}")
         lines += [f"{self._rank(name):{width}.2f}  {name}" for name in ordered]
         groups = "; ".join(", ".join(group) for group in self.groups())
-        return "\n".join([*lines, f"not told apart: {groups}" if groups else "all told apart"])
+        return "\n".join(
+            [
+                *lines,
+                f"no significant difference: {groups}" if groups else "all differ significantly",
+            ]
+        )
 
 
 def critical_difference(
@@ -252,11 +257,11 @@ def nemenyi(
     Returns
     -------
     NemenyiTest
-        Average ranks, their critical difference, and which methods are not told apart.
+        Average ranks, their critical difference, and which methods do not differ significantly.
 
     See Also
     --------
-    friedman_test : Whether any methods differ, to be asked first.
+    friedman_test : Whether any methods differ, to be tested first.
     CriticalDifferenceDisplay : The picture.
 
     Examples

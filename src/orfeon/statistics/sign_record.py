@@ -84,7 +84,7 @@ def sign_test(
     Notes
     -----
     Tables of critical values are often made by the normal distribution, which finds a little more:
-    11 wins of 14 are said to be significant at 0.05, and have a probability of 0.057.
+    11 wins of 14 count as significant at 0.05, but have a probability of 0.057.
 
     Examples
     --------

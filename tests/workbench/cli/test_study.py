@@ -39,7 +39,7 @@ def test_a_study_prints_a_table_and_leaves_store_report_and_model(waves, tmp_pat
     printed, answers = capsys.readouterr()
     assert answers == ""  # no progress where there is no terminal
     assert "waves: 120 rows, 8 features; target wave, 3 classes; 5 outer folds, 60 runs." in printed
-    assert "bagging, ordered, 20%" in printed
+    assert "bagging, pruned to 20%" in printed
     assert "Expect an error of " in printed
     assert "row identifiers: id" in printed
     assert {path.name for path in out.iterdir()} == {"store.db", "report.html", "model.orfeon"}

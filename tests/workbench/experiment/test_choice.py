@@ -67,7 +67,7 @@ def test_candidates_come_by_their_mean_with_ranks_and_tests():
     outer, inner = [*OUTER, errors(0.5, 0.25, 0.2, 0.15)], [*INNER, INNER[0]]
     candidates = rank_candidates(Evidence.of(PLAN, rows_of(outer, inner)))
     assert [c.name for c in candidates] == ["bagging@0.2", "bagging", "cart", "baseline"]
-    assert candidates[0].title == "bagging, ordered, 20%"
+    assert candidates[0].title == "bagging, pruned to 20%"
     ranks = {c.name: c.rank for c in candidates}
     assert ranks == {
         "bagging@0.2": 1.5,

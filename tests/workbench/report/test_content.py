@@ -237,7 +237,7 @@ def test_the_trade_off_shows_size_error_and_time_of_each_candidate():
 def test_differences_by_pruning_are_those_of_the_corrected_test():
     outcome = classification()
     table = _block(outcome, "pruning", "Effect of pruning")
-    row = _column(table, "Pruned").index("bagging, ordered, 40%")
+    row = _column(table, "Pruned").index("bagging, pruned to 40%")
     part, whole = outcome.candidate("bagging@0.4"), outcome.candidate("bagging")
     test = corrected_resampled_t_test(
         part.scores["error"], whole.scores["error"],

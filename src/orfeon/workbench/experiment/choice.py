@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from orfeon.statistics.t_tests import PairedTTest
 
 
-#: Folds below which their spread says nothing.
+#: With fewer folds their spread means nothing.
 FEWEST_FOLDS = 4
 #: The method that others must beat; it is never chosen while there is another.
 BASELINE = "baseline"
@@ -263,7 +263,7 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
 def candidate_title(method: str, keep: float | None) -> str:
     """What a candidate is called in tables."""
     title = METHODS[method].title
-    return title if keep is None else f"{title}, ordered, {100 * keep:g}%"
+    return title if keep is None else f"{title}, pruned to {100 * keep:g}%"
 
 
 def mean_curves(evidence: Evidence) -> tuple[FoldCurves, ...]:
@@ -308,7 +308,7 @@ def _or_infinite(size: float) -> float:
 def _p_value(scores: Floats, best: Floats | None, test_ratio: float) -> float | None:
     """Corrected resampled t-test on the folds where both have a score.
 
-    NaN where it would say nothing: with fewer than four folds, or where differences that are
+    NaN where it would mean nothing: with fewer than four folds, or where differences that are
     multiples of one sample happen to be equal and have no spread to go by.
     """
     if best is None:

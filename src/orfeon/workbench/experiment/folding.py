@@ -79,7 +79,7 @@ class Folding:
         return self._folds(self.outer(unit).train, self.n_inner_folds, self._state(unit, 1))
 
     def both(self, unit: int) -> tuple[Split, list[Split]]:
-        """An outer fold and its inner ones, kept for the next who asks."""
+        """An outer fold and its inner ones, kept for the next call."""
         known: dict[int, tuple[Split, list[Split]]] = self.__dict__.setdefault("_known", {})
         found = known.get(unit)
         if found is None:

@@ -16,7 +16,7 @@ from orfeon.utils.text import did_you_mean, nearest
 
 Task = Literal["classification", "regression"]
 
-#: Members of an ensemble, unless it is told otherwise.
+#: Default number of members of an ensemble.
 MEMBERS = 200
 
 #: From the number of members, the seed and the number of threads to an estimator.

@@ -72,7 +72,7 @@ class Plan:
             raise ArgumentError("members", f"must be at least 1; got {members}.")
         if seed < 0:
             raise ArgumentError("seed", f"must be a non-negative integer; got {seed}.")
-        # As they are named: what is judged and what is trained in the end is the same share.
+        # As they are named, so that the share judged is the share trained in the end.
         shares = tuple(sorted({float(f"{share:g}") for share in keep}))
         if any(not 0 < share < 1 for share in shares):
             raise ArgumentError(
@@ -117,7 +117,7 @@ def _rule(rule: str | None, task: Task) -> str:
 
 
 def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
-    """A short text that tells two tables apart."""
+    """A short text that differs between any two tables."""
     from pandas.util import hash_array, hash_pandas_object
 
     found = hashlib.sha256()
@@ -128,6 +128,6 @@ def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
 
 
 def groups_fingerprint(codes: npt.NDArray[Any], name: str) -> str:
-    """A short text that tells two ways to group the rows apart."""
+    """A short text that differs between any two groupings of the rows."""
     found = hashlib.sha256(np.ascontiguousarray(codes, dtype=np.int64).tobytes())
     return f"{name} {found.hexdigest()[:10]}"

@@ -40,7 +40,7 @@ Budget = float | Literal["auto"] | None
 _LEAST_FIT = 30.0
 #: Power of the number of rows by which the time of a fit is taken to grow.
 _POWER = 1.15
-#: Outer folds that are run whatever the budget says: fewer show nothing of how much they differ.
+#: Outer folds that are run whatever the budget: fewer do not show how much they differ.
 _LEAST = 5
 
 
@@ -140,7 +140,8 @@ def run_study(
     members : int, optional
         Members of every ensemble.
     group : str, optional
-        A column whose rows of equal value stay on one side of every split; it is no attribute.
+        A column whose rows of equal value stay on one side of every split; not used as
+        a feature.
     drop, keep_columns : iterable of str
         Columns to leave out, and to use although they look useless.
     seed : int, default=0
@@ -152,7 +153,7 @@ def run_study(
     store : str or path, default=":memory:"
         Where runs are kept; those found there are not run again.
     listener : Listener, optional
-        PredictsTrain how it goes.
+        Receives the progress.
     command : str, default=""
         What repeats the study, for the report.
     notes : sequence of str, optional
@@ -258,7 +259,7 @@ class _Bench:
         return evaluation, rows
 
     def settle_rows(self, extent: Extent, started: float) -> int:
-        """How many rows are compared on: told, or found once and kept in the store."""
+        """How many rows are compared on: given, or found once and kept in the store."""
         n_rows = len(self.y)
         settled = self.study.notes.get("rows")
         if settled is not None:
@@ -333,7 +334,7 @@ class _Bench:
         self.answered.running("training models for the charts")
         evaluation, studied = self._evaluation(n_rows)
         X = take_rows(prepared.X, studied)
-        with findings():  # runs have told them
+        with findings():  # already reported by the runs
             shown = showcase(
                 plan, evaluation, prepared.y[studied], showcase_names(chosen, candidates), X, n_jobs
             )
@@ -411,7 +412,7 @@ class _Bench:
 
 
 def _failures(evidence: Evidence) -> list[str]:
-    """Methods that failed, and what they said."""
+    """Methods that failed, and their messages."""
     failed: Counter[str] = Counter()
     words: dict[str, str] = {}
     results = [(name, found) for (_, name), found in evidence.outer.items()]

@@ -82,7 +82,7 @@ def time_methods(
     """Time every method on two samples."""
     is_stratified = plan.task == "classification"
     found: dict[str, list[float]] = {name: [] for name in plan.methods}
-    # The first round compiles; its times would say nothing.
+    # The first round compiles; its times would mean nothing.
     for n_rows in (_SAMPLES[0], *_SAMPLES):
         rows = sample_rows(evaluation.y, n_rows, is_stratified, plan.seed)
         y = evaluation.y[rows]

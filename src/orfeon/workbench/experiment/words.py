@@ -27,7 +27,7 @@ def score_decimals(scores: Iterable[float], metric: str) -> int:
 
 
 def shown_decimals(outcome: StudyOutcome, metric: str) -> int:
-    """Digits after the point of the scores of a study, the same in all that is said of it."""
+    """Digits after the point of the scores of a study, the same everywhere."""
     return score_decimals((found.mean(metric) for found in outcome.candidates), metric)
 
 

@@ -187,7 +187,7 @@ def paired_difference(values: Mapping[int, float], others: Mapping[int, float]) 
     -------
     PairedDifference
         The first method's minus the second's. The standard error is that of the mean over
-        these splits, which share samples: it says little about new data.
+        these splits, which share samples: it means little for new data.
 
     Examples
     --------

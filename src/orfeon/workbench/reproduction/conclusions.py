@@ -234,8 +234,8 @@ def _cell(found: Reproduction, dataset: str, method: str) -> PublishedCell:
 
 
 def _was_run(found: Reproduction, dataset: str, method: str) -> bool:
-    asked = any((cell.dataset, cell.method) == (dataset, method) for cell in found.cells)
-    return asked and bool(found.values(_cell(found, dataset, method)))
+    is_wanted = any((cell.dataset, cell.method) == (dataset, method) for cell in found.cells)
+    return is_wanted and bool(found.values(_cell(found, dataset, method)))
 
 
 def _mean(values: Mapping[int, float]) -> float:

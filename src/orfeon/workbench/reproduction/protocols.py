@@ -145,7 +145,7 @@ class Run:
     on_request : bool, default=False
         Whether it is so slow that it is only run when its method is named.
     pool_setting : str, default="initial_size"
-        The setting of a cell that says how many members it needs, where it is about the first ones.
+        The setting with the number of members that a cell needs, where it is about the first ones.
 
     Examples
     --------
@@ -192,7 +192,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a published table was made; a TOML file says so.
+    """How a published table was made, as its TOML file has it.
 
     Parameters
     ----------

@@ -108,7 +108,7 @@ class PublishedCell:
     dataset, method : str
         The row and the column.
     config : dict of str to str
-        What else tells the cell from others, such as ``{"T": "99"}``.
+        What else identifies the cell, such as ``{"T": "99"}``.
     value : float
         Mean over the splits, in percent where it is a share: on the test set, or on the training
         set if that is what the table is about.

@@ -64,7 +64,7 @@ def prepare_adult(frame: Any, target: str) -> DataSet:
     """Clean the census data and write it with numbers only."""
     table = _columns(frame, [*_NUMBERS, *_CATEGORIES, target], "adult")
     modes = {name: table[name].mode()[0] for name in _CATEGORIES}
-    # Education itself is left out, as its years say the same; so rows are equal with it or without.
+    # Education itself is left out, as its years hold the same information.
     table = table.fillna(modes).drop_duplicates()
     y = table.pop(target).to_numpy(dtype=str)
     is_home = table["native_country"] == _HOME

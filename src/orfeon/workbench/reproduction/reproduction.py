@@ -31,7 +31,7 @@ class Reproduction:
     Parameters
     ----------
     cells : tuple of PublishedCell
-        The cells asked for.
+        The wanted cells.
     records : tuple of Record
         Our results on each split.
     left_out : tuple of str, optional
@@ -75,7 +75,7 @@ class Reproduction:
         Parameters
         ----------
         cell : PublishedCell
-            A cell that asks for it.
+            A cell about the best size.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class Reproduction:
         return Kept(size, 100.0 * size / len(curves[0]))
 
     def values(self, cell: PublishedCell) -> dict[int, float]:
-        """Our errors or accuracies for a cell, at the best size if the cell asks for it.
+        """Our errors or accuracies for a cell, at the best size if the cell is about that.
 
         Parameters
         ----------

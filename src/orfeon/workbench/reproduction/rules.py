@@ -1,7 +1,7 @@
 """When our figure agrees with the published one: a rule for each kind of figure.
 
 Rules are fixed before anything is run, the same for all cells of a kind. The part ``rules`` of a
-TOML file names them and says which cells they are for.
+TOML file names them and the cells they are for.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def reproduce(
     n_splits : int, optional
         Number of splits, or of repetitions of a cross-validation; by default as many as published.
     quick : bool, default=False
-        Whether to run 2 splits, unless ``n_splits`` says otherwise, and at most 100 members.
+        Whether to run 2 splits, unless ``n_splits`` is given, and at most 100 members.
         Without ``datasets`` only some of them are run, and of these only those that are there.
     data : path, optional
         Folder of the real data sets, by default that of the environment variable ``ORFEON_DATA``.

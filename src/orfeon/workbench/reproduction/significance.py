@@ -42,7 +42,7 @@ class Significance:
     published_difference: float
 
     def verdict(self, p_value: float, difference: float | None = None) -> str:
-        """What a p-value says of the method."""
+        """What a p-value means for the method."""
         if p_value > self.level:
             return "alike"
         its = self.difference if difference is None else difference
@@ -95,7 +95,7 @@ def _test(
 
 
 def significance_text(tests: Sequence[Significance]) -> str:
-    """What the tests say together."""
+    """A summary of all tests."""
     rivals = dict.fromkeys(test.rival for test in tests)
     return "\n\n".join(_against(rival, [t for t in tests if t.rival == rival]) for rival in rivals)
 

@@ -1,4 +1,4 @@
-"""One connection to a database, which threads share and which tells its troubles plainly."""
+"""One connection to a database, which threads share and whose errors are plain."""
 
 from __future__ import annotations
 

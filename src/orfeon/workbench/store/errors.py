@@ -1,4 +1,4 @@
-"""What can go wrong with a store, told in a sentence that helps."""
+"""What can go wrong with a store, and messages that help."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sqlalchemy.exc import DBAPIError
 
 from orfeon.errors import UserError
 
-#: What SQLite calls its troubles (the beginning of the name), and what is said of them.
+#: SQLite's errors (the beginning of their names), and their messages.
 _SQLITE = {
     "SQLITE_FULL": "the disk is full. Free some space and run again: all runs already stored are "
     "safe",
@@ -31,7 +31,7 @@ _SQLITE = {
 
 
 class StoreError(UserError):
-    """A store cannot be used as asked; the message says what to do, nothing is destroyed.
+    """A store cannot be used this way; the message explains what to do, and nothing is destroyed.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class StoreError(UserError):
 
 
 def store_error(error: BaseException, place: str) -> StoreError:
-    """The StoreError that tells of an error of the database's driver."""
+    """The StoreError for an error of the database's driver."""
     cause: BaseException | None = error.orig if isinstance(error, DBAPIError) else error
     return StoreError(f"The store {place}: {_reason(cause or error)}.")
 

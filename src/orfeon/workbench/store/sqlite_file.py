@@ -90,7 +90,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _check_writable(path: Path) -> None:
-    """SQLite itself would only say that it cannot open the file."""
+    """SQLite itself would only report that it cannot open the file."""
     for place in (path.parent, path):
         if place.exists() and not os.access(place, os.W_OK):
             kind = "folder" if place.is_dir() else "file"
@@ -127,7 +127,7 @@ def _use_write_ahead_log(connection: Connection) -> None:
 
 
 def _check_whole(connection: Connection, path: Path) -> None:
-    """Look through the file, so that damage is told before work is done.
+    """Check the file, so that damage is reported before work is done.
 
     Takes some 5 s for a gigabyte, of which reading the rows would take minutes. Without, rows
     could be missed: those that a damaged index does not lead to.

@@ -103,7 +103,7 @@ class Store:
         Raises
         ------
         StoreError
-            If it was begun with another configuration; says what differs.
+            If it was begun with another configuration; the message lists what differs.
         """
         check_name(name, "name of a study")
         text = canonical(configuration, "configuration")
@@ -134,7 +134,7 @@ class Store:
         Raises
         ------
         StoreError
-            If there is none of that name; names those that are there.
+            If there is none of that name; the message lists those there are.
         """
         study = self._find(name)
         if study is None:

@@ -27,7 +27,7 @@ from orfeon.workbench.store.errors import StoreError
 #: Raised with every change of the tables.
 SCHEMA_VERSION = 1
 
-#: "orfn": written into the header of SQLite files, so that ours are told from others'.
+#: "orfn": written into the header of SQLite files, so that ours can be recognised.
 APPLICATION_ID = 0x6F72666E
 
 _METADATA = MetaData()
@@ -86,7 +86,7 @@ notes = Table(
 def insert_once(table: Table, dialect: str) -> Any:
     """The statement that inserts a row unless one with its key is there."""
     statement: Any = sqlite.insert(table) if dialect == "sqlite" else postgresql.insert(table)
-    # Whether a row was new is asked, its number is not.
+    # Only whether a row was new is needed, not its number.
     return statement.on_conflict_do_nothing().inline().execution_options(preserve_rowcount=True)
 
 

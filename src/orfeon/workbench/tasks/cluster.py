@@ -21,7 +21,7 @@ SHOULD_BE_SAME = ("numba", "scikit-learn", "scipy", "pandas", "joblib")
 
 
 class ClusterError(UserError):
-    """A cluster cannot be used; the message says why, and what to do."""
+    """A cluster cannot be used; the message explains why, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _import_distributed() -> Any:
 
 @contextlib.contextmanager
 def _quiet_logs() -> Iterator[None]:
-    """Without what Dask logs of lost connections: the errors raised say what matters."""
+    """Without Dask's logs of lost connections: the errors raised have what matters."""
     logger = logging.getLogger("distributed")
     children = [
         logging.getLogger(name)
@@ -142,8 +142,8 @@ def _compare_versions(versions: Mapping[str, Any], address: str) -> None:
     """Refuse workers that could not understand this process, or would give other results."""
     mine = versions["client"]["packages"]
     differing: dict[str, list[str]] = {"refuse": [], "warn": []}
-    for worker, told in sorted(versions["workers"].items()):
-        theirs = told["packages"]
+    for worker, found in sorted(versions["workers"].items()):
+        theirs = found["packages"]
         if theirs["python"].split(".")[:2] != mine["python"].split(".")[:2]:
             differing["refuse"].append(
                 _difference("Python", worker, theirs["python"], mine["python"])

@@ -1,8 +1,8 @@
-"""Tasks on the workers of a Dask cluster, whoever of them dies.
+"""Tasks on the workers of a Dask cluster, whichever of them die.
 
-joblib's own Dask backend yields results as they come, but does not send again the data that only
-workers had that died, and ends with an error. So tasks are handed to the scheduler here: what was
-lost is sent and run again.
+Dask reruns tasks of a killed worker, but it cannot restore data that only killed workers had: their
+tasks are cancelled, and ``retries=`` does not count that as a failure. joblib's Dask backend ends
+with an error then. So lost data and tasks are sent again here.
 """
 
 from __future__ import annotations

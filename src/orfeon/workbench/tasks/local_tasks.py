@@ -169,8 +169,8 @@ class ProcessTasks(ThreadTasks):
             answer = self._query(prepared[0])
             if answer is not None:
                 outcome: Outcome
-                outcome, has_told = pickle.loads(answer)
-                if has_told:
+                outcome, has_reported = pickle.loads(answer)
+                if has_reported:
                     notice.join(is_silent=True)
                 return outcome
             if self.is_closed:

@@ -51,7 +51,7 @@ def _cloudpickle() -> Any:
 @functools.cache
 def _pickler() -> Any:
     class LeavingOut(_cloudpickle().Pickler):  # type: ignore[misc]
-        """Leaves large arrays out and says which."""
+        """Leaves large arrays out and collects them."""
 
         def __init__(self, stream: io.BytesIO) -> None:
             super().__init__(stream)

@@ -1,6 +1,6 @@
 """Tasks run one by one, on the cores of a machine or on a cluster: the results are the same.
 
-A task that fails says which one it was; a worker process that dies has its tasks run again.
+The error of a failed task names it; the tasks of a worker process that dies are run again.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
 
 
 def portable(error: BaseException) -> BaseException:
-    """The exception itself, or one that says the same, if it does not survive pickling."""
+    """The exception itself, or one with the same message, if it does not survive pickling."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -93,14 +93,14 @@ class Notice(logging.Filter):
     """Lets the notice that kernels are compiled pass once, or not at all."""
 
     is_silent = False
-    has_told = False
+    has_reported = False
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether a record may pass."""
         if record.module != "jit":
             return True
-        passes = not (self.is_silent or self.has_told)
-        self.has_told |= passes
+        passes = not (self.is_silent or self.has_reported)
+        self.has_reported |= passes
         return passes
 
     def join(self, *, is_silent: bool) -> None:
@@ -133,7 +133,7 @@ class Worker:
         self._end()
 
     def answer(self, message: bytes) -> bytes:
-        """Run a task; what it gave, and whether this process told that kernels are compiled."""
+        """Run a task; its result, and whether this process reported that kernels are compiled."""
         order: Order = pickle.loads(message)
         _logger.setLevel(order.level)
         if self.folder is None:  # the first task of a process decides
@@ -141,12 +141,12 @@ class Worker:
         self.folder = order.folder
         outcome = order.run()
         try:
-            return to_bytes((outcome, notice.has_told))
+            return to_bytes((outcome, notice.has_reported))
         except Exception as error:
-            return to_bytes((Outcome(order.number, error=portable(error)), notice.has_told))
+            return to_bytes((Outcome(order.number, error=portable(error)), notice.has_reported))
 
     def _watch(self, parent: int) -> None:
-        """End soon after the parent, which may be killed with no time to say so."""
+        """End soon after the parent, which may be killed without warning."""
         while os.getppid() == parent:
             time.sleep(0.5)
         self._end()

@@ -130,8 +130,8 @@ def _trade_off(outcome: StudyOutcome) -> list[ScatterPlot]:
 
 
 def _whole_title(candidates: list[Candidate]) -> str:
-    """The name of a method, whose ordered parts are named after it."""
-    return min((candidate.title for candidate in candidates), key=len).partition(", ordered")[0]
+    """The name of a method, whose pruned variants are named after it."""
+    return min((candidate.title for candidate in candidates), key=len).partition(", pruned to")[0]
 
 
 def _table(outcome: StudyOutcome, pruned: list[Candidate]) -> Table:
