@@ -9,18 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orfeon.inspection.bias_variance import bootstrap
-from orfeon.inspection.bias_variance.bootstrap import (
+from orfeon.inspection.bias_variance import intervals as bootstrap
+from orfeon.inspection.bias_variance.definitions import (
+    bias_variance_decomposition,
+    breiman_decomposition,
+    domingos_decomposition,
+    kohavi_wolpert_decomposition,
+    kong_dietterich_decomposition,
+    squared_error_decomposition,
+)
+from orfeon.inspection.bias_variance.friedman import friedman_decomposition
+from orfeon.inspection.bias_variance.intervals import (
     bias_variance_difference,
     bias_variance_intervals,
 )
-from orfeon.inspection.bias_variance.breiman import breiman_decomposition
-from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
-from orfeon.inspection.bias_variance.domingos import domingos_decomposition
-from orfeon.inspection.bias_variance.friedman import friedman_decomposition
-from orfeon.inspection.bias_variance.kohavi_wolpert import kohavi_wolpert_decomposition
-from orfeon.inspection.bias_variance.kong_dietterich import kong_dietterich_decomposition
-from orfeon.inspection.bias_variance.squared_error import squared_error_decomposition
 from orfeon.utils.seeding import Purpose, branch
 
 ZERO_ONE = ("kohavi_wolpert", "kong_dietterich", "breiman", "domingos")
@@ -384,7 +386,7 @@ def test_what_cannot_be_is_refused(arguments, words):
 def test_predictions_of_other_shapes_and_labels_without_a_column_are_refused():
     with pytest.raises(ValueError, match=r"predictions has shape \(2,\)"):
         bias_variance_decomposition([0, 1], [0, 1])
-    with pytest.raises(ValueError, match=r"say with classes= which label each column is for"):
+    with pytest.raises(ValueError, match=r"give the label of each column with classes="):
         bias_variance_decomposition([["a", "a"]], posterior=[[1, 0], [0, 1]])
     with pytest.raises(ValueError, match="NaN"):
         bias_variance_decomposition([[0.0, np.nan]], [0, 1])

@@ -30,7 +30,7 @@ import pytest
 
 from orfeon import AdaBoostClassifier, BaggingClassifier, CARTClassifier, StumpClassifier
 from orfeon.datasets import RingNorm, ThreeNorm
-from orfeon.inspection.bias_variance.resampled_predictions import resample_predictions
+from orfeon.inspection.bias_variance.repeated_trainings import resample_predictions
 
 BY_MODE = ("kong_dietterich", "breiman", "domingos")
 ALL = ("kohavi_wolpert", *BY_MODE)

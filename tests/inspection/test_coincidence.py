@@ -10,8 +10,12 @@ from sklearn.ensemble import BaggingClassifier as BaggingOfScikitLearn
 
 from orfeon import BaggingClassifier, CARTClassifier, order
 from orfeon.datasets import make_waveform
-from orfeon.inspection.coincidence import Coincidence, member_coincidence, subset_coincidence
-from orfeon.inspection.coincidence_display import CoincidenceDisplay
+from orfeon.inspection.coincidence import (
+    Coincidence,
+    CoincidenceDisplay,
+    member_coincidence,
+    subset_coincidence,
+)
 from orfeon.ordering import ReduceError, search_exhaustive
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -163,7 +167,7 @@ def test_what_is_neither_a_search_nor_several_is_refused(search, greedy):
         with pytest.raises(TypeError, match=r"search is of type \w+; give what search_exhaustive"):
             member_coincidence(wrong, None)
     for wrong in (None, greedy):
-        with pytest.raises(TypeError, match=r"order is of type \w+; .* one for each run"):
+        with pytest.raises(TypeError, match=r"order is of type \w+; .* one per run"):
             member_coincidence([search], wrong)
     # A matrix has an order in each row.
     many = member_coincidence([search, search], np.array([greedy.order, greedy.order]))
@@ -201,7 +205,7 @@ def test_the_matrix_is_drawn_from_the_smallest_size_down(waveform, bag, search, 
     assert display.ax_.get_ylabel() == "size of the best subset"
     share = round(100 * expected.found[:-1].mean())
     title = display.ax_.get_title().replace("\n", " ")
-    assert title == f"On average {share}% of a best subset are among as many first members"
+    assert title == f"On average {share}% of a best subset is among as many first members"
     (stair,) = display.ax_.lines
     assert stair.get_xydata()[:4].tolist() == [[1, 0], [1, 1], [2, 1], [2, 2]]
     bar = display.figure_.axes[1]
@@ -228,7 +232,7 @@ def test_subsets_are_drawn_without_a_stair(waveform, bag, search):
     assert ax.get_xlabel() == "size of the other subset"
     off = display.data.values[~np.eye(11, dtype=bool)].mean()
     title = ax.get_title().replace("\n", " ")
-    assert title == f"On average {100 * off:.0f}% of the smaller of two subsets are in the larger"
+    assert title == f"On average {100 * off:.0f}% of the smaller of two subsets is in the larger"
 
 
 def test_ensembles_of_scikit_learn_are_searched_too(waveform):
@@ -256,4 +260,4 @@ def test_pictures_that_cannot_be_are_refused(search):
 def test_one_member_has_a_picture_too():
     data = Coincidence(np.ones((1, 1)), np.array([1]), np.array([1]), "members")
     title = CoincidenceDisplay(data).plot().ax_.get_title().replace("\n", " ")
-    assert title == "On average 100% of a best subset are among as many first members"
+    assert title == "On average 100% of a best subset is among as many first members"

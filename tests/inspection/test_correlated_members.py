@@ -13,8 +13,11 @@ from orfeon import (
     RandomForestRegressor,
 )
 from orfeon.datasets import Friedman1, ThreeNorm, TwoNorm, make_waveform
-from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
-from orfeon.inspection.bias_variance.training_samples import read_training_samples
+from orfeon.inspection.bias_variance.repeated_trainings import (
+    Seeds,
+    read_training_samples,
+    repeat_trainings,
+)
 from orfeon.inspection.correlated_members import (
     correlated_mean_variance,
     member_correlation,
@@ -61,7 +64,7 @@ def test_arrays_are_broadcast_and_the_floor_is_rho():
 
 @pytest.mark.parametrize(("arguments", "words"), [
     ((1.1, 1.0, 3), "correlation=1.1 is not allowed"),
-    ((-0.6, 1.0, 3), r"not below -1 / \(L - 1\)"),
+    ((-0.6, 1.0, 3), r"from -1 / \(L - 1\) to 1"),
     ((0.5, -1.0, 3), "variance=-1.0 is not allowed"),
     ((0.5, 1.0, 0), "n_members=0 is not allowed"),
     ((0.5, 1.0, 2.5), "n_members=2.5 is not allowed"),
@@ -211,7 +214,7 @@ def test_what_has_no_correlation_is_refused(ensemble, options, words):
 def test_ensembles_of_different_sizes_are_refused():
     """Some runs of boosting end early, at a member without error."""
     booster = AdaBoostClassifier(CARTClassifier(max_depth=3), n_estimators=100)
-    with pytest.raises(ValueError, match=r"from \d+ to 100 members; all are to have the same"):
+    with pytest.raises(ValueError, match=r"from \d+ to 100 members; all must have the same"):
         member_correlation_curve(
             booster, ThreeNorm(), parameter="tol", values=(0.0,), n_train=65, n_test=10,
             n_repetitions=12, random_state=4,

@@ -13,10 +13,11 @@ from sklearn.ensemble import BaggingClassifier as SklearnBagging
 
 from orfeon import BaggingClassifier, BaggingRegressor
 from orfeon.datasets import make_waveform
-from orfeon.inspection.diversity_measures import MEASURES, diversity
-from orfeon.inspection.diversity_of_all import (
+from orfeon.inspection.diversity_measures import (
+    MEASURES,
     coincident_failure,
     difficulty,
+    diversity,
     entropy,
     generalized_diversity,
     interrater_kappa,
@@ -412,7 +413,7 @@ def test_bad_input_is_refused(friedman):
     votes, y = [[0, 1], [1, 1]], [0, 1]
     with pytest.raises(ValueError, match=r"y is missing.*with y=labels"):
         diversity(votes, y)
-    with pytest.raises(ValueError, match="has 1 member; diversity is of two or more"):
+    with pytest.raises(ValueError, match="has 1 member; diversity needs two or more"):
         diversity([[0, 1]], y=y)
     with pytest.raises(ValueError, match="votes for classes are needed"):
         diversity([[0.5, 1.2], [1.0, 1.1]], y=[0.4, 1.0])

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from orfeon import BaggingClassifier
+from orfeon.inspection.diversity_display import DiversityDisplay, PairwiseDiversityDisplay
 from orfeon.inspection.diversity_measures import MEASURES, diversity
 from orfeon.inspection.diversity_of_pairs import pairwise_diversity
-from orfeon.inspection.diversity_pictures import DiversityDisplay, PairwiseDiversityDisplay
-from orfeon.inspection.kappa_error_diagram import KappaError, KappaErrorDisplay, kappa_error
+from orfeon.inspection.kappa_errors import KappaError, KappaErrorDisplay, kappa_error
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -92,9 +92,9 @@ def test_the_diagram_says_what_is_seen(votes):
     members, y = votes
     display = KappaErrorDisplay.from_votes(members, y)
     ax = display.ax_
-    assert ax.get_title() == "Kappa-error diagram: a point for each pair of members"
-    assert ax.get_xlabel() == "kappa of the two (0: chance, 1: always agree)"
-    assert ax.get_ylabel() == "mean error of the two, %"
+    assert ax.get_title() == "Kappa-error diagram: one point per pair of members"
+    assert ax.get_xlabel() == "kappa of the pair (0: chance, 1: always agree)"
+    assert ax.get_ylabel() == "mean error of the pair, %"
     kappa, error = display.clouds["alike"].centroid
     assert legend_of(ax)[0] == f"alike: kappa {kappa:.2f}, error {100 * error:.1f}%"
     assert ax.get_legend().get_title().get_text() == "centroids"
@@ -188,7 +188,7 @@ def test_measures_have_their_names_arrows_scales_and_numbers(votes):
     assert ax.get_title() == "Ten measures of diversity: alike and diverse"
     assert legend_of(ax) == ["alike", "diverse"]
     texts = [text.get_text() for text in ax.texts]
-    assert "← alike" in texts
+    assert "← similar" in texts
     assert "diverse →" in texts
     numbers = [text for text in texts if len(text.lstrip(MINUS)) == 5]
     found = [diversity(members[name], y=y).as_dict() for name in members]

@@ -14,8 +14,7 @@ from orfeon import (
     CARTClassifier,
     order,
 )
-from orfeon.inspection.walk import ensemble_walk
-from orfeon.inspection.walk_display import EnsembleWalkDisplay
+from orfeon.inspection.walk import EnsembleWalkDisplay, ensemble_walk
 from orfeon.ordering import ReduceError, reference_direction
 
 matplotlib = pytest.importorskip("matplotlib")

@@ -26,8 +26,8 @@ from orfeon import (
     prune,
 )
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.inspection.error_curve_display import ErrorCurveDisplay
 from orfeon.inspection.errors_by_size import ErrorCurve, ErrorCurves, curves_of_orders, error_curves
+from orfeon.inspection.errors_by_size_display import ErrorCurveDisplay
 from orfeon.members import adapt
 from orfeon.ordering import BoostingBased, MarginDistance, ReduceError
 
@@ -148,11 +148,11 @@ def test_only_samples_that_members_were_trained_on_are_called_training(waveform,
     few = prune(bag, *test_set, keep=[0, 1, 2])
     assert {curve.on for curve in error_curves(few, *test_set)} == {"these samples"}
     drawn_ = ErrorCurveDisplay.from_estimator(bag, *test_set).ax_
-    assert drawn_.get_title().startswith("Least error on these samples: ")
+    assert drawn_.get_title().startswith("Lowest error on these samples: ")
     assert drawn_.get_ylabel() == "error, %"
     answers = np.array([[0, 1, 1], [0, 1, 0]])
     drawn_ = ErrorCurveDisplay.from_votes(answers, [0, 1, 1], name="test").ax_
-    assert drawn_.get_title().startswith("Least test error: ")
+    assert drawn_.get_title().startswith("Lowest test error: ")
 
 
 def test_boosted_members_vote_with_their_weights(waveform, test_set):
@@ -325,7 +325,7 @@ def test_an_ensemble_that_votes_can_be_asked_for_its_stages(waveform, test_set):
 def test_stages_have_no_other_order(waveform):
     model = GradientBoostingClassifier(n_estimators=3, random_state=0).fit(*waveform)
     for options in ({"orders": "kappa"}, {"n_random_orders": 5}, {"out_of_bag": True}):
-        with pytest.raises(ValueError, match="members have no say of their own"):
+        with pytest.raises(ValueError, match="members do not predict on their own"):
             error_curves(model, *waveform, **options)
     with pytest.raises(ValueError, match="staged=True needs an ensemble with staged_predict"):
         error_curves([[0, 1]], y=[0, 1], staged=True)
@@ -409,7 +409,7 @@ def test_what_cannot_be_counted_is_refused(waveform, test_set, bag):
         error_curves(bag, X, y, orders={"mine": [0, 1, 2]})
     with pytest.raises(ValueError, match="without names it holds rules"):
         error_curves(bag, X, y, orders=[[0, 1, 2]])
-    with pytest.raises(ValueError, match="two of one name"):
+    with pytest.raises(ValueError, match="two with one name"):
         error_curves(bag, X, y, orders=["kappa", "kappa"])
     with pytest.raises(ValueError, match="rule='kapa' is not known"):
         error_curves(bag, X, y, orders="kapa")
@@ -426,7 +426,7 @@ def test_what_cannot_be_counted_is_refused(waveform, test_set, bag):
         error_curves(bag, X, y)["kappa", "test"]
     with pytest.raises(ValueError, match="orders is empty"):
         curves_of_orders({})
-    with pytest.raises(ValueError, match="which is no Order"):
+    with pytest.raises(ValueError, match="which is not an Order"):
         curves_of_orders("kappa")
 
 
@@ -468,7 +468,7 @@ def test_curves_are_drawn_with_the_best_size_and_the_whole(waveform, test_set, b
     assert whole.get_linestyle() == ":"
     title = display.ax_.get_title().replace("\n", " ")
     assert title == (
-        f"Least test error: {100 * best.least:.1f}% with {best.best_size} of 40 members "
+        f"Lowest test error: {100 * best.least:.1f}% with {best.best_size} of 40 members "
         f"(margin distance), {100 * best.whole:.1f}% with all"
     )
     assert legend_of(display.ax_) == [
@@ -518,7 +518,7 @@ def test_numbers_are_drawn_as_they_are(friedman, of_numbers):
     curve = display.curves["own order", "training"]
     assert (drawn(display.lines_["own order", "training"]) == curve.errors).all()
     assert display.ax_.get_ylabel() == "training mean squared error"
-    assert display.ax_.get_title().startswith("Least training mean squared error: ")
+    assert display.ax_.get_title().startswith("Lowest training mean squared error: ")
 
 
 def test_votes_and_orders_are_drawn(waveform, test_set, bag):
@@ -575,7 +575,7 @@ def test_hundreds_of_members_that_nobody_ordered_have_a_logarithmic_axis():
 def test_the_title_says_when_all_members_are_best():
     curves = ErrorCurves((ErrorCurve("own order", "test", np.array([0.5, 0.25])),))
     display = ErrorCurveDisplay(curves).plot()
-    assert display.ax_.get_title() == "Least test error: 25.0% with all 2 members"
+    assert display.ax_.get_title() == "Lowest test error: 25.0% with all 2 members"
 
 
 def test_pictures_of_nothing_are_refused(waveform, bag, friedman, of_numbers):

@@ -174,7 +174,7 @@ def test_titles_and_legends_stay_within_the_picture(width):
         ax.plot([3.0, 2.0, 1.0], label=f"a rule of some name {number}: 19.6% with 71")
     ax.set_xlabel("members")
     put_title(
-        ax, "Least test error: 20.1% with 90 of 200 members (margin distance), 21.1% with all"
+        ax, "Lowest test error: 20.1% with 90 of 200 members (margin distance), 21.1% with all"
     )
     legend = put_legend(ax)
     figure.canvas.draw()

@@ -273,7 +273,7 @@ def test_what_cannot_be_measured_is_refused(forest):
     with pytest.raises(ValueError, match="X and y are missing"):
         importances(forest, kind="permutation")
     with pytest.raises(
-        TypeError, match="of type SVC, and no fitted ensemble whose members can be asked"
+        TypeError, match="of type SVC, not a fitted ensemble whose members can be queried"
     ):
         importances(SVC().fit(X, y), X, y, kind="permutation", on="out_of_bag")
     extra = ExtraTreesClassifier(n_estimators=3, random_state=0).fit(X, y)
@@ -310,7 +310,7 @@ def test_bars_go_from_the_greatest_down_with_two_standard_errors():
     low, high = display.ax_.get_ylim()
     assert low > high  # the first is at the top
     assert display.ax_.get_title() == "Importance by impurity"
-    assert display.ax_.get_xlabel().startswith("share of the decrease of impurity, %")
+    assert display.ax_.get_xlabel().startswith("share of the impurity decrease, %")
     assert "2 standard errors" in display.ax_.get_xlabel()
 
 
@@ -369,7 +369,7 @@ def test_scikit_learns_forests_and_pruned_ones_are_asked_out_of_bag():
 
 def test_each_member_is_asked_about_what_it_did_not_see():
     from orfeon.datasets import TwoNorm
-    from orfeon.inspection._member_permutations import permuted_members
+    from orfeon.inspection.feature_importance import permuted_members
     from orfeon.members import adapt
 
     X, y = TwoNorm().sample(60, random_state=0)

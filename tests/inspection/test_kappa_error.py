@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from orfeon import AdaBoostClassifier, BaggingClassifier, BaggingRegressor
 from orfeon.datasets import make_twonorm
-from orfeon.inspection.kappa_error_diagram import kappa_error
+from orfeon.inspection.kappa_errors import kappa_error
 from orfeon.members.votes import read_selection
 from orfeon.ordering.kappa import pairwise_kappa
 
@@ -168,7 +168,7 @@ def test_a_number_of_pairs_that_is_none_is_refused(max_pairs):
 
 
 def test_other_bad_input_is_refused(friedman):
-    with pytest.raises(ValueError, match="has 1 member; diversity is of two or more"):
+    with pytest.raises(ValueError, match="has 1 member; diversity needs two or more"):
         kappa_error([[0, 1]], y=[0, 1])
     with pytest.raises(ValueError, match="y is missing"):
         kappa_error([[0, 1], [1, 1]])

@@ -20,9 +20,13 @@ from orfeon import (
     IGPCommitteesClassifier,
 )
 from orfeon.datasets import Circle, Diagonal, make_circle
-from orfeon.inspection._map_drawing import draw_border, extent_of
-from orfeon.inspection.map_pictures import ClassificationMapDisplay, MarginMapDisplay
 from orfeon.inspection.maps import ClassificationMap, classification_map, margin_map
+from orfeon.inspection.maps_display import (
+    ClassificationMapDisplay,
+    MarginMapDisplay,
+    draw_border,
+    extent_of,
+)
 from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -75,7 +79,7 @@ def test_the_ground_has_a_pixel_for_each_point(bag, circle):
     assert right - left == pytest.approx(30 * step)
     assert (display.ax_.get_xlim(), display.ax_.get_ylim()) == ((left, right), (bottom, top))
     assert (
-        display.ax_.get_title() == "Class decided at each point\nby BaggingClassifier, 11 members"
+        display.ax_.get_title() == "Class predicted at each point\nby BaggingClassifier, 11 members"
     )
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x0", "x1")
     assert legend_of(display.ax_) == ["class 0", "class 1"]
@@ -229,7 +233,9 @@ def test_committees_are_counted_by_their_own_parameter():
 def test_the_picture_of_a_mosaic_says_what_is_what():
     data = [Diagonal().sample(n, random_state=0) for n in (30, 100)]
     model = ClassSwitchingClassifier(random_state=0)
-    mosaic = map_mosaic(model, data, n_members=[1, 11, 51], true_classes=Diagonal(), grid_resolution=30)
+    mosaic = map_mosaic(
+        model, data, n_members=[1, 11, 51], true_classes=Diagonal(), grid_resolution=30
+    )
     display = MapMosaicDisplay(mosaic).plot()
     assert display.axes_.shape == (2, 3)
     assert [ax.get_title() for ax in display.axes_[0]] == ["1 member", "11 members", "51 members"]
@@ -239,7 +245,7 @@ def test_the_picture_of_a_mosaic_says_what_is_what():
     for row, axes in zip(mosaic.maps, display.axes_, strict=True):
         for one, ax in zip(row, axes, strict=True):
             assert (ax.images[0].get_array() == one.codes).all()
-    answers = "Class decided at each point by ClassSwitchingClassifier"
+    answers = "Class predicted at each point by ClassSwitchingClassifier"
     assert display.figure_.get_suptitle() == answers
     (legend,) = display.figure_.legends
     texts = [text.get_text() for text in legend.get_texts()]

@@ -380,7 +380,7 @@ def test_points_go_through_in_blocks(monkeypatch, circle):
     X, y = circle
     model = LogisticRegression().fit(X, y)
     whole = classification_map(model, X, grid_resolution=40)
-    monkeypatch.setattr("orfeon.inspection._plane._POINTS", 77)
+    monkeypatch.setattr("orfeon.inspection.maps._POINTS", 77)
     assert (classification_map(model, X, grid_resolution=40).codes == whole.codes).all()
 
 
@@ -431,9 +431,9 @@ def test_many_members_draw_the_border_better_than_one():
 def test_what_is_no_classifier_of_a_plane_is_refused(circle):
     X, y = circle
     wide = BaggingClassifier(n_estimators=2).fit(np.column_stack([X, X]), y)
-    with pytest.raises(ValueError, match="model is of 4 features; a map needs one of two"):
+    with pytest.raises(ValueError, match="model has 4 features; a map needs a model of two"):
         classification_map(wide, box=SQUARE)
-    with pytest.raises(ValueError, match="model is of 4 features"):
+    with pytest.raises(ValueError, match="model has 4 features"):
         classification_map(wide.forest_, box=SQUARE)
     regressor = BaggingRegressor(n_estimators=2).fit(X, X[:, 0])
     with pytest.raises(ValueError, match="model is a regressor, BaggingRegressor"):
@@ -456,7 +456,7 @@ def test_margins_need_votes_or_probabilities(circle):
     X, y = circle
     with pytest.raises(TypeError, match="of type SVC, which has no members that vote"):
         margin_map(SVC().fit(X, y), X)
-    with pytest.raises(TypeError, match="and no fitted ensemble"):
+    with pytest.raises(TypeError, match="not a fitted ensemble"):
         margin_map(CARTClassifier().fit(X, y), X, of="votes")
     with pytest.raises(ValueError, match="of='shares' is not allowed"):
         margin_map(CARTClassifier().fit(X, y), X, of="shares")

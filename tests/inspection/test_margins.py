@@ -22,9 +22,13 @@ from orfeon import (
     prune,
 )
 from orfeon.datasets import make_ringnorm, make_twonorm, make_waveform
-from orfeon.inspection.margin_display import MarginDistributionDisplay
 from orfeon.inspection.theory import switching_margin_distribution
-from orfeon.inspection.vote_margins import Margins, margin_distribution, margins
+from orfeon.inspection.vote_margins import (
+    MarginDistributionDisplay,
+    Margins,
+    margin_distribution,
+    margins,
+)
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -383,7 +387,7 @@ def test_words_say_whose_margins_they_are(waveform, bag):
     display = MarginDistributionDisplay.from_estimator({"bags": bag, "again": bag}, X, y)
     least = f"{margins(bag, X, y).minimum:+.2f}".replace("-", "\N{MINUS SIGN}")
     title = display.ax_.get_title().replace("\n", " ")
-    assert title == f"Least margin with all members (marked): bags {least}, again {least}"
+    assert title == f"Smallest margin with all members (marked): bags {least}, again {least}"
     assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
         "bags", "again", "25 members", "10 members",
     ]  # fmt: skip

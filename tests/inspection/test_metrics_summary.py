@@ -129,7 +129,7 @@ def test_measures_of_numbers_are_those_of_scikit_learn():
 
 @pytest.mark.parametrize(("arguments", "words"), [
     (([0, 1], [0]), "inconsistent numbers of samples"),
-    (([], []), "y_true has no values"),
+    (([], []), "y_true is empty"),
     (([0, 1], [0, 1], [[0.1, 0.2, 0.7]] * 2), r"y_score has shape \(2, 3\); \(2, 2\) is expected"),
     (([0.0, 1.0], [0.0, np.nan]), "y_pred contains NaN"),
 ])  # fmt: skip

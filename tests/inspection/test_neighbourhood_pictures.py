@@ -24,8 +24,8 @@ from orfeon import (
 )
 from orfeon.datasets import make_circle, make_friedman1, make_waveform
 from orfeon.inspection import forest_weights, outlier_scores, proximities
-from orfeon.inspection.forest_weights_picture import ForestWeightsDisplay, RowWeights, row_weights
-from orfeon.inspection.neighbourhood_pictures import (
+from orfeon.inspection.neighbourhood import ForestWeightsDisplay, RowWeights, row_weights
+from orfeon.inspection.proximity_display import (
     OutlierDisplay,
     ProximityDisplay,
     scaling_coordinates,
@@ -137,7 +137,7 @@ def test_scaling_keeps_the_distances_of_what_fits_a_plane():
 def test_scaling_of_many_rows_is_that_of_few(forest, waves, monkeypatch):
     near = proximities(forest.forest_, waves[0])
     points, shares = scaling_coordinates(near)
-    monkeypatch.setattr("orfeon.inspection.neighbourhood_pictures._FEW", 10)
+    monkeypatch.setattr("orfeon.inspection.proximity_display._FEW", 10)
     others, other_shares = scaling_coordinates(near)
     np.testing.assert_allclose(np.abs(others), np.abs(points), atol=1e-9)
     np.testing.assert_allclose(other_shares, shares, atol=1e-12)
@@ -193,7 +193,7 @@ def test_proximities_that_are_none_are_refused(forest, waves):
         ProximityDisplay(np.eye(3)).plot(kind="tree")
     with pytest.raises(ValueError, match="y has 2 values"):
         ProximityDisplay(np.eye(3), [0, 1])
-    with pytest.raises(ValueError, match="y holds numbers that are no classes"):
+    with pytest.raises(ValueError, match="y holds numbers that are not classes"):
         ProximityDisplay(np.eye(3), [0.5, 1.25, 3.5])
 
 
@@ -268,14 +268,14 @@ def test_the_weights_of_the_classes_are_the_supports(model, weighted):
         if weighted:
             assert (found.weights[w == 0] == 0).all()
         supports = model.forest_.mean_supports(np.array([row]))[0]
-        np.testing.assert_allclose(list(found.answers().values()), supports, atol=1e-12)
+        np.testing.assert_allclose(list(found.prediction().values()), supports, atol=1e-12)
 
 
 def test_the_weights_of_the_targets_are_the_prediction():
     X, y = make_friedman1(150, random_state=0)
     for model in (RandomForestRegressor(20, random_state=0), CARTRegressor(max_depth=3)):
         found = row_weights(model.fit(X, y), X, y, X[3])
-        assert found.answers() == pytest.approx(model.predict(X[3:4])[0], rel=1e-12)
+        assert found.prediction() == pytest.approx(model.predict(X[3:4])[0], rel=1e-12)
         assert found.points is None
         assert found.is_regression
 
@@ -315,12 +315,12 @@ def test_heavy_samples_are_large_in_the_plane_and_the_row_is_marked():
         assert np.corrcoef(drawn.get_sizes(), data.weights[mine])[0, 1] == pytest.approx(1)
     star = display.ax_.lines[0]
     assert (star.get_xdata()[0], star.get_ydata()[0]) == (0.5, 0.9)
-    shares = data.answers()
+    shares = data.prediction()
     assert legend_of(display.ax_) == [
         f"class 0: {100 * shares[0]:.0f}%", f"class 1: {100 * shares[1]:.0f}%", "the row",
     ]  # fmt: skip
     counted = (data.weights > 0).sum()
-    assert display.ax_.get_title().startswith(f"{counted} of 150 samples have a say")
+    assert display.ax_.get_title().startswith(f"{counted} of 150 samples have a weight")
 
 
 def test_bars_are_the_heaviest_samples(forest, waves):
@@ -333,7 +333,7 @@ def test_bars_are_the_heaviest_samples(forest, waves):
     row = int(np.argmax(display.data.weights))
     assert first == f"row {row} ({y[row]})"
     assert display.ax_.get_xlabel() == f"weight (all shown: {100 * heaviest.sum():.0f}%)"
-    shares = display.data.answers()
+    shares = display.data.prediction()
     expected = [f"class {name}: {100 * share:.0f}%" for name, share in shares.items()]
     assert legend_of(display.ax_) == expected
 
@@ -352,7 +352,7 @@ def test_regression_shows_targets():
 
 def test_weights_that_cannot_be_drawn_are_refused(forest, waves):
     X, y = waves
-    with pytest.raises(TypeError, match="of type LogisticRegression; the weights of samples"):
+    with pytest.raises(TypeError, match="of type LogisticRegression; sample weights need"):
         row_weights(LogisticRegression().fit(X[:, :2], y), X[:, :2], y, X[0, :2])
     with pytest.raises(ValueError, match=r"row has shape \(2, 21\)"):
         row_weights(forest, X, y, X[:2])

@@ -125,7 +125,9 @@ def _coincidence(ax: Any) -> Any:
 
 def _classes(ax: Any) -> Any:
     X, y, bag = _plane()
-    return inspection.ClassificationMapDisplay.from_estimator(bag, X, y, true_classes=Circle(), ax=ax)
+    return inspection.ClassificationMapDisplay.from_estimator(
+        bag, X, y, true_classes=Circle(), ax=ax
+    )
 
 
 def _classes_of_flowers(ax: Any) -> Any:

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import orfeon
 from orfeon import AdaBoostClassifier, BaggingClassifier, GradientBoostingClassifier, inspection
-from orfeon.inspection._reading import named_ensembles, read_weights
+from orfeon.inspection.reading import named_ensembles, read_weights
 from orfeon.members import adapt
 from orfeon.members.adapter import MembersNotVotingError, NoOutOfBagError
 
@@ -87,11 +87,13 @@ def test_an_ensemble_without_samples_or_labels_is_told_what_is_missing(function,
 @pytest.mark.parametrize("function", VOTERS, ids=named)
 def test_gradient_boosting_is_sent_to_its_error_curves(function, gradients, data):
     for model in gradients:
-        with pytest.raises(TypeError, match="have none") as told:
+        with pytest.raises(
+            TypeError, match=r"predict on their own, and those of .* do not"
+        ) as told:
             function(model, *data)
         words = str(told.value)
         name = type(model).__name__
-        start = f"{VOTERS[function]} need members that have a say of their own, and those of {name}"
+        start = f"{VOTERS[function]} need members that predict on their own, and those of {name}"
         assert words.startswith(start)
         assert words.endswith("error_curves() follows it stage by stage.")
         assert not re.search("chosen|selection|order|left out|iterations", words)
@@ -101,15 +103,17 @@ def test_gradient_boosting_is_sent_to_its_error_curves(function, gradients, data
 def test_other_ensembles_whose_members_do_not_vote_are_told_why(data, gradients):
     X, y = data
     stacked = sklearn.ensemble.StackingClassifier([("a", LogisticRegression())]).fit(X, y)
-    with pytest.raises(TypeError, match="those of StackingClassifier have none: its members do"):
+    with pytest.raises(TypeError, match="those of StackingClassifier do not: its members do"):
         inspection.diversity(stacked, X, y)
     with pytest.raises(TypeError, match=r"margins of votes need members .* by stage"):
         inspection.margin_map(clone(gradients[0]).fit(X[:, :2], y), X[:, :2], of="votes")
-    with pytest.raises(TypeError, match="margins need members that have a say"):
+    with pytest.raises(TypeError, match="margins need members that predict on their own"):
         inspection.MarginDistributionDisplay.from_estimator(gradients[0], X, y)
-    with pytest.raises(TypeError, match="Condorcet curves need members that have a say"):
+    with pytest.raises(TypeError, match="Condorcet curves need members that predict on their own"):
         inspection.CondorcetDisplay.from_estimator(gradients[0], X, y)
-    with pytest.raises(TypeError, match="correlations of members need members that have a say"):
+    with pytest.raises(
+        TypeError, match="correlations of members need members that predict on their own"
+    ):
         inspection.member_correlation_curve(
             GradientBoostingClassifier(n_estimators=2), X, y, values=[0.1],
             parameter="learning_rate", n_repetitions=2,

@@ -18,10 +18,14 @@ from orfeon import (
     StumpClassifier,
 )
 from orfeon.datasets import Friedman1, TwoNorm, Waveform, make_twonorm, make_waveform
-from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
-from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
-from orfeon.inspection.bias_variance.resampled_predictions import resample_predictions
-from orfeon.inspection.bias_variance.training_samples import DataSetSamples, read_training_samples
+from orfeon.inspection.bias_variance.definitions import bias_variance_decomposition
+from orfeon.inspection.bias_variance.repeated_trainings import (
+    DataSetSamples,
+    Seeds,
+    read_training_samples,
+    repeat_trainings,
+    resample_predictions,
+)
 from orfeon.inspection.correlated_members import member_correlation_curve
 
 SMALL = {"n_train": 60, "n_test": 40, "n_repetitions": 6}
@@ -274,7 +278,7 @@ def test_probabilities_have_friedmans_account():
     assert parts.noise == pytest.approx(np.minimum(*found.posterior.T).mean())
     labels = resample_predictions(LogisticRegression(), TwoNorm(), **SMALL, random_state=0)
     assert (found.labels == labels.predictions).all()
-    with pytest.raises(ValueError, match="predictions are no probabilities"):
+    with pytest.raises(ValueError, match="predictions are not probabilities"):
         labels.friedman()
 
 
@@ -294,7 +298,7 @@ def test_a_sample_without_a_class_gives_it_no_probability():
 @pytest.mark.parametrize(("options", "words"), [
     ({"sampling": "jackknife"}, "sampling='jackknife' is not allowed"),
     ({"sampling": "bootstrap"}, "sampling='bootstrap' is for data sets"),
-    ({"y": [0, 1]}, r"y is given, and data=TwoNorm\(.*\) is no data set"),
+    ({"y": [0, 1]}, r"y is given, but data=TwoNorm\(.*\) is not a data set"),
     ({"n_train": 0}, "n_train=0 is not allowed"),
     ({"n_train": 0.5}, "n_train=0.5 is not allowed: it is a whole number"),
     ({"n_test": -1}, "n_test=-1 is not allowed"),
@@ -323,7 +327,9 @@ def test_what_a_data_set_cannot_give_is_refused(options, words):
 
 @pytest.mark.parametrize("data", [TwoNorm, "twonorm", None])
 def test_what_is_neither_a_problem_nor_a_data_set_is_refused(data):
-    words = r"data=.*(TwoNorm|twonorm|None).* is not allowed: it is a problem such as TwoNorm\(\)"
+    words = (
+        r"data=.*(TwoNorm|twonorm|None).* is not allowed: it must be a problem such as TwoNorm\(\)"
+    )
     with pytest.raises(TypeError, match=words):
         resample_predictions(StumpClassifier(), data)
     with pytest.raises(TypeError, match=words):

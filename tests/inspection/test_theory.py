@@ -278,5 +278,5 @@ def test_the_names_of_the_package_resolve():
 
 
 def test_friedmans_definition_is_found_by_its_function():
-    with pytest.raises(ValueError, match=r"That of Friedman is friedman_decomposition\(\)\."):
+    with pytest.raises(ValueError, match=r"For Friedman's use friedman_decomposition\(\)\."):
         orfeon.inspection.bias_variance_decomposition([[0, 1]], [0, 1], definition="friedman")

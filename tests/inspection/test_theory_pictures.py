@@ -22,19 +22,22 @@ from orfeon import (
 )
 from orfeon.datasets import Friedman1, RingNorm, TwoNorm, make_threenorm, make_twonorm
 from orfeon.datasets import make_waveform as waveform_sample
-from orfeon.inspection.bias_variance.bootstrap import BiasVarianceIntervals
-from orfeon.inspection.bias_variance.decomposition import bias_variance_decomposition
-from orfeon.inspection.bias_variance.pictures import BiasVarianceDisplay
-from orfeon.inspection.boosting_bounds_picture import BoostingBoundsDisplay
+from orfeon.inspection.bias_variance.bias_variance_display import BiasVarianceDisplay
+from orfeon.inspection.bias_variance.definitions import bias_variance_decomposition
+from orfeon.inspection.bias_variance.intervals import BiasVarianceIntervals
+from orfeon.inspection.boosting_bounds_display import BoostingBoundsDisplay
 from orfeon.inspection.correlated_members import (
     correlated_mean_variance,
     member_answers,
     member_correlation,
     member_correlation_curve,
 )
-from orfeon.inspection.correlation_pictures import CorrelatedMeanDisplay, MemberCorrelationDisplay
+from orfeon.inspection.correlated_members_display import (
+    CorrelatedMeanDisplay,
+    MemberCorrelationDisplay,
+)
 from orfeon.inspection.theory import condorcet_error, switching_error, switching_margins
-from orfeon.inspection.theory_pictures import CondorcetDisplay, SwitchingTheoryDisplay
+from orfeon.inspection.theory_display import CondorcetDisplay, SwitchingTheoryDisplay
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -254,7 +257,7 @@ def test_other_boosters_with_a_bound():
     few = AdaBoostM2Classifier(n_estimators=3, random_state=0).fit(X, y)
     assert few.error_bounds_[-1] > 1
     title = BoostingBoundsDisplay.from_estimator(few, X, y).ax_.get_title()
-    assert title.replace("\n", " ").endswith("its bound says nothing")
+    assert title.replace("\n", " ").endswith("its bound is useless")
     X, y = make_threenorm(150, random_state=0)
     theirs = sklearn.ensemble.AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
     ours = AdaBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
@@ -472,5 +475,5 @@ def test_bias_and_variance_refuse_what_cannot_be_compared():
         BiasVarianceDisplay({"one": one, "other": other})
     with pytest.raises(ValueError, match="intervals is empty"):
         BiasVarianceDisplay({})
-    with pytest.raises(ValueError, match=r"estimators is to be a dict.*got StumpClassifier"):
+    with pytest.raises(ValueError, match=r"estimators must be a dict.*got StumpClassifier"):
         BiasVarianceDisplay.from_estimators(StumpClassifier(), TwoNorm())

@@ -4,12 +4,12 @@ The mean of L members, each of variance s^2 and any two of correlation rho, has 
 
     rho s^2 + (1 - rho) s^2 / L
 
-The second term vanishes as members are added, the first one stays. So forests make their trees
-less alike, by choosing splits among few random features: rho falls, and s^2 rises a little.
+The second term vanishes as members are added; the first stays. So forests make their trees less
+similar by choosing splits among a few random features: rho falls, and s^2 rises a little.
 
-The correlation is that over training samples: of what two trees of a forest say at a point x, when
-the sample is drawn again and again and the trees with it. The trees of one forest, of a sample that
-is given, differ by independent draws and have none.
+The correlation is over training sets: of the predictions of two trees of a forest at a point x,
+when the training set is drawn again and again. For a given training set the trees of a forest
+differ by independent draws and are uncorrelated.
 
 References
 ----------
@@ -32,15 +32,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier
 
-from orfeon.inspection._reading import members_of
-from orfeon.inspection.bias_variance.repeated_trainings import Seeds, repeat_trainings
-from orfeon.inspection.bias_variance.training_samples import (
+from orfeon.inspection.bias_variance.repeated_trainings import (
     Sampling,
+    Seeds,
     TrainingSamples,
     known_classes,
     places_of_classes,
     read_training_samples,
+    repeat_trainings,
 )
+from orfeon.inspection.reading import members_of
 from orfeon.utils.seeding import RandomState
 from orfeon.utils.types import Floats
 
@@ -59,7 +60,7 @@ def correlated_mean_variance(
     Parameters
     ----------
     correlation : float or array
-        Correlation rho of any two members, up to 1. Of L members it is not below -1 / (L - 1).
+        Correlation rho of any two members, from -1 / (L - 1) to 1.
     variance : float or array
         Variance s^2 of each member.
     n_members : int or array of int
@@ -85,12 +86,12 @@ def correlated_mean_variance(
         raise ValueError(f"n_members={n_members!r} is not allowed: it is whole, 1 or more.")
     if not (each >= 0).all():
         raise ValueError(f"variance={variance!r} is not allowed: it is 0 or more.")
-    # A variance below nothing tells that no such members can be.
+    # Such members do not exist: the variance of their mean would be negative.
     least = -1.0 / np.maximum(sizes - 1, 1)
     if not ((rho <= 1.0) & (rho >= least - 1e-12)).all():
         raise ValueError(
-            f"correlation={correlation!r} is not allowed: it is up to 1, and of L members not "
-            "below -1 / (L - 1)."
+            f"correlation={correlation!r} is not allowed: for L members it is from "
+            "-1 / (L - 1) to 1."
         )
     found = rho * each + (1.0 - rho) * each / sizes
     return float(found) if found.ndim == 0 else np.asarray(found)
@@ -103,19 +104,19 @@ class MemberCorrelation:
     Parameters
     ----------
     between : ndarray of shape (n_trainings, n_points, n_outputs)
-        Mean of the members of each training: of a class the share of votes.
+        Mean of the members of each training; for a class the share of votes.
     within : ndarray of shape (n_trainings, n_points)
-        Variance of the members about it, without bias, summed over outputs.
+        Unbiased variance of the members about it, summed over outputs.
     n_members : int
         Members of each ensemble.
 
     Notes
     -----
-    Trainings are the groups of an analysis of variance, and members what is in them. The variance
-    within groups is that which members of the same sample have; what the means of the groups vary
-    by, less that over the number of members, is the variance between samples. The correlation is
-    the share of the latter in both. All are estimated without bias, so that a correlation near 0
-    may be estimated a little below.
+    It is an analysis of variance with trainings as groups. The variance within groups is that of
+    members with the same training set; the variance of the group means, minus the former over the
+    number of members, is the variance between training sets. The correlation is the share of the
+    latter in the sum of both. All estimates are unbiased, so a correlation near 0 may be estimated
+    slightly below.
 
     Examples
     --------
@@ -134,7 +135,7 @@ class MemberCorrelation:
 
     @property
     def n_trainings(self) -> int:
-        """How many ensembles there are."""
+        """Number of ensembles."""
         return int(self.between.shape[0])
 
     @cached_property
@@ -150,24 +151,24 @@ class MemberCorrelation:
 
     @cached_property
     def correlation(self) -> Floats:
-        """Correlation rho of two members at each point; NaN where members have no variance."""
+        """Correlation rho of two members at each point; NaN if members have no variance."""
         shared = self.variance - self.within.mean(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(np.where(self.variance > 0, shared / self.variance, np.nan))
 
     @property
     def mean_variance(self) -> float:
-        """Variance of a member, in the mean over points."""
+        """Variance of a member, averaged over points."""
         return float(self.variance.mean())
 
     @property
     def pooled_correlation(self) -> float:
-        """Shared variance over all variance, both in the mean over points."""
+        """Shared variance over all variance, both averaged over points."""
         return _pooled(self.ensemble_variance, self.within.mean(axis=0), self.n_members)
 
     @cached_property
     def standard_error(self) -> float:
-        """Standard error of the pooled correlation, by leaving out each training once."""
+        """Jackknife standard error of the pooled correlation, over trainings."""
         n = self.n_trainings
         if n < 3:
             return float("nan")
@@ -194,7 +195,7 @@ def member_correlation(answers: Any, *, n_classes: int = 0) -> MemberCorrelation
     Parameters
     ----------
     answers : array of shape (n_trainings, n_members, n_points)
-        What each member of each ensemble says: numbers, or class codes.
+        Predictions of each member of each ensemble: numbers, or class codes.
     n_classes : int, default=0
         Number of classes, 0 in regression. A vote is a vector with a 1 for its class; variances of
         the classes are added.
@@ -206,7 +207,7 @@ def member_correlation(answers: Any, *, n_classes: int = 0) -> MemberCorrelation
 
     See Also
     --------
-    member_correlation_curve : Trains ensembles, and varies one of their parameters.
+    member_correlation_curve : Trains ensembles for several values of a parameter.
 
     Examples
     --------
@@ -218,15 +219,14 @@ def member_correlation(answers: Any, *, n_classes: int = 0) -> MemberCorrelation
     outputs = np.asarray(answers)
     if outputs.ndim != 3 or outputs.shape[0] < 2 or outputs.shape[1] < 2 or not outputs.size:
         raise ValueError(
-            f"answers has shape {answers.shape}; (n_trainings, n_members, n_points) is "
-            "expected, with "
-            "two trainings and two members or more."
+            f"answers has shape {outputs.shape}; (n_trainings, n_members, n_points) is expected, "
+            "with two or more trainings and members."
         )
     if n_classes and (
         outputs.dtype.kind not in "iu" or outputs.min() < 0 or outputs.max() >= n_classes
     ):
         raise ValueError(
-            f"answers holds {answers.dtype} numbers from {answers.min()} to {answers.max()}; with "
+            f"answers holds {outputs.dtype} numbers from {outputs.min()} to {outputs.max()}; with "
             f"n_classes={n_classes} class codes from 0 to {n_classes - 1} are expected."
         )
     moments = [_moments(of_training, n_classes) for of_training in outputs]
@@ -263,7 +263,7 @@ class MemberCorrelationCurve:
     values : tuple
         Its values.
     found : tuple of MemberCorrelation
-        What was measured at each.
+        The measurements at each value.
 
     Examples
     --------
@@ -274,7 +274,7 @@ class MemberCorrelationCurve:
     ...     RandomForestRegressor(20), Friedman1(), values=(1, 5), n_train=100, n_test=50,
     ...     n_repetitions=20, random_state=0,
     ... )
-    >>> bool(curve.correlations[0] < curve.correlations[1])  # fewer features, less alike
+    >>> bool(curve.correlations[0] < curve.correlations[1])  # fewer features, less similar
     True
     """
 
@@ -294,12 +294,12 @@ class MemberCorrelationCurve:
 
     @property
     def variances(self) -> Floats:
-        """Variance of a member at each value, in the mean over points."""
+        """Variance of a member at each value, averaged over points."""
         return np.array([one.mean_variance for one in self.found])
 
     @property
     def ensemble_variances(self) -> Floats:
-        """Variance of the mean of the members at each value, in the mean over points."""
+        """Variance of the mean of the members at each value, averaged over points."""
         return np.array([float(one.ensemble_variance.mean()) for one in self.found])
 
 
@@ -318,12 +318,12 @@ def member_correlation_curve(
     verbose: int = 0,
     random_state: RandomState = None,
 ) -> MemberCorrelationCurve:
-    """Measure how alike the members of an ensemble are, against one of its parameters.
+    """Measure how similar the members of an ensemble are, against one of its parameters.
 
     Parameters
     ----------
     ensemble : ensemble
-        Such as a :class:`orfeon.RandomForestRegressor`, of ours or of scikit-learn's; copied.
+        Such as a :class:`orfeon.RandomForestRegressor`, of orfeon or scikit-learn; copied.
     data, y, sampling, n_train, n_test, n_repetitions, n_jobs, verbose, random_state
         As for :func:`resample_predictions`. All values have the same samples and test set.
     values : sequence
@@ -387,7 +387,7 @@ def member_answers(
     verbose: int = 0,
     random_state: RandomState = None,
 ) -> tuple[npt.NDArray[Any], int]:
-    """Train an ensemble again and again, and ask its members about the same test set each time."""
+    """Predictions of the members of repeatedly trained ensembles, and the number of classes."""
     seeds = Seeds.of(random_state)
     samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
     question = _Question.about(samples, data, y, is_classifier(ensemble))
@@ -399,7 +399,7 @@ def member_answers(
 
 
 class _Question(NamedTuple):
-    """Asks the members of a fitted ensemble about the test set."""
+    """Predictions of the members of a fitted ensemble for the test set."""
 
     X: Any
     classes: npt.NDArray[Any] | None
@@ -416,7 +416,7 @@ class _Question(NamedTuple):
         return 0 if self.classes is None else len(self.classes)
 
     def answers(self, fitted: Any) -> npt.NDArray[Any]:
-        """What each member says: numbers, or codes of the classes."""
+        """Predictions of each member: numbers, or class codes."""
         members = members_of(fitted, "correlations of members")
         if members.n_members < 2:
             raise ValueError(f"{type(fitted).__name__} has 1 member; two or more are needed.")
@@ -426,16 +426,15 @@ class _Question(NamedTuple):
         return np.asarray(places_of_classes(members.classes, self.classes)[answers])
 
     def moments(self, fitted: Any) -> tuple[_Moments, int]:
-        """Mean and variance of what members say, and how many they are."""
+        """Mean and variance of the members' predictions, and the number of members."""
         answers = self.answers(fitted)
         return _moments(answers, self.n_classes), len(answers)
 
 
 def _one_size(sizes: Sequence[int]) -> int:
-    """Members of ensembles that are all of the same size."""
     if len(set(sizes)) > 1:
         raise ValueError(
-            f"the ensembles have from {min(sizes)} to {max(sizes)} members; all are to have the "
-            "same number."
+            f"the ensembles have from {min(sizes)} to {max(sizes)} members; all must have the same "
+            "number."
         )
     return sizes[0]

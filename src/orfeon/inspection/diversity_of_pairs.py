@@ -1,8 +1,9 @@
-"""How alike the members are, two by two: Q statistic, correlation, disagreement, double fault.
+"""Diversity of members, pair by pair: Q statistic, correlation, disagreement, double fault.
 
-Of two members and N samples, N11 are those that both classify rightly, N00 those that neither
-does, N10 and N01 those that the first alone or the second alone does. Each measure of a pair comes
-from these four, and that of an ensemble is its mean over the L (L - 1) / 2 pairs.
+Of two members and N samples, N11 are those that both classify correctly, N00 those that neither
+does, N10 and N01 those that only the first or only the second does. Each measure of a pair comes
+from these four numbers; that of an ensemble is its mean over the L (L - 1) / 2 pairs. Where members
+do not vote on all samples, a pair is measured on those on which both vote.
 
 References
 ----------
@@ -19,37 +20,38 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._reading import read_class_votes
+from orfeon.inspection.documentation import documented
+from orfeon.inspection.reading import read_class_votes
 from orfeon.members.votes import EXACT_IN_SINGLE, On, Selection
 from orfeon.ordering.kappa import pairwise_kappa
 from orfeon.utils.types import Floats
 
-#: Samples multiplied at once: more would cost memory, and gain no time.
+#: Samples multiplied at once: more would cost memory and save no time.
 _SAMPLES = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class PairwiseDiversity:
-    """Who is right and wrong together, for each pair of members, and the measures of it.
+    """How often each pair of members is right and wrong together, and the measures of it.
 
     Entry (i, k) of each matrix is about members i and k, on the samples on which both vote.
-    A measure whose denominator is 0 is NaN.
+    A measure with denominator 0 is NaN.
 
     Parameters
     ----------
     both_right : ndarray of shape (n_members, n_members)
-        N11: weight of the samples that both classify rightly. Sample weights are counted in
-        steps, so that these are whole numbers; without sample weights, numbers of samples.
+        N11: weight of the samples that both classify correctly. Sample weights are counted in
+        steps, so these are whole numbers; without sample weights, numbers of samples.
     first_right : ndarray of shape (n_members, n_members)
         N10: only i is right. N01 is its transpose.
     both_wrong : ndarray of shape (n_members, n_members)
         N00: neither is right.
     selection : Selection
-        What the members say.
+        The votes.
 
     See Also
     --------
-    pairwise_diversity : Makes one.
+    pairwise_diversity : Computes it.
 
     Examples
     --------
@@ -95,7 +97,7 @@ class PairwiseDiversity:
         alike, unlike = self.both_right * self.both_wrong, self.first_right * self.first_right.T
         right, wrong = self.both_right + self.first_right, self.both_wrong + self.first_right.T
         spread = right * wrong
-        # The root of a square is exact, so that members that always agree have 1 to the last bit.
+        # The root of a square is exact: members that always agree have exactly 1.
         return _ratio(alike - unlike, np.sqrt(spread * spread.T))
 
     @property
@@ -115,11 +117,10 @@ class PairwiseDiversity:
 
     @cached_property
     def kappa(self) -> Floats:
-        """Agreement of the two members' votes beyond that of chance, whether they are right or not.
+        """Agreement of the two members' votes beyond chance, by Margineantu and Dietterich (1997).
 
-        It is that of Margineantu and Dietterich (1997): from the labels that they vote for, while
-        all other measures see only right and wrong. 1 for two members that always agree, NaN for
-        two that never vote on the same sample.
+        All other measures see only right and wrong; this one sees the labels that they vote for. It
+        is 1 for two members that always agree, NaN for two that never vote on the same sample.
         """
         kappa = pairwise_kappa(self.selection)
         if not self.selection.is_complete:
@@ -127,18 +128,7 @@ class PairwiseDiversity:
         return kappa
 
     def mean(self, measure: str) -> float:
-        """A measure of the whole ensemble: the mean over the pairs for which it is defined.
-
-        Parameters
-        ----------
-        measure : str
-            Name of the matrix, such as "q_statistic".
-
-        Returns
-        -------
-        float
-            Its mean; NaN where it is defined for no pair.
-        """
+        """Mean of a matrix, such as "q_statistic", over the pairs where it is defined."""
         values = pair_values(getattr(self, measure))
         values = values[~np.isnan(values)]
         return float(values.mean()) if len(values) else float("nan")
@@ -165,41 +155,40 @@ def read_votes(
     on: On = "train",
     no_vote: Any = None,
 ) -> Selection:
-    """Read the votes of two members or more for classes."""
+    """Read the votes for classes of two or more members."""
     selection = read_class_votes(
         members_or_votes, X, y, sample_weight, what="measures of diversity", on=on, no_vote=no_vote
     ).selection
     if selection.n_members < 2:
-        raise ValueError("members_or_votes has 1 member; diversity is of two or more.")
+        raise ValueError("members_or_votes has 1 member; diversity needs two or more.")
     return selection
 
 
 def pairwise_diversity(
     members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any
 ) -> PairwiseDiversity:
-    """How alike members are, two by two.
+    """How similar members are, pair by pair.
 
     Parameters
     ----------
     members_or_votes, X, y
-        An ensemble with samples, or a matrix of votes without; see
-        :func:`orfeon.inspection.diversity`.
+        As for :func:`diversity`.
     **reading
-        ``sample_weight``, ``on`` and ``no_vote``, as there.
+        ``sample_weight``, ``on`` and ``no_vote``, as for :func:`diversity`.
 
     Returns
     -------
     PairwiseDiversity
-        Matrices with a row and a column for each member.
+        Matrices with one row and one column per member.
 
     Notes
     -----
-    Counts come from products of matrices, and are exact. Time is that of the products, and memory
-    that of the votes and of a few matrices with an entry for each pair.
+    Counts come from matrix products and are exact. Time is that of the products, and memory that of
+    the votes and of a few matrices with one entry per pair.
 
     Examples
     --------
-    Three members that are right on 6 of 10 samples each, never all three of them:
+    Three members that are each right on 6 of 10 samples, never all three together:
 
     >>> import numpy as np
     >>> from orfeon.inspection import pairwise_diversity
@@ -218,7 +207,6 @@ def pairwise_diversity(
 
 
 def pairs_of(selection: Selection) -> PairwiseDiversity:
-    """Count who is right and wrong together."""
     both_right, first_right, both_wrong = np.zeros((3, selection.n_members, selection.n_members))
     n_right = np.zeros(selection.n_members)
     for first in range(0, selection.n_samples, _SAMPLES):
@@ -235,30 +223,22 @@ def pairs_of(selection: Selection) -> PairwiseDiversity:
             wrong: Any = (chunk.answered & ~chunk.right).astype(dtype)
             first_right += weighted @ wrong.T
             both_wrong += (wrong if weights is None else wrong * weights) @ wrong.T
-    if selection.is_complete:  # then one product tells all
+    if selection.is_complete:  # then one product is enough
         np.subtract(n_right[:, np.newaxis], both_right, out=first_right)
         np.subtract(selection.total_weight - n_right, first_right, out=both_wrong)
     return PairwiseDiversity(both_right, first_right, both_wrong, selection)
 
 
+@documented(counts="pairwise_diversity")
 def q_statistic(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> float:
-    """Yule's Q statistic, the mean over the pairs. Less is more diverse.
+    """Yule's Q statistic, the mean over pairs. Less is more diverse.
 
-    Of a pair, Q = (N11 N00 - N01 N10) / (N11 N00 + N01 N10), from -1 to 1: positive where the two
-    tend to be right on the same samples, 0 where they are independent.
+    Of a pair, Q = (N11 N00 - N01 N10) / (N11 N00 + N01 N10), from -1 to 1: positive if the two tend
+    to be right on the same samples, 0 if they are independent.
 
     Parameters
     ----------
-    members_or_votes, X, y
-        An ensemble with samples, or a matrix of votes without; see
-        :func:`orfeon.inspection.diversity`. Or a :class:`PairwiseDiversity` alone.
-    **reading
-        ``sample_weight``, ``on`` and ``no_vote``, as there.
-
-    Returns
-    -------
-    float
-        The mean over the pairs with a denominator that is not 0; NaN if there is none.
+    <measure>
 
     Examples
     --------
@@ -269,24 +249,17 @@ def q_statistic(members_or_votes: Any, X: Any = None, y: Any = None, **reading: 
     return pairwise_diversity(members_or_votes, X, y, **reading).mean("q_statistic")
 
 
+@documented(counts="pairwise_diversity")
 def correlation(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> float:
-    """Correlation of being right, the mean over the pairs. Less is more diverse.
+    """Correlation of being right, the mean over pairs. Less is more diverse.
 
     Of a pair, rho = (N11 N00 - N01 N10) / sqrt((N11 + N10) (N01 + N00) (N11 + N01) (N10 + N00)),
-    from -1 to 1. It has the sign of Q, and is never further from 0.
+    from -1 to 1. It has the sign of Q and is never further from 0. Members that are always right,
+    or always wrong, have none.
 
     Parameters
     ----------
-    members_or_votes, X, y
-        As for :func:`q_statistic`.
-    **reading
-        ``sample_weight``, ``on`` and ``no_vote``, as there.
-
-    Returns
-    -------
-    float
-        The mean over the pairs with a denominator that is not 0: members that are always right, or
-        always wrong, have no correlation. NaN if there is none.
+    <measure>
 
     Examples
     --------
@@ -297,26 +270,16 @@ def correlation(members_or_votes: Any, X: Any = None, y: Any = None, **reading: 
     return pairwise_diversity(members_or_votes, X, y, **reading).mean("correlation")
 
 
+@documented(counts="pairwise_diversity")
 def disagreement(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> float:
-    """Share of samples on which one of two is right, averaged. More is more diverse.
+    """Mean share of samples on which one of two is right. More is more diverse.
 
-    Of a pair, (N01 + N10) / N, from 0 to 1.
+    Of a pair, (N01 + N10) / N, from 0 to 1. Two wrong votes count as equal, even for
+    different classes.
 
     Parameters
     ----------
-    members_or_votes, X, y
-        As for :func:`q_statistic`.
-    **reading
-        ``sample_weight``, ``on`` and ``no_vote``, as there.
-
-    Returns
-    -------
-    float
-        The mean over the pairs that vote on a common sample.
-
-    Notes
-    -----
-    Two wrong votes are alike here, even for different classes.
+    <measure>
 
     Examples
     --------
@@ -327,22 +290,15 @@ def disagreement(members_or_votes: Any, X: Any = None, y: Any = None, **reading:
     return pairwise_diversity(members_or_votes, X, y, **reading).mean("disagreement")
 
 
+@documented(counts="pairwise_diversity")
 def double_fault(members_or_votes: Any, X: Any = None, y: Any = None, **reading: Any) -> float:
-    """Share of samples on which both are wrong, averaged. Less is more diverse.
+    """Mean share of samples on which two are both wrong. Less is more diverse.
 
     Of a pair, N00 / N, from 0 to 1.
 
     Parameters
     ----------
-    members_or_votes, X, y
-        As for :func:`q_statistic`.
-    **reading
-        ``sample_weight``, ``on`` and ``no_vote``, as there.
-
-    Returns
-    -------
-    float
-        The mean over the pairs that vote on a common sample.
+    <measure>
 
     Examples
     --------

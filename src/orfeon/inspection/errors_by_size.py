@@ -1,7 +1,7 @@
-"""Error against the number of members: in training, in test and out of bag, ordered or not.
+"""Error against the number of members: on training, test and out-of-bag samples, ordered or not.
 
 Bagging's members come in random order, and the error falls and flattens as they are added. In a
-better order it falls faster, passes below the error of them all, and climbs back to it at the end.
+better order it falls faster, drops below the error of all members, and rises back to it at the end.
 
 References
 ----------
@@ -21,8 +21,14 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils import column_or_1d
 
-from orfeon.inspection._orders import Orders, as_order, check_members, named_orders, read_orders
-from orfeon.inspection._reading import read_answers
+from orfeon.inspection.reading import (
+    Orders,
+    as_order,
+    check_members,
+    named_orders,
+    read_answers,
+    read_orders,
+)
 from orfeon.members.adapter import NoOutOfBagError
 from orfeon.members.votes import Selection, Source, Task, whole_weights
 from orfeon.ordering.curves import error_curve, trivial_errors
@@ -32,10 +38,10 @@ from orfeon.utils.types import Floats, Integers
 
 On = str
 
-#: The samples that come first, where nothing says that members were trained on them.
+#: The first samples, if members may not have been trained on them.
 THESE = "these samples"
 
-#: Names of the orders that nobody made.
+#: Names of the orders that no rule made.
 OWN, RANDOM = "own order", "random order"
 _WHAT = "error curves"
 
@@ -47,17 +53,17 @@ class ErrorCurve:
     Parameters
     ----------
     name : str
-        The order that the members come in, or the ensemble.
+        The order of the members, or the ensemble.
     on : str
-        The samples: "training", "out-of-bag", "test", "these samples" where it is not known
-        whether members were trained on them, or a name that was given.
+        The samples: "training", "out-of-bag", "test", "these samples" if it is unknown whether
+        members were trained on them, or a name of your own.
     errors : ndarray of shape (n_members,)
-        Share of wrong decisions, or mean squared error. Samples on which none of the members votes
-        yet are left out; NaN where that leaves none.
+        Error rate, or mean squared error. Samples on which none of the members votes yet are left
+        out; NaN if that leaves none.
     spread : ndarray of shape (n_members,), optional
         Standard deviation over several random orders, of which ``errors`` is the mean.
     is_ordered : bool, default=False
-        Whether somebody put the members in order.
+        Whether the members were put in order.
 
     Examples
     --------
@@ -79,12 +85,12 @@ class ErrorCurve:
 
     @property
     def best_size(self) -> int:
-        """The smallest number of members with the least error."""
+        """The smallest number of members with the lowest error."""
         return int(np.nanargmin(self.errors)) + 1
 
     @property
     def least(self) -> float:
-        """The least error."""
+        """The lowest error."""
         return float(np.nanmin(self.errors))
 
     @property
@@ -95,7 +101,7 @@ class ErrorCurve:
 
 @dataclass(frozen=True, eq=False)
 class ErrorCurves:
-    """Error curves that belong together.
+    """Error curves of one or more orders or ensembles.
 
     Parameters
     ----------
@@ -156,52 +162,51 @@ def error_curves(
     Parameters
     ----------
     members_or_votes : array of shape (n_members, n_samples), fitted ensemble or list of estimators
-        What each member says of each training sample; or the ensemble, of ours or scikit-learn's,
-        with ``X``.
+        Predictions of each member for each training sample; or the ensemble, of orfeon or
+        scikit-learn, with ``X``.
     X : array or data frame of shape (n_samples, n_features), optional
-        The training samples, when an ensemble is given.
+        The training samples, for an ensemble.
     y : array of shape (n_samples,)
         Their labels or targets.
     X_test, y_test : optional
-        Samples set aside; by default there is no such curve.
+        Test samples; without them there is no test curve.
     votes_test : array of shape (n_members, n_test_samples), optional
-        In the place of ``X_test``, when votes are given.
+        Instead of ``X_test``, with a matrix of votes.
     sample_weight, sample_weight_test : array, optional
-        Weights of the samples: 0 is the same as leaving one out, 2 as giving it twice.
+        Sample weights: 0 is the same as leaving a sample out, 2 as giving it twice.
     orders : dict, sequence, str, Rule or Order, optional
-        Orders of the members to compare with their own: rules, by which they are put in order on
-        the training samples, :class:`orfeon.ordering.Order` objects, or permutations; in a
-        dictionary they have names of your own.
+        Orders to compare with the members' own: rules, which order them on the training samples,
+        :class:`orfeon.ordering.Order` objects, or permutations. A dict names them.
     n_random_orders : int, default=0
-        When above 0, the mean over so many random orders, and their standard deviation, are given
-        in the place of the members' own order.
+        Above 0, the mean and standard deviation over this many random orders take the place of
+        the members' own order.
     random_state : int, RandomState, Generator or None, default=None
         Fixes the random orders.
     out_of_bag : bool, optional
-        Whether there is an out-of-bag curve, of the votes on training samples that members did not
-        see; by default where that is known, and these are seen to be the training samples. Members
-        of scikit-learn's ensembles that are no trees of it do not tell: True takes your word.
+        Whether to add an out-of-bag curve, of votes on training samples that members did not see.
+        By default it is added if the samples are recognised as the training set. Members of
+        scikit-learn's ensembles other than its trees do not keep what they were trained on: there
+        True means that you know it is the training set.
     no_vote, task
         As for :func:`orfeon.order`, for a matrix of votes.
     staged : bool, optional
-        Whether the ensemble's own ``staged_predict`` decides, in place of a vote, or a mean, of
-        its members. By default where members have no such say, as in gradient boosting; there is
-        no other order then, and no out-of-bag curve.
+        Whether to use the ensemble's own ``staged_predict`` instead of a vote or mean of its
+        members. By default only if members cannot predict on their own, as in gradient boosting;
+        then there are no other orders and no out-of-bag curve.
     name : str, optional
-        What the samples of ``X``, or of the votes, are called. By default "training" where an
-        ensemble of ours was fitted to them, or where there are others to test it on; else "these
-        samples", for nothing says that members were trained on them.
+        What the samples of ``X``, or of the votes, are called. By default "training" if an
+        ensemble of orfeon was fitted to them or there are test samples, otherwise "these samples".
 
     Returns
     -------
     ErrorCurves
-        The curves: those of the members' own order first.
+        The curves; those of the members' own order first.
 
     Notes
     -----
     Without ``staged``, errors are those of the plain vote or mean of the members, weighted in
-    boosting. Ensembles that combine them in another way, such as scikit-learn's forests, which
-    average class supports, may decide otherwise on some samples.
+    boosting. Ensembles that combine them otherwise, such as scikit-learn's forests, which average
+    probabilities, may predict differently for some samples.
 
     Examples
     --------
@@ -219,7 +224,7 @@ def error_curves(
     (True, True)
     """
     if (X_test is not None or votes_test is not None) != (y_test is not None):
-        raise ValueError("y_test goes with X_test or votes_test: give both, or neither.")
+        raise ValueError("y_test goes with X_test or votes_test: give both or neither.")
     if name is None:
         name = _called(members_or_votes, X, y, sample_weight, y_test is not None)
     if _decides_by_stages(members_or_votes, staged):
@@ -240,10 +245,10 @@ def error_curves(
         seen.append(("out-of-bag", left_out))
     if y_test is not None:
         queried = members_or_votes if votes_test is None else votes_test
-        told: Task = "regression" if source.selection.is_regression else "classification"
+        of_votes: Task = "regression" if source.selection.is_regression else "classification"
         test = read_answers(
             queried, X_test, y_test, sample_weight_test, what=_WHAT, no_vote=no_vote,
-            task=told if X_test is None else None,
+            task=of_votes if X_test is None else None,
         ).selection  # fmt: skip
         check_members(test.n_members, source.selection.n_members, "votes_test")
         seen.append(("test", test))
@@ -261,16 +266,16 @@ def curves_of_orders(
     n_random_orders: int = 0,
     random_state: RandomState = None,
 ) -> ErrorCurves:
-    """Error curves of orders that were made before.
+    """Error curves of existing orders.
 
     Parameters
     ----------
     orders : dict of str to Order, sequence of Order, or Order
-        Orders of the same members. Their own error curves, on the selection samples, are those of
-        training.
+        Orders of the same members. Their error curves on the selection samples are the training
+        curves.
     members_or_votes, X, y, sample_weight, no_vote : optional
-        Samples set aside, as for :meth:`orfeon.ordering.Order.test_curve`; by default there are no
-        such curves.
+        Test samples, as for :meth:`orfeon.ordering.Order.test_curve`; without them there are no
+        test curves.
     n_random_orders : int, default=0
         As for :func:`error_curves`.
     random_state : int, RandomState, Generator or None, default=None
@@ -279,7 +284,7 @@ def curves_of_orders(
     Returns
     -------
     ErrorCurves
-        The curves; those of the members' own order first, where the votes are known.
+        The curves; those of the members' own order first, if the votes are known.
 
     Examples
     --------
@@ -301,10 +306,10 @@ def curves_of_orders(
     curves += [ErrorCurve(n, "training", o.error_curve, None, True) for n, o in named.items()]
     is_regression = all(order.n_classes == 0 for order in named.values())
     if members_or_votes is not None or y is not None:
-        told: Task = "regression" if is_regression else "classification"
+        of_votes: Task = "regression" if is_regression else "classification"
         test = read_answers(
             members_or_votes, X, y, sample_weight, what=_WHAT, no_vote=no_vote,
-            task=told if X is None else None,
+            task=of_votes if X is None else None,
         ).selection  # fmt: skip
         for order in named.values():
             check_members(len(order), test.n_members, "orders")
@@ -313,7 +318,7 @@ def curves_of_orders(
 
 
 def _called(given: Any, X: Any, y: Any, sample_weight: Any, has_others: bool) -> On:
-    """What the first samples are called: nothing is said of training that is not known."""
+    """Name of the first samples, which are called training samples only if that is known."""
     from orfeon.ensembles.ensemble import was_trained_on
     from orfeon.members import unpruned
 
@@ -323,13 +328,13 @@ def _called(given: Any, X: Any, y: Any, sample_weight: Any, has_others: bool) ->
 
 
 def _left_out(source: Source, wanted: bool | None) -> Selection | None:
-    """The votes on samples that members did not see, where they are wanted and known."""
+    """The votes on samples that members did not see, if wanted and known."""
     if wanted is False or not source.selection.is_complete:
         return None
     if wanted and source.find_left_out is None:
         raise ValueError(
-            "out_of_bag=True needs an ensemble; in a matrix of votes say with no_vote= which "
-            "entries are votes on samples that the member was trained on."
+            "out_of_bag=True needs an ensemble; in a matrix of votes use no_vote= for entries on "
+            "samples that the member was trained on."
         )
     if wanted and source.find_left_out is not None:
         try:
@@ -379,7 +384,7 @@ def _curve(
     errors = error_curve(selection, order, subsets, member_weights)
     if selection.is_complete:
         return errors
-    # Samples without a vote were counted as wrong, or predicted by the mean: take them out again.
+    # Samples without a vote were counted as wrong, or predicted by the mean: remove them.
     silent = _silence(selection, order if subsets is None else None, subsets)
     lost = trivial_errors(selection) if selection.is_regression else np.ones(selection.n_samples)
     total = selection.total_weight
@@ -400,7 +405,7 @@ def _silence(
     return np.array([~selection.answered[some].any(axis=0) for some in subsets or ()])
 
 
-# -- ensembles whose members have no say of their own ----------------------------------------------
+# -- ensembles whose members do not predict on their own -------------------------------------------
 
 
 def _decides_by_stages(given: Any, staged: bool | None) -> bool:
@@ -415,7 +420,7 @@ def _decides_by_stages(given: Any, staged: bool | None) -> bool:
 
     try:
         adapt(given)
-    except TypeError:  # its members cannot be asked one by one
+    except TypeError:  # its members cannot be queried individually
         return True
     return False
 
@@ -426,8 +431,8 @@ def _refuse_beside_stages(orders: Any, n_random_orders: int, out_of_bag: bool | 
     ):  # fmt: skip
         if value:
             raise ValueError(
-                f"{name}={value!r} is not allowed here: the ensemble decides stage by stage, and "
-                "its members have no say of their own."
+                f"{name}={value!r} is not allowed here: the ensemble predicts stage by stage, and "
+                "its members do not predict on their own."
             )
 
 

@@ -1,7 +1,7 @@
-"""What a model draws from each feature, with standard errors, in numbers and in a picture.
+"""How much a model relies on each feature, with standard errors, in numbers and in a picture.
 
-Two measures: the mean decrease of impurity at the splits of its trees, and what it costs to shuffle
-the values of a feature among samples that were not trained on.
+Two measures: the mean decrease of impurity at the splits of its trees, and the error added by
+shuffling the values of a feature among samples that were not trained on.
 
 References
 ----------
@@ -26,13 +26,13 @@ from orfeon.ensembles.ensemble import Ensemble
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.forest.permutation import oob_permutation_importances
-from orfeon.inspection._fitting import fitting_rows, make_room
-from orfeon.inspection._member_permutations import permuted_members
-from orfeon.inspection._reading import read_weights
+from orfeon.inspection.display import Display, check_choice, check_positive
+from orfeon.inspection.reading import read_weights
 from orfeon.members import adapt, unpruned
+from orfeon.members.adapter import Members
 from orfeon.members.members import EstimatorMembers
 from orfeon.members.votes import present_name
-from orfeon.rendering.figure import axes_for, inches, put_title
+from orfeon.rendering.figure import fitting_rows, inches, put_title
 from orfeon.rendering.palette import INK, class_colours
 from orfeon.rendering.texts import in_lines, plain, small_size
 from orfeon.trees.base import BaseTree
@@ -52,22 +52,22 @@ _INTERVAL = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Importances:
-    """How much a model draws from each feature.
+    """How much a model relies on each feature.
 
     Parameters
     ----------
     mean : ndarray of shape (n_features,)
         Mean over trees, or over shuffles.
     standard_error : ndarray of shape (n_features,)
-        Standard error of that mean; NaN where it is not known.
+        Standard error of that mean; NaN if unknown.
     each : ndarray of shape (n, n_features)
-        What the mean is of: one row for each tree, or for each shuffle. NaN for a tree without
-        splits, or without out-of-bag samples; no row where only the mean is known.
+        The values that were averaged: one row per tree, or per shuffle. NaN for a tree without
+        splits or without out-of-bag samples; no rows if only the mean is known.
     names : tuple of str
         Names of the features.
     kind : {"impurity", "permutation"}
-        What was measured: shares of the decrease of impurity, which sum to one; or the increase of
-        the error by shuffling, which is the share of errors, or in regression the mean squared one.
+        What was measured: shares of the decrease of impurity, which sum to one; or the error added
+        by shuffling, as an error rate or, in regression, a mean squared error.
     on : {"splits", "out_of_bag", "train"}
         Where it was measured.
     is_regression : bool
@@ -104,32 +104,32 @@ def importances(
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Importances:
-    """Measure how much a fitted model draws from each feature.
+    """Measure how much a fitted model relies on each feature.
 
     Parameters
     ----------
     ensemble : estimator
-        Fitted: a tree or an ensemble of ours, or any estimator of scikit-learn.
+        Fitted: a tree or an ensemble of orfeon, or any estimator of scikit-learn.
     X : array or data frame of shape (n_rows, n_features), optional
-        Samples to shuffle features of: for ``on="out_of_bag"`` the training set, for
-        ``on="train"`` better others.
+        Samples whose features are shuffled: the training set for ``on="out_of_bag"``, preferably
+        others for ``on="train"``.
     y : array of shape (n_rows,), optional
         Their classes or targets.
     kind : {"impurity", "permutation"}, default="impurity"
-        Impurity decrease at the splits, which needs trees but no samples; or the increase of the
-        error when the values of the feature are shuffled.
+        Impurity decrease at the splits, which needs trees but no samples; or the error added by
+        shuffling the values of the feature.
     on : {"auto", "out_of_bag", "train"}, default="auto"
-        For permutations: whether each tree is asked about the training samples that it did not
-        see, or the whole model about the samples given, by scikit-learn's
-        ``permutation_importance``. "auto" is out-of-bag where members left some of these samples
-        out in training, as far as :mod:`orfeon.members` knows; there is a warning where an
-        ensemble of ours was trained on all of them. Members of scikit-learn's ensembles that are no
-        trees of it do not tell what they were trained on: there "auto" is "train", and
-        "out_of_bag" takes your word that these are the training samples, in their order.
+        For permutations: whether each tree predicts the training samples that it did not see, or
+        the whole model predicts the samples given, by scikit-learn's ``permutation_importance``.
+        "auto" is out-of-bag if members left some of these samples out in training, as far as
+        :mod:`orfeon.members` knows; it warns if an ensemble of orfeon was trained on all of them.
+        Members of scikit-learn's ensembles other than its trees do not keep what they were trained
+        on: there "auto" is "train", and "out_of_bag" assumes that these are the training samples,
+        in their order.
     sample_weight : array of shape (n_rows,), optional
-        Weights of the samples, for out-of-bag those given to ``fit``.
+        Sample weights; for out-of-bag those given to ``fit``.
     n_repeats : int, optional
-        Shuffles of each feature: by default 1 for each tree, and 10 where there are no trees.
+        Shuffles of each feature; by default 1 per tree, and 10 without trees.
     random_state : int, Generator, RandomState or None, default=None
         Source of the shuffles.
     n_jobs : int, optional
@@ -146,9 +146,9 @@ def importances(
 
     Notes
     -----
-    Standard errors say how the mean depends on the trees, or shuffles, that happened to be drawn,
-    not on the samples. Impurity decreases are measured on the training samples, so features of
-    many values look better than they are.
+    Standard errors show how the mean depends on the trees, or shuffles, that were drawn, not on the
+    samples. Impurity decreases are measured on the training samples, so features with many values
+    look better than they are.
 
     Examples
     --------
@@ -193,12 +193,10 @@ def importances(
 
 
 def _check_choices(kind: Any, on: Any, n_repeats: Any) -> None:
-    if kind not in ("impurity", "permutation"):
-        raise ValueError(f'kind={kind!r} is not allowed; use "impurity" or "permutation".')
-    if on not in ("auto", "out_of_bag", "train"):
-        raise ValueError(f'on={on!r} is not allowed; use "auto", "out_of_bag" or "train".')
-    if n_repeats is not None and n_repeats < 1:
-        raise ValueError(f"n_repeats={n_repeats} is not allowed: it is 1 or more.")
+    check_choice("kind", kind, ("impurity", "permutation"))
+    check_choice("on", on, ("auto", "out_of_bag", "train"))
+    if n_repeats is not None:
+        check_positive("n_repeats", n_repeats)
 
 
 def _summary(
@@ -214,7 +212,7 @@ def _summary(
 
 
 def _standard_error(each: Floats, weights: Floats | None) -> Floats:
-    """Standard error of the mean of rows, of which those with NaN do not take part."""
+    """Standard error of the mean of rows without NaN."""
     taken = ~np.isnan(each).any(axis=1)
     some, n = each[taken], int(taken.sum())
     w = np.ones(n) if weights is None else weights[taken]
@@ -245,20 +243,20 @@ def _by_impurity(ensemble: Any, X: Any) -> Importances:
     except AttributeError as error:
         raise TypeError(
             f"ensemble is of type {type(ensemble).__name__}, whose members have no splits to "
-            'measure; use kind="permutation", with samples.'
+            'measure; use kind="permutation" and give samples.'
         ) from error
     unknown = np.full(len(mean), np.nan)
     return _summary(ensemble, X, np.zeros((0, len(mean))), mean, unknown, "splits")
 
 
 def _of_members(ensemble: Any) -> tuple[Floats, Floats | None] | None:
-    """Shares of each member, NaN where it has no split, and the members' weights."""
+    """Shares of each member, NaN if it has no split, and the members' weights."""
     if isinstance(ensemble, BaseTree):
         return _of_trees(ensemble.forest_, ensemble._impurity), None
     if isinstance(ensemble, Ensemble):
         usual = (Ensemble.feature_importances_, BoostedEnsemble.feature_importances_)
         if type(ensemble).feature_importances_ not in usual:
-            return None  # of gradient boosting it is no mean over trees
+            return None  # in gradient boosting it is not a mean over trees
         if not isinstance(ensemble.members_, Forest | EstimatorMembers):
             return None
         votes = getattr(ensemble, "member_weights_", None)
@@ -282,7 +280,7 @@ def _of_members(ensemble: Any) -> tuple[Floats, Floats | None] | None:
 
 
 def _scikit_learn_members(ensemble: Any) -> Any:
-    """The trees of an ensemble of scikit-learn that votes with equal weights, or averages."""
+    """The trees of a scikit-learn ensemble that votes with equal weights, or averages."""
     try:
         members = adapt(ensemble)
     except (TypeError, ValueError):
@@ -304,12 +302,12 @@ def _of_trees(forest: Forest, criterion: str) -> Floats:
 
 
 def _left_out(ensemble: Any, X: Any, y: Any, sample_weight: Any, on: On) -> Mask | None:
-    """Which samples each member did not see; None where that is not known, and need not be."""
+    """Which samples each member did not see; None if unknown and not required."""
     try:
         return adapt(ensemble).out_of_bag(
             X, column_or_1d(y), sample_weight, must_verify=on == "auto"
         )
-    except (TypeError, ValueError):  # each saw all of them, or they are not the training set
+    except (TypeError, ValueError):  # each saw all of them, or it is not the training set
         if on == "auto":
             return None
         raise
@@ -320,9 +318,8 @@ def _warn_of_training_set(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> 
 
     if was_trained_on(ensemble, X, y, sample_weight):
         warn_user(
-            f"{type(ensemble).__name__} was trained on these samples, of which it knows more than "
-            "of new ones: importances by permutation are not to be trusted. Give samples that "
-            "were set aside."
+            f"{type(ensemble).__name__} was trained on these samples and knows them by heart: "
+            "importances by permutation are unreliable. Give samples it was not trained on."
         )
 
 
@@ -335,7 +332,7 @@ def _out_of_bag(
     n_repeats: int,
     random_state: RandomState,
 ) -> Importances:
-    """What shuffling costs each member on the samples that it did not see."""
+    """The error that shuffling adds to each member on the samples that it did not see."""
     target = column_or_1d(y)
     if not isinstance(ensemble, Ensemble) or not isinstance(ensemble.members_, Forest):
         weights = read_weights(sample_weight, len(target))
@@ -367,8 +364,8 @@ def _out_of_bag(
 # -- the picture -----------------------------------------------------------------------------------
 
 
-class ImportanceDisplay:
-    """Importances of the features, the greatest first, with their standard errors.
+class ImportanceDisplay(Display):
+    """Importances of the features, the largest first, with their standard errors.
 
     Parameters
     ----------
@@ -377,12 +374,9 @@ class ImportanceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     order_ : ndarray of int
-        The features that are shown, from top to bottom.
+        The features shown, from top to bottom.
     bars_ : BarContainer
         The bars.
 
@@ -401,8 +395,6 @@ class ImportanceDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
     order_: npt.NDArray[np.int64]
     bars_: Any
 
@@ -416,60 +408,37 @@ class ImportanceDisplay:
         X: Any = None,
         y: Any = None,
         *,
-        kind: Kind = "impurity",
-        on: On = "auto",
-        sample_weight: Any = None,
-        n_repeats: int | None = None,
-        random_state: RandomState = None,
-        n_jobs: int | None = None,
         n_shown: int = 20,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Measure and draw the importances of a fitted model.
 
         Parameters
         ----------
-        ensemble, X, y, kind, on, sample_weight, n_repeats, random_state, n_jobs
-            As in :func:`importances`.
+        ensemble, X, y, **options
+            As for :func:`importances`.
         n_shown : int, default=20
-            How many features are shown, at most; fewer where their names have no room.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ImportanceDisplay
-            What was drawn.
+            How many features to show at most; fewer if their names have no room.
+        <ax>
         """
-        data = importances(
-            ensemble, X, y, kind=kind, on=on, sample_weight=sample_weight, n_repeats=n_repeats,
-            random_state=random_state, n_jobs=n_jobs,
-        )  # fmt: skip
-        return cls(data).plot(ax, n_shown=n_shown)
+        return cls(importances(ensemble, X, y, **options)).plot(ax, n_shown=n_shown)
 
     def plot(self, ax: Any = None, *, n_shown: int = 20) -> Self:
         """Draw the picture.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
         n_shown : int, default=20
-            How many features are shown, at most; fewer where their names have no room.
-
-        Returns
-        -------
-        ImportanceDisplay
-            The display, with what was drawn.
+            How many features to show at most; fewer if their names have no room.
+        <ax>
         """
-        if n_shown < 1:
-            raise ValueError(f"n_shown={n_shown} is not allowed: it is 1 or more.")
+        check_positive("n_shown", n_shown)
         data = self.data
         n = min(n_shown, len(data.mean))
-        self.ax_ = ax = axes_for(type(self).__name__, ax, (_WIDTH, _BAR * n + _ELSE))
+        ax = self._begin(ax, (_WIDTH, _BAR * n + _ELSE))
         n = fitting_rows(ax, n, _ELSE)
         self.order_ = np.argsort(-data.mean, kind="stable")[:n]
-        self.figure_ = ax.figure
         scale = 1.0 if data.kind == "permutation" and data.is_regression else 100.0
         error = _INTERVAL * scale * data.standard_error[self.order_]
         is_known = bool(np.isfinite(error).all())
@@ -488,15 +457,56 @@ class ImportanceDisplay:
         shown = f" ({n} of {len(data.mean)} shown)" if n < len(data.mean) else ""
         where = {"splits": "", "out_of_bag": ", out of bag", "train": ", samples given"}
         put_title(ax, f"Importance by {data.kind}{where[data.on]}{shown}")
-        make_room(self.ax_)
-        return self
+        return self._finish()
 
     def _label(self, is_known: bool) -> str:
         data = self.data
-        bars = f"\n(lines: {_INTERVAL:g} standard errors on either side)" if is_known else ""
+        bars = f"\n(lines: \u00b1 {_INTERVAL:g} standard errors)" if is_known else ""
         if data.kind == "impurity":
-            return f"share of the decrease of impurity, %{bars}"
+            return f"share of the impurity decrease, %{bars}"
         where = "out-of-bag " if data.on == "out_of_bag" else ""
         if data.is_regression:
             return f"{where}squared error added by shuffling{bars}"
         return f"{where}error added by shuffling, %{bars}"
+
+
+def permuted_members(
+    members: Members,
+    X: Any,
+    y: npt.NDArray[Any],
+    weights: Floats,
+    out: npt.NDArray[np.bool_],
+    n_repeats: int,
+    generator: np.random.Generator,
+) -> Floats:
+    """Error added to each member on samples that it did not see, when a feature is shuffled."""
+    counted = out * weights
+    total = counted.sum(axis=1)
+
+    def errors(given: Any) -> Floats:
+        answers = members.answers(given)
+        lost = (answers != y) if members.classes is not None else (answers - y) ** 2
+        nothing = np.full(len(total), np.nan)
+        lost = (lost * counted).sum(axis=1)
+        return np.asarray(np.divide(lost, total, out=nothing, where=total > 0))
+
+    before = errors(X)
+    rows = np.flatnonzero(weights > 0)  # weight 0 means left out
+    added = np.zeros((len(total), np.shape(X)[1]))
+    for _ in range(n_repeats):
+        shuffled = np.arange(len(y))
+        shuffled[rows] = generator.permutation(rows)
+        for column in range(added.shape[1]):
+            added[:, column] += errors(_with_shuffled(X, column, shuffled)) - before
+    return added / n_repeats
+
+
+def _with_shuffled(X: Any, column: int, order: npt.NDArray[np.int64]) -> Any:
+    if hasattr(X, "iloc"):
+        changed = X.copy()
+        values = X.iloc[:, column].iloc[order].set_axis(X.index)
+        changed[X.columns[column]] = values
+        return changed
+    changed = np.array(X)
+    changed[:, column] = changed[order, column]
+    return changed

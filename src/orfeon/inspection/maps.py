@@ -1,8 +1,8 @@
-"""What a classifier decides all over a plane, and how clearly: maps on a grid of points.
+"""Maps of a plane: the class that a classifier predicts at each point of a grid, and how clearly.
 
 The leaves of axis-parallel trees are rectangles, so an ensemble of them is painted leaf by leaf
-(:mod:`orfeon.kernels.routing.paint`), which gives the same as asking it about each point, much
-sooner. All other models are asked about the points.
+(:mod:`orfeon.kernels.routing.paint`), with the same result as predicting each point, much faster.
+All other models predict the points.
 
 References
 ----------
@@ -12,8 +12,10 @@ and 4.3.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +26,12 @@ from sklearn.utils.validation import column_or_1d
 from orfeon.base import class_codes
 from orfeon.boosting.vote_sums import VoteTally, with_ties
 from orfeon.data.frames import default_name
-from orfeon.data.schema import Categories
+from orfeon.data.schema import Categories, Schema
 from orfeon.ensembles.adapter import OwnEnsemble
 from orfeon.ensembles.decision import OWN
 from orfeon.forest import Forest
-from orfeon.inspection._plane import Box, Plane, is_whole
-from orfeon.inspection._reading import members_of
+from orfeon.inspection.display import check_choice
+from orfeon.inspection.reading import members_of
 from orfeon.kernels.routing import paint
 from orfeon.members import adapt
 from orfeon.members.adapter import BareMembers, EnsembleInPipeline, FittedEstimators, Members
@@ -37,33 +39,39 @@ from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
 Of = Literal["auto", "votes", "probabilities"]
+Range = tuple[float, float]
+#: The range of each feature; None leaves it to the samples.
+Box = tuple[Range | None, Range | None]
+
+#: Points that a model predicts at once.
+_POINTS = 8192
 
 #: Weights of votes are counted in steps: all votes together have this many binary digits.
 _DIGITS = 60
-#: Ways to combine votes by which the class of most votes is decided for.
+#: Ways to combine votes that predict the class with the most votes.
 _PLAIN_VOTES = ("majority", "plurality", OWN)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClassificationMap:
-    """The class that a model decides for at each point of a grid.
+    """The class that a model predicts at each point of a grid.
 
     Parameters
     ----------
     x : ndarray of shape (n_columns,)
-        Values of the first feature, ascending; 0, 1, 2... where it is categorical.
+        Values of the first feature, ascending; 0, 1, 2... if it is categorical.
     y : ndarray of shape (n_rows,)
-        Values of the second.
+        Values of the second feature.
     codes : ndarray of int of shape (n_rows, n_columns)
-        The decisions, as indices into ``classes``; ``codes[i, j]`` is at ``(x[j], y[i])``.
+        Predictions as indices into ``classes``; ``codes[i, j]`` is at ``(x[j], y[i])``.
     classes : ndarray of shape (n_classes,)
         The classes, sorted.
     names : tuple of (str, str)
         Names of the features.
     categories : tuple of two tuples or None
-        For each feature its categories, None where it is ordered.
+        Categories of each feature, None if it is ordered.
     model : str
-        What decides, in words.
+        The model, in words.
 
     Examples
     --------
@@ -92,18 +100,7 @@ class ClassificationMap:
         return np.asarray(self.classes[self.codes])
 
     def disagreement(self, other: ClassificationMap) -> float:
-        """Share of the points at which another map has another class.
-
-        Parameters
-        ----------
-        other : ClassificationMap
-            A map on the same grid, such as that of the true classes.
-
-        Returns
-        -------
-        float
-            From 0 to 1.
-        """
+        """Share of the points at which another map on the same grid has another class."""
         if not (np.array_equal(self.x, other.x) and np.array_equal(self.y, other.y)):
             raise ValueError(
                 f"other has another grid, of {other.codes.shape[::-1]} points; the grid of this "
@@ -116,18 +113,17 @@ class ClassificationMap:
 class MarginMap(ClassificationMap):
     """How clearly a model decides at each point of a grid.
 
-    The class at a point is that of most votes, or of the highest probability. The rest is as in
-    :class:`ClassificationMap`.
+    The class at a point is the one with the most votes or the highest probability.
 
     Parameters
     ----------
     x, y, codes, classes, names, categories, model
         As in :class:`ClassificationMap`.
     margins : ndarray of shape (n_rows, n_columns)
-        With two classes the share of the votes for the first minus that for the second, from -1 to
-        1; with more, the highest share minus the next, from 0 to 1. With one class, 1.
+        With two classes the share of votes for the first minus that for the second, from -1 to 1;
+        with more, the highest share minus the second highest, from 0 to 1. With one class, 1.
     of : {"votes", "probabilities"}
-        What has been compared.
+        What was compared.
 
     Examples
     --------
@@ -153,23 +149,23 @@ def classification_map(
     room: float = 0.05,
     n_members: int | None = None,
 ) -> ClassificationMap:
-    """Decide for a class at each point of a grid over two features.
+    """Predict the class at each point of a grid over two features.
 
     Parameters
     ----------
     model : classifier, ensemble, list of fitted classifiers, or function
-        Fitted to two features; anything with ``predict``, a function that gives the classes of
+        Fitted to two features: anything with ``predict``, a function that returns the classes of
         rows, or members that vote, see :func:`orfeon.members.adapt`.
     X : array or data frame of shape (n_rows, 2), optional
-        Samples that the grid is to cover; not needed with a ``box``.
+        Samples that the grid covers; not needed with a ``box``.
     box : tuple of ((float, float), (float, float)), optional
-        Lowest and highest value of each feature. By default as in ``X``, and some room.
+        Lowest and highest value of each feature. By default those of ``X`` plus ``room``.
     grid_resolution : int or tuple of (int, int), default=300
-        Number of points along each feature. A categorical one has one for each category.
+        Number of points along each feature. A categorical one has one point per category.
     room : float, default=0.05
-        Room about ``X``, as a share of the width and height.
+        Room around ``X``, as a share of its width and height.
     n_members : int, optional
-        How many of an ensemble's members take part, the first ones; all by default.
+        Use only this many members of an ensemble, the first ones.
 
     Returns
     -------
@@ -189,9 +185,9 @@ def classification_map(
     >>> circle, square = Circle(), ((0, 1), (0, 1))
     >>> X, y = circle.sample(300, random_state=0)
     >>> model = ClassSwitchingClassifier(n_estimators=1001, random_state=0).fit(X, y)
-    >>> truth = classification_map(circle, box=square)
+    >>> known = classification_map(circle, box=square)
     >>> for n in (1, 1001):
-    ...     print(round(classification_map(model, box=square, n_members=n).disagreement(truth), 2))
+    ...     print(round(classification_map(model, box=square, n_members=n).disagreement(known), 2))
     0.3...
     0.0...
     """
@@ -217,7 +213,7 @@ def margin_map(
     n_members: int | None = None,
     of: Of = "auto",
 ) -> MarginMap:
-    """Say how clearly a model decides at each point of a grid over two features.
+    """Measure how clearly a model decides at each point of a grid over two features.
 
     Parameters
     ----------
@@ -226,8 +222,8 @@ def margin_map(
     X, box, grid_resolution, room, n_members
         As in :func:`classification_map`.
     of : {"auto", "votes", "probabilities"}, default="auto"
-        What to compare: the members' votes, or the class probabilities of the whole. "auto" is what
-        the model decides by.
+        What to compare: the members' votes, or the class probabilities of the whole model. "auto"
+        is what the model decides by.
 
     Returns
     -------
@@ -251,8 +247,7 @@ def margin_map(
     >>> found.margins[0, 2], found.margins[2, 0]
     (np.float64(1.0), np.float64(-1.0))
     """
-    if of not in ("auto", "votes", "probabilities"):
-        raise ValueError(f'of={of!r} is not allowed; use "auto", "votes" or "probabilities".')
+    check_choice("of", of, ("auto", "votes", "probabilities"))
     plane = Plane.over(model, X, box, grid_resolution, room)
     if n_members is not None:
         model = _first_members(model, n_members)
@@ -279,18 +274,16 @@ def _map_of(
     )  # fmt: skip
 
 
-# -- what a model says of the points ---------------------------------------------------------------
+# -- predictions at the points ---------------------------------------------------------------------
 
 
 class _Found(NamedTuple):
-    """The decision at each point, and its margin."""
-
     codes: npt.NDArray[Any]
     margins: Floats
 
 
 def _compared(sums: Floats, total: float) -> _Found:
-    """Decisions by the greatest of some sums (n_points, n_classes), the first of those tied."""
+    """Decisions by the largest of some sums (n_points, n_classes), the first if tied."""
     sums = with_ties(sums, total)
     if sums.shape[1] == 1:
         apart = sums[:, 0]
@@ -308,10 +301,10 @@ def _is_function(model: Any) -> bool:
 
 
 def _voters(model: Any) -> Members | None:
-    """The members, where their votes are what the model decides by."""
+    """The members, if the model decides by their votes."""
     if hasattr(model, "__sklearn_tags__") and is_regressor(model):
         raise ValueError(
-            f"model is a regressor, {type(model).__name__}; a map shows what a classifier decides."
+            f"model is a regressor, {type(model).__name__}; a map shows what a classifier predicts."
         )
     try:
         members = adapt(model)
@@ -320,12 +313,12 @@ def _voters(model: Any) -> Members | None:
     except (TypeError, ValueError):  # it has none, or they do not vote
         return None
     if members.classes is None:
-        raise ValueError("model has regressors as members; a map shows what classifiers decide.")
+        raise ValueError("model has regressors as members; a map shows what classifiers predict.")
     return members if _is_vote(members) else None
 
 
 def _is_vote(members: Members) -> bool:
-    """Whether the class of most votes, perhaps weighted ones, is what the ensemble decides for."""
+    """Whether the ensemble predicts the class with the most votes, perhaps weighted."""
     if isinstance(members, EnsembleInPipeline):
         return _is_vote(members.last)
     if isinstance(members, FittedEstimators | BareMembers):
@@ -341,7 +334,6 @@ def _is_vote(members: Members) -> bool:
 
 
 def _first_members(model: Any, n_members: int) -> Any:
-    """The same ensemble with its first members only."""
     members = adapt(model)
     if not is_whole(n_members) or not 1 <= n_members <= members.n_members:
         raise ValueError(
@@ -352,7 +344,6 @@ def _first_members(model: Any, n_members: int) -> Any:
 
 
 def _count(members: Members, plane: Plane) -> _Found:
-    """Decisions by the members' votes."""
     weights = members.member_weights
     votes = np.ones(members.n_members) if weights is None else weights
     total = float(np.abs(votes).sum())
@@ -369,7 +360,6 @@ def _count(members: Members, plane: Plane) -> _Found:
 
 
 def _forest(members: Members) -> Forest | None:
-    """The members as trees of ours."""
     if isinstance(members, BareMembers):
         inside = members.ensemble
     else:
@@ -402,7 +392,7 @@ def painted_votes(
     if not np.array_equal(weights, np.rint(weights)):
         step = float(np.exp2(np.ceil(np.log2(np.abs(weights).sum())) - _DIGITS))
     steps = np.rint(weights / step).astype(np.int64)
-    # What the others did not get, the last class did.
+    # The last class got all other votes.
     corners = np.zeros((max(forest.n_classes - 1, 0), len(y) + 1, len(x) + 1), np.int64)
     read = (*forest._words(), forest.tree_start, forest.label, steps)
     grid = (np.ascontiguousarray(x, np.float64), np.ascontiguousarray(y, np.float64))
@@ -415,11 +405,10 @@ def painted_votes(
 
 
 def _predict(model: Any, plane: Plane) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Codes of what a model predicts at the points, and the classes."""
     predict = getattr(model, "predict", model)
     if not callable(predict):
         raise TypeError(
-            f"model is of type {type(model).__name__}, which has no predict and is no function."
+            f"model is of type {type(model).__name__}, which has no predict and is not a function."
         )
     labels = np.concatenate([column_or_1d(predict(rows)) for rows in plane.blocks()])
     classes = getattr(model, "classes_", None)
@@ -430,18 +419,17 @@ def _predict(model: Any, plane: Plane) -> tuple[npt.NDArray[Any], npt.NDArray[An
 
 
 def _probabilities(model: Any, plane: Plane) -> tuple[_Found, npt.NDArray[Any]]:
-    """Decisions by class probabilities, and the classes."""
     if not hasattr(model, "predict_proba"):
         raise TypeError(
             f"model is of type {type(model).__name__}, which has no members that vote and no "
-            "predict_proba; a map of its margins cannot be made, only of its classes."
+            "predict_proba; only its classes can be mapped, not its margins."
         )
     shares = np.concatenate([np.asarray(model.predict_proba(rows)) for rows in plane.blocks()])
     return _compared(shares.astype(np.float64), 1.0), np.asarray(model.classes_)
 
 
 def _in_words(model: Any, members: Members | None) -> str:
-    """What decides, for titles."""
+    """The model, for titles."""
     if _is_function(model):
         return str(getattr(model, "__name__", ""))
     name = type(model).__name__ if members is None else members._name
@@ -449,3 +437,142 @@ def _in_words(model: Any, members: Members | None) -> str:
     if n_members is None:
         return name
     return f"{name}, {n_members} member{'s' * (n_members != 1)}"
+
+
+# -- the grid --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """A grid of points over two features, numbered row by row from the lowest."""
+
+    coordinates: tuple[Floats, Floats]
+    schema: Schema
+    frame: Any
+
+    @classmethod
+    def over(
+        cls,
+        model: Any,
+        X: Any,
+        box: Box | None,
+        grid_resolution: int | tuple[int, int],
+        room: float,
+    ) -> Self:
+        model = _one_of(model)
+        n_features = getattr(model, "n_features_in_", getattr(model, "n_features", 2))
+        if n_features != 2:
+            raise ValueError(f"model has {n_features} features; a map needs a model of two.")
+        sizes = _checked_sizes(grid_resolution)
+        schema = _schema(model, X)
+        values = None if X is None else schema.encode(X)
+        ranges = _ranges(schema, values, box, room)
+        coordinates = [
+            np.linspace(*ends, n) if its is None else np.arange(len(its), dtype=np.float64)
+            for ends, n, its in zip(ranges, sizes, schema.categories, strict=True)
+        ]
+        return cls((coordinates[0], coordinates[1]), schema, _frame(model, X))
+
+    def __len__(self) -> int:
+        return len(self.coordinates[0]) * len(self.coordinates[1])
+
+    def blocks(self) -> Iterator[Any]:
+        """The points, some at a time, as the model takes them."""
+        n_columns = len(self.coordinates[0])
+        for first in range(0, len(self), _POINTS):
+            at = np.arange(first, min(first + _POINTS, len(self)))
+            x, y = self._column(0, at % n_columns), self._column(1, at // n_columns)
+            if self.frame is None:
+                yield np.column_stack([x, y])
+            else:
+                yield self.frame({self.schema.name(0): x, self.schema.name(1): y})
+
+    def _column(self, feature: int, at: Integers) -> npt.NDArray[Any]:
+        categories = self.schema.categories[feature]
+        if categories is None:
+            return self.coordinates[feature][at]
+        return np.array(categories, dtype=object)[at]
+
+
+def is_whole(number: Any) -> bool:
+    return isinstance(number, Integral) and not isinstance(number, bool)
+
+
+def _one_of(model: Any) -> Any:
+    """One of the estimators of a list, which all have the same features."""
+    if isinstance(model, Sequence) and not isinstance(model, str) and len(model):
+        return model[0][1] if isinstance(model[0], tuple | list) else model[0]
+    return model
+
+
+def _checked_sizes(grid_resolution: Any) -> tuple[int, int]:
+    sizes = (grid_resolution,) * 2 if is_whole(grid_resolution) else grid_resolution
+    is_pair = isinstance(sizes, tuple | list) and len(sizes) == 2
+    if not is_pair or not all(is_whole(n) and n >= 2 for n in sizes):
+        raise ValueError(
+            f"grid_resolution={grid_resolution!r} is not allowed: it is a whole number of points "
+            "from 2 on, or two of them."
+        )
+    return int(sizes[0]), int(sizes[1])
+
+
+def _schema(model: Any, X: Any) -> Schema:
+    """The two features as the model knows them, or as they are in the samples."""
+    for owner in (model, getattr(model, "ensemble_", None)):  # the latter of a pruned one
+        known = getattr(owner, "schema_", None)
+        if isinstance(known, Schema):
+            return known
+    schema = Schema.ordered(2) if X is None else Schema.learn(X)
+    if schema.n_features != 2:
+        raise ValueError(f"X has {schema.n_features} columns; a map needs two.")
+    names = getattr(model, "feature_names_in_", None)
+    return schema if names is None else replace(schema, names=tuple(names))
+
+
+def _frame(model: Any, X: Any) -> Any:
+    """The type of data frame that the model takes, None for arrays."""
+    named = hasattr(model, "feature_names_in_")
+    if hasattr(X, "columns") and (named or not hasattr(model, "n_features_in_")):
+        return type(X)
+    if not named:
+        return None
+    import pandas  # the model was fitted to a data frame
+
+    return pandas.DataFrame
+
+
+def _ranges(schema: Schema, values: Floats | None, box: Box | None, room: float) -> list[Range]:
+    if not 0 <= room < np.inf:
+        raise ValueError(f"room={room} is not allowed: it is a share of the width, 0 or more.")
+    given: Box = (None, None) if box is None else box
+    if len(given) != 2 or not all(ends is None or np.shape(ends) == (2,) for ends in given):
+        raise ValueError(
+            f"box={box!r} is not allowed: it is ((x low, x high), (y low, y high)) in numbers."
+        )
+    found = []
+    for j, ends in enumerate(given):
+        name = schema.name(j)
+        if schema.categories[j] is not None:
+            ends = (0.0, 1.0)  # it has categories instead of a range
+        elif ends is None:
+            ends = _covering(None if values is None else values[:, j], name, room)
+        low, high = float(ends[0]), float(ends[1])
+        with np.errstate(over="ignore"):
+            if not (low < high and np.isfinite(high - low)):
+                raise ValueError(
+                    f"the box of {name} goes from {low:g} to {high:g}; it needs two finite "
+                    "numbers, the lower first."
+                )
+        found.append((low, high))
+    return found
+
+
+def _covering(values: Floats | None, name: str, room: float) -> Range:
+    if values is None:
+        raise ValueError(f"X and the box of {name} are missing: a map needs one or the other.")
+    present = values[~np.isnan(values)]
+    if not len(present):
+        raise ValueError(f"X has no value of {name}; set what the map covers with box=.")
+    low, high = float(present.min()), float(present.max())
+    more = room * (high - low) if high > low else 0.5
+    return low - more, high + more

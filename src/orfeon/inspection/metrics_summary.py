@@ -1,4 +1,4 @@
-"""All the usual measures of predictions in one table: of classes, and of numbers.
+"""The usual measures of predictions in one table: for classes, and for numbers.
 
 They are scikit-learn's, and the geometric mean of :mod:`orfeon.imbalance`.
 """
@@ -26,7 +26,7 @@ from sklearn.utils.multiclass import unique_labels
 from sklearn.utils.validation import check_consistent_length
 
 from orfeon.imbalance.metrics import ZeroDivision, geometric_mean
-from orfeon.inspection._reading import read_weights
+from orfeon.inspection.reading import read_weights
 from orfeon.utils.types import Floats
 
 #: Measures that each class has, and their means.
@@ -42,20 +42,20 @@ class ClassificationSummary:
     classes : ndarray of shape (n_classes,)
         The classes.
     confusion : ndarray of shape (n_classes, n_classes)
-        Weight of the samples of each class (rows) that are predicted to be of each (columns).
+        Weight of the samples of each class (rows) predicted as each class (columns).
     accuracy : float
-        Share of right predictions.
+        Share of correct predictions.
     precision, recall, f1, f_beta : ndarray of shape (n_classes,)
         Of each class against all others.
     beta : float
-        How many times as much recall matters as precision in ``f_beta``.
+        How many times as important recall is as precision in ``f_beta``.
     matthews : float
         Matthews' correlation coefficient, for any number of classes.
     geometric_mean : float
-        The geometric mean g of the recalls, of the classes that are there or predicted.
+        The geometric mean g of the recalls of the classes that occur or are predicted.
     auc : ndarray of shape (n_classes,)
-        Area below the curve of each class against all others; NaN without scores, and of a class
-        that has no samples or all of them.
+        Area under the ROC curve of each class against all others; NaN without scores, and for a
+        class with no samples or with all of them.
 
     Examples
     --------
@@ -88,33 +88,11 @@ class ClassificationSummary:
         return np.asarray(self.confusion.sum(axis=1), dtype=np.float64)
 
     def macro(self, measure: str) -> float:
-        """Plain mean of a measure over the classes.
-
-        Parameters
-        ----------
-        measure : {"precision", "recall", "f1", "f_beta", "auc"}
-            Which.
-
-        Returns
-        -------
-        float
-            The mean; classes in which it is not defined (NaN) are left out.
-        """
+        """Unweighted mean of a measure, such as "f1", over the classes where it is defined."""
         return self._mean(measure, np.ones(len(self.classes)))
 
     def weighted(self, measure: str) -> float:
-        """Mean of a measure over the classes, weighted by their support.
-
-        Parameters
-        ----------
-        measure : {"precision", "recall", "f1", "f_beta", "auc"}
-            Which.
-
-        Returns
-        -------
-        float
-            The mean; classes in which it is not defined (NaN) are left out.
-        """
+        """Mean of a measure over the classes where it is defined, weighted by their support."""
         return self._mean(measure, self.support)
 
     def _mean(self, measure: str, weights: Floats) -> float:
@@ -127,13 +105,7 @@ class ClassificationSummary:
         return float(np.average(values[known], weights=weights[known])) if known.any() else np.nan
 
     def as_dict(self) -> dict[str, float]:
-        """The measures that are numbers, means over classes included.
-
-        Returns
-        -------
-        dict of str to float
-            By name, such as "accuracy" and "macro f1".
-        """
+        """The measures that are numbers by name, such as "accuracy" and "macro f1"."""
         found = {
             "accuracy": self.accuracy, "error": self.error, "matthews": self.matthews,
             "geometric mean": self.geometric_mean,
@@ -178,39 +150,38 @@ def classification_summary(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> ClassificationSummary:
-    """All the usual measures of predicted classes.
+    """The usual measures of predicted classes.
 
     Parameters
     ----------
     y_true : array of shape (n_rows,)
         The classes.
     y_pred : array of shape (n_rows,)
-        The classes predicted.
+        The predicted classes.
     y_score : array of shape (n_rows,) or (n_rows, n_classes), optional
-        Scores of the second of two classes, or of each class: the greater the more probable. They
-        are for the areas below the curves.
+        Scores of the second of two classes, or of each class, for the areas under the curves;
+        higher is more likely.
     beta : float, default=1.0
-        How many times as much recall matters as precision in ``f_beta``.
+        How many times as important recall is as precision in ``f_beta``.
     classes : array of shape (n_classes,), optional
-        All classes, in the order of the columns of ``y_score``; by default those that are found,
-        sorted.
+        All classes, in the order of the columns of ``y_score``; by default those found, sorted.
     sample_weight : array of shape (n_rows,), optional
-        Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+        Sample weights: 0 is the same as leaving a sample out, 2 as giving it twice.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        What is 0/0, such as the precision of a class that is never predicted: a number, or 0 with
+        Value of 0/0, such as the precision of a class that is never predicted: a number, or 0 with
         a warning.
 
     Returns
     -------
     ClassificationSummary
-        The measures; printed, a table.
+        The measures; prints as a table.
 
     Examples
     --------
     >>> from orfeon.inspection import classification_summary
     >>> y = ["ill", "ill", "well", "well", "well"]
-    >>> said = ["ill", "well", "well", "well", "well"]
-    >>> print(classification_summary(y, said, [0.2, 0.6, 0.7, 0.9, 0.8]))
+    >>> predicted = ["ill", "well", "well", "well", "well"]
+    >>> print(classification_summary(y, predicted, [0.2, 0.6, 0.7, 0.9, 0.8]))
               precision     recall         F1        AUC     weight
     ill          1.0000     0.5000     0.6667     1.0000          2
     well         0.7500     1.0000     0.8571     1.0000          3
@@ -223,13 +194,13 @@ def classification_summary(
     strange = set(np.append(true, predicted).tolist()) - set(found.tolist())
     if strange:
         raise ValueError(
-            f"classes={found.tolist()} lacks {strange.pop()!r}, which y_true or y_pred has."
+            f"classes={found.tolist()} lacks {strange.pop()!r}, which is in y_true or y_pred."
         )
     given: dict[str, Any] = {"labels": found, "sample_weight": weights}
     precision, recall, f1, _ = precision_recall_fscore_support(
         true, predicted, average=None, zero_division=zero_division, **given
     )
-    # Of the same 0/0 nobody need be warned twice.
+    # Do not warn twice about the same 0/0.
     quiet = 0.0 if zero_division == "warn" else zero_division
     f_beta = precision_recall_fscore_support(
         true, predicted, beta=beta, average=None, zero_division=quiet, **given
@@ -263,7 +234,7 @@ class RegressionSummary:
     mean_absolute_error : float
         MAE.
     r2 : float
-        The share of the variance of the targets that is explained; NaN for one sample.
+        Share of the variance of the targets that is explained; NaN for one sample.
 
     Examples
     --------
@@ -278,13 +249,7 @@ class RegressionSummary:
     r2: float
 
     def as_dict(self) -> dict[str, float]:
-        """The measures by name.
-
-        Returns
-        -------
-        dict of str to float
-            By name.
-        """
+        """The measures by name."""
         return {
             "mean squared error": self.mean_squared_error,
             "root mean squared error": self.root_mean_squared_error,
@@ -300,16 +265,16 @@ class RegressionSummary:
 
 
 def regression_summary(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> RegressionSummary:
-    """All the usual measures of predicted numbers.
+    """The usual measures of predicted numbers.
 
     Parameters
     ----------
     y_true : array of shape (n_rows,)
         The targets.
     y_pred : array of shape (n_rows,)
-        The numbers predicted.
+        The predicted numbers.
     sample_weight : array of shape (n_rows,), optional
-        Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+        Sample weights: 0 is the same as leaving a sample out, 2 as giving it twice.
 
     Returns
     -------
@@ -332,34 +297,33 @@ def regression_summary(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -
 def _read(
     y_true: Any, y_pred: Any, sample_weight: Any
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats, npt.NDArray[np.bool_]]:
-    """Truth, predictions and weights of the rows that count, and which these are."""
+    """Labels, predictions and weights of the rows that count, and which these are."""
     check_consistent_length(y_true, y_pred)
     true, predicted = column_or_1d(y_true), column_or_1d(y_pred)
     for values, name in ((true, "y_true"), (predicted, "y_pred")):
         assert_all_finite(values, input_name=name)
     if not len(true):
-        raise ValueError("y_true has no values; measures need at least one sample.")
+        raise ValueError("y_true is empty; give at least one sample.")
     weights = read_weights(sample_weight, len(true))
     counts = weights > 0
     return true[counts], predicted[counts], weights[counts], counts
 
 
 def _quietly(score: Any, *labels: npt.NDArray[Any], **given: Any) -> Any:
-    """A measure of labels, without a warning where they are all of one class."""
+    """A measure of labels, without a warning if they are all of one class."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "A single label was found", UserWarning)
         return score(*labels, **given)
 
 
 def _read_scores(y_score: Any, n_rows: int, n_classes: int) -> Floats:
-    """Scores of each class."""
     scores = np.asarray(y_score, dtype=np.float64)
     if scores.ndim == 1 and n_classes == 2:
         scores = np.column_stack([-scores, scores])
     if scores.shape != (n_rows, n_classes):
         raise ValueError(
-            f"y_score has shape {scores.shape}; ({n_rows}, {n_classes}) is expected, a column for "
-            "each class, or one score for each row where there are two classes."
+            f"y_score has shape {scores.shape}; ({n_rows}, {n_classes}) is expected, a column per "
+            "class, or one score per row with two classes."
         )
     assert_all_finite(scores, input_name="y_score")
     return scores
@@ -368,7 +332,7 @@ def _read_scores(y_score: Any, n_rows: int, n_classes: int) -> Floats:
 def _areas(
     true: npt.NDArray[Any], scores: Floats | None, weights: Floats, classes: npt.NDArray[Any]
 ) -> Floats:
-    """Area below the curve of each class against all others."""
+    """Area under the curve of each class against all others."""
     areas = np.full(len(classes), np.nan)
     if scores is None:
         return areas

@@ -1,4 +1,4 @@
-"""Many maps beside each other: models against data, or sizes of one ensemble against data.
+"""Several maps beside each other: models against data, or sizes of one ensemble against data.
 
 References
 ----------
@@ -15,7 +15,17 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from orfeon.inspection._map_drawing import (
+from orfeon.inspection.display import Display, check_choice
+from orfeon.inspection.maps import (
+    Box,
+    ClassificationMap,
+    MarginMap,
+    Plane,
+    classification_map,
+    is_whole,
+    margin_map,
+)
+from orfeon.inspection.maps_display import (
     STRONG_GROUND,
     TRUE,
     draw_border,
@@ -25,8 +35,6 @@ from orfeon.inspection._map_drawing import (
     margin_scale,
     on_same_grid,
 )
-from orfeon.inspection._plane import Box, Plane, is_whole
-from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_map, margin_map
 from orfeon.rendering.figure import inches, new_figure
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.rendering.texts import columns_of, fitting_size, in_lines, plain
@@ -35,7 +43,7 @@ from orfeon.utils.types import Floats
 
 Kind = Literal["classes", "margins"]
 
-#: Width in inches of a new figure, and what of it is beside the maps, and above and below them.
+#: Width in inches of a new figure, and what is beside the maps, and above and below them.
 _WIDTH, _BESIDE, _ABOVE = 7.0, 0.35, 0.85
 #: Width in inches of a scale, with its name.
 _SCALE = 0.8
@@ -50,12 +58,12 @@ class MapMosaic:
     Parameters
     ----------
     maps : tuple of tuples of ClassificationMap
-        The rows of the mosaic; :class:`MarginMap` where margins are shown.
+        The rows of the mosaic; :class:`MarginMap` if margins are shown.
     row_names : tuple of str
-        What each row has in common.
+        Names of the rows.
     column_names : tuple of str
-        What each column has in common.
-    truth : ClassificationMap, optional
+        Names of the columns.
+    true_classes : ClassificationMap, optional
         The true classes.
 
     See Also
@@ -92,7 +100,7 @@ class MapMosaic:
 
     @property
     def errors(self) -> Floats:
-        """Share of the points of each map whose class is wrong; NaN without the truth."""
+        """Share of wrong points of each map; NaN if the true classes are unknown."""
         known = self.true_classes
         return np.array([
             [np.nan if known is None else one.disagreement(known) for one in row]
@@ -111,21 +119,21 @@ def map_mosaic(
     grid_resolution: int | tuple[int, int] = 300,
     room: float = 0.05,
 ) -> MapMosaic:
-    """Fit models to data sets of two features and map what they decide.
+    """Fit models to data sets of two features and map what they predict.
 
     Parameters
     ----------
     models : dict of str to classifier, or a classifier
-        One column for each; clones are fitted. With ``n_members``, one ensemble.
+        One column per model; clones are fitted. With ``n_members``, one ensemble.
     data : dict of str to (X, y), or list of (X, y)
-        One row for each; those of a list are named for the number of their samples.
+        One row per data set; those of a list are named after their number of samples.
     n_members : list of int, optional
-        One column for each number of members. The ensemble is fitted once to each data set, with
-        the largest number, and its first members make the smaller ones.
+        One column per number of members. The ensemble is fitted once to each data set, with the
+        largest number, and its first members make the smaller ones.
     kind : {"classes", "margins"}, default="classes"
         What is mapped.
-    truth : object, optional
-        What knows the true classes, such as a problem of :mod:`orfeon.datasets`; anything that
+    true_classes : object, optional
+        What predicts the true classes, such as a problem of :mod:`orfeon.datasets`; anything that
         :func:`classification_map` takes.
     box, grid_resolution, room
         As in :func:`classification_map`; by default the box covers all the data.
@@ -142,14 +150,13 @@ def map_mosaic(
     >>> from orfeon.inspection import map_mosaic
     >>> models = {"tree": CARTClassifier(), "bag": BaggingClassifier(n_estimators=101)}
     >>> data = [Circle().sample(n, random_state=0) for n in (100, 1000)]
-    >>> mosaic = map_mosaic(models, data, truth=Circle(), grid_resolution=100)
+    >>> mosaic = map_mosaic(models, data, true_classes=Circle(), grid_resolution=100)
     >>> mosaic.row_names, mosaic.column_names
     (('100 samples', '1000 samples'), ('tree', 'bag'))
     >>> mosaic.errors.shape, bool((mosaic.errors[1] < mosaic.errors[0]).all())
     ((2, 2), True)
     """
-    if kind not in ("classes", "margins"):
-        raise ValueError(f'kind={kind!r} is not allowed; use "classes" or "margins".')
+    check_choice("kind", kind, ("classes", "margins"))
     named = _named_data(data)
     estimators = dict(models) if isinstance(models, Mapping) else {type(models).__name__: models}
     if n_members is not None:
@@ -185,10 +192,7 @@ def _named_data(data: Any) -> dict[str, tuple[Any, Any]]:
         for X, y in data:
             name = f"{_num_samples(X)} samples"
             if name in named:
-                raise ValueError(
-                    f"data has two sets of {name}, and nothing to tell them apart by; give a dict "
-                    "with their names."
-                )
+                raise ValueError(f"data has two sets of {name}; give a dict with their names.")
             named[name] = (X, y)
     if not named:
         raise ValueError("data is empty; give at least one pair (X, y).")
@@ -206,13 +210,12 @@ def _check_sizes(n_members: Any, estimators: Mapping[str, Any]) -> None:
 
 
 def _with_members(model: Any, n_members: int) -> Any:
-    """A clone that will have as many members."""
     parameter = getattr(model, "_size_parameter", "n_estimators")
     return clone(model).set_params(**{parameter: n_members})
 
 
 def _common_box(tables: list[Any], room: float) -> Box:
-    """The box that covers several sets of samples; None where a feature has categories."""
+    """The box that covers several sets of samples; None for a categorical feature."""
     planes = [Plane.over(None, X, None, 2, 0.0) for X in tables]
     box: list[tuple[float, float] | None] = []
     for j in range(2):
@@ -225,7 +228,7 @@ def _common_box(tables: list[Any], room: float) -> Box:
     return box[0], box[1]
 
 
-class MapMosaicDisplay:
+class MapMosaicDisplay(Display):
     """Maps in rows and columns.
 
     Parameters
@@ -236,7 +239,7 @@ class MapMosaicDisplay:
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes of shape (n_rows, n_columns)
-        Where the maps were drawn.
+        The axes of the maps.
     figure_ : matplotlib Figure
         Their figure.
 
@@ -250,7 +253,7 @@ class MapMosaicDisplay:
     >>> data = [Diagonal().sample(n, random_state=0) for n in (30, 300)]
     >>> model = ClassSwitchingClassifier(random_state=0)
     >>> display = MapMosaicDisplay.from_estimator(
-    ...     model, data, n_members=[1, 11, 101], truth=Diagonal()
+    ...     model, data, n_members=[1, 11, 101], true_classes=Diagonal()
     ... )
     >>> [ax.get_title() for ax in display.axes_[0]]
     ['1 member', '11 members', '101 members']
@@ -258,7 +261,6 @@ class MapMosaicDisplay:
     """
 
     axes_: npt.NDArray[Any]
-    figure_: Any
 
     def __init__(self, mosaic: MapMosaic) -> None:
         self.mosaic = mosaic
@@ -269,34 +271,26 @@ class MapMosaicDisplay:
         models: Any,
         data: Mapping[str, tuple[Any, Any]] | Sequence[tuple[Any, Any]],
         *,
-        n_members: Sequence[int] | None = None,
-        kind: Kind = "classes",
-        true_classes: Any = None,
-        box: Box | None = None,
-        grid_resolution: int | tuple[int, int] = 300,
-        room: float = 0.05,
         figure: Any = None,
+        **options: Any,
     ) -> Self:
-        """Fit models to data sets of two features and draw what they decide.
+        """Fit models to data sets of two features and draw what they predict.
 
         Parameters
         ----------
-        models, data, n_members, kind, truth, box, grid_resolution, room
-            As in :func:`map_mosaic`.
+        models, data, **options
+            As for :func:`map_mosaic`.
         figure : matplotlib Figure or SubFigure, optional
             Where to draw; a new figure by default.
 
         Returns
         -------
         MapMosaicDisplay
-            What was drawn.
+            The display, drawn.
         """
-        return cls(map_mosaic(
-            models, data, n_members=n_members, kind=kind, true_classes=true_classes, box=box,
-            grid_resolution=grid_resolution, room=room,
-        )).plot(figure)  # fmt: skip
+        return cls(map_mosaic(models, data, **options)).plot(figure)
 
-    def plot(
+    def plot(  # type: ignore[override]  # it has many axes, and needs a figure for them
         self,
         figure: Any = None,
         *,
@@ -312,18 +306,18 @@ class MapMosaicDisplay:
         figure : matplotlib Figure or SubFigure, optional
             Where to draw; a new figure by default.
         title : str, optional
-            The title; by default it says what the maps show, and an empty one is left out.
+            The title; by default it describes the maps. An empty one is left out.
         border : bool, default=False
             Whether to draw the border between classes, which hides small maps that change often.
         errors : bool, default=True
-            Whether to write on each map how much of it is wrong, where the truth is known.
+            Whether to write on each map how much of it is wrong, if the true classes are known.
         legend : bool, default=True
             Whether to draw the legend, or the scale of the margins.
 
         Returns
         -------
         MapMosaicDisplay
-            The display, with what was drawn.
+            The display, drawn.
         """
         n_rows, n_columns = len(self.mosaic.row_names), len(self.mosaic.column_names)
         if figure is None:
@@ -357,19 +351,19 @@ class MapMosaicDisplay:
 
     @property
     def _has_scale(self) -> bool:
-        """Whether one scale says what the colours of all maps stand for."""
+        """Whether one scale explains the colours of all maps."""
         one = self.mosaic.maps[0][0]
         return isinstance(one, MarginMap) and len(one.classes) == 2
 
     @property
     def _compared(self) -> str:
-        """What margins are of, in one map or another."""
+        """What the margins are of, in one map or another."""
         maps = (one for row in self.mosaic.maps for one in row)
         return " or ".join(sorted({one.of for one in maps if isinstance(one, MarginMap)})[::-1])
 
     @property
     def _side(self) -> float:
-        """Inches that a map has, roughly."""
+        """Approximate size of a map in inches."""
         width, height = inches(self.figure_)
         width -= _BESIDE + _SCALE * self._has_scale
         n_rows, n_columns = self.axes_.shape
@@ -400,7 +394,7 @@ class MapMosaicDisplay:
 
     def _title(self) -> str:
         is_clear = isinstance(self.mosaic.maps[0][0], MarginMap)
-        says = "How clearly each point is decided" if is_clear else "Class decided at each point"
+        says = "How clearly each point is decided" if is_clear else "Class predicted at each point"
         names = {one.model.split(",")[0] for row in self.mosaic.maps for one in row} - {""}
         return f"{says} by {names.pop()}" if len(names) == 1 else says
 

@@ -1,6 +1,6 @@
-"""What theory says of a vote: class-switching ensembles and Condorcet's juries.
+"""Theory of votes: class-switching ensembles and Condorcet's juries.
 
-Members trained to zero error on labels switched at random err on the training set exactly where
+Members trained to zero error on randomly switched labels err on the training set exactly where
 their labels were switched, independently of each other and of the data. The errors of their vote
 and its margins then follow from counting alone.
 
@@ -14,12 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom, poisson
 
+from orfeon.inspection.display import check_positive
+from orfeon.members.votes import Selection
+from orfeon.rendering.figure import width_of
 from orfeon.utils.types import Floats, Integers
 
 Sizes = Sequence[int] | npt.NDArray[np.integer[Any]]
@@ -45,8 +48,8 @@ def condorcet_error(member_error: float, n_members: int | Sizes) -> float | Floa
     Returns
     -------
     float or ndarray
-        Probability that the vote is wrong: the binomial tail. A tied vote, possible at even sizes,
-        is decided by tossing a coin, so half of its probability counts.
+        Probability that the vote is wrong: the binomial tail. A tie, possible at even sizes, is
+        decided by a coin toss, so half of its probability counts.
 
     Examples
     --------
@@ -69,7 +72,7 @@ def switching_error(switch_rate: float, n_members: Sizes, n_classes: int = 2) ->
 def switching_error(
     switch_rate: float, n_members: int | Sizes, n_classes: int = 2
 ) -> float | Floats:
-    """Training error of a class-switching ensemble, whatever the data.
+    """Training error of a class-switching ensemble, for any data.
 
     Parameters
     ----------
@@ -80,19 +83,19 @@ def switching_error(
         Sizes of the ensemble.
     n_classes : int, default=2
         Number of classes. Each member is right with probability ``1 - switch_rate``; when wrong,
-        it votes for any other class alike.
+        it votes for each other class equally often.
 
     Returns
     -------
     float or ndarray
-        Probability that the vote is wrong on a training sample. A tied vote is decided at random
-        among the tied classes, so with two classes half of its probability counts.
+        Probability that the vote is wrong on a training sample. A tie is decided at random among
+        the tied classes, so with two classes half of its probability counts.
 
     Notes
     -----
-    With two classes it is the binomial tail. With more it is computed exactly too, by counting
-    the ways in which the other classes can share the remaining votes; rounding leaves an absolute
-    error below 1e-12, so that smaller results mean zero.
+    With two classes it is the binomial tail. With more it is exact too, by counting the ways in
+    which the other classes can share the remaining votes; rounding leaves an absolute error below
+    1e-12, so smaller results mean zero.
 
     Examples
     --------
@@ -126,9 +129,9 @@ def switching_error_curve(
     Returns
     -------
     sizes : ndarray of shape (max_members,)
-        Sizes from 1 on.
+        Sizes 1, 2, ...
     errors : ndarray of shape (max_members,)
-        The error at each size, as :func:`switching_error` gives it.
+        The error at each size, see :func:`switching_error`.
 
     Examples
     --------
@@ -189,12 +192,12 @@ def switching_margin_distribution(
     n_members : int
         Size of the ensemble.
     margins : array-like
-        Where it is wanted.
+        Margins.
 
     Returns
     -------
     ndarray of the shape of margins
-        Probability that a sample's margin is at most this.
+        Probability that a sample's margin is at most each of them.
 
     Examples
     --------
@@ -204,7 +207,7 @@ def switching_margin_distribution(
     """
     _check_rate(switch_rate, 2)
     size = int(_sizes(n_members)[0])
-    # A margin of the ensemble itself must not fall below its step by rounding.
+    # Rounding must not move a possible margin below its own step.
     right = np.floor(size * (1.0 + np.asarray(margins, dtype=np.float64)) / 2.0 + 1e-9)
     return np.asarray(binom.sf(size - right - 1, size, switch_rate))
 
@@ -240,11 +243,11 @@ def _probability_to_lose(votes: int, rest: Integers, n_others: int) -> Floats:
     if votes == 0:
         return np.ones(len(rest))
     loses = np.zeros(len(rest))
-    # At most this, for one of them needs as many votes; mostly it is nothing and saves the work.
+    # An upper bound, as one of them needs as many votes; mostly it is zero and saves the work.
     at_most = n_others * binom.sf(votes - 1, rest, 1.0 / n_others)
     left = np.flatnonzero(at_most > _NEGLIGIBLE)
     while len(left):
-        # Poisson counts of a mean near the rest, lest probabilities underflow far from it.
+        # Poisson counts with a mean near the rest: far from it probabilities underflow.
         near = rest[left] <= rest[left[0]] + 10.0 * np.sqrt(rest[left[0]])
         block, left = left[near], left[~near]
         loses[block] = 1.0 - _probability_to_win(votes, rest[block], n_others)
@@ -252,14 +255,14 @@ def _probability_to_lose(votes: int, rest: Integers, n_others: int) -> Floats:
 
 
 def _probability_to_win(votes: int, rest: Integers, n_others: int) -> Floats:
-    """Probability that no other class gets more votes, and that the draw decides well in a tie.
+    """Probability that no other class gets more votes, and that a tie is drawn in its favour.
 
     Votes shared at random are Poisson counts whose sum is known. Those that are below a limit
     have a truncated generating polynomial, and its powers count several classes together.
     """
     mean = float(rest.mean()) / n_others
     count = poisson.pmf(np.arange(votes + 1), mean)
-    # Counts that never occur are left out of the polynomial, or large votes would take long.
+    # Leave negligible counts out of the polynomial: with many votes it would take long.
     lowest = min(int(np.argmax(count > 1e-40)), votes - 1)
     below, level = count[lowest:-1], float(count[-1])
     wins = np.zeros(len(rest))
@@ -292,5 +295,52 @@ def _sizes(n_members: int | Sizes) -> Integers:
 
 
 def _like(n_members: int | Sizes, errors: Floats) -> float | Floats:
-    """One number for one size, an array for several."""
     return errors if np.ndim(n_members) else float(errors[0])
+
+
+# -- curves for pictures ---------------------------------------------------------------------------
+
+#: Width in points that two pictures side by side need.
+_SIDE_BY_SIDE = 330.0
+#: Sizes of a curve, at most.
+_MOST_SIZES = 120
+
+
+class Curve(NamedTuple):
+    """Errors, or shares, at some sizes or margins."""
+
+    x: npt.NDArray[Any]
+    y: Floats
+
+
+def odd_sizes(most: int) -> Integers:
+    """Odd sizes of an ensemble, all or about as many as a picture can show."""
+    check_positive("max_members", most)
+    every = np.arange(1, most + 1, 2)
+    if len(every) <= _MOST_SIZES:
+        return every
+    # More of the small ones, as the axis may be logarithmic.
+    return every[np.unique(np.geomspace(1, len(every), _MOST_SIZES).round().astype(np.int64) - 1)]
+
+
+def vote_errors(votes: Selection, sizes: Integers) -> Floats:
+    """Errors of unweighted votes of the first members; half of a tie counts."""
+    counts = np.zeros((votes.n_samples, votes.n_classes))
+    rows, errors, done = np.arange(votes.n_samples), [], 0
+    for size in sizes:
+        for answers in votes.answers[done:size]:
+            counts[rows, answers] += 1
+        done = int(size)
+        is_top = counts == counts.max(axis=1, keepdims=True)
+        right = is_top[rows, votes.y] / is_top.sum(axis=1)
+        errors.append(1.0 - right @ votes.weights / votes.total_weight)
+    return np.array(errors)
+
+
+def split_axes(ax: Any) -> tuple[Any, Any]:
+    """Two axes in place of one: side by side, or stacked where it is narrow."""
+    figure, room = ax.figure, ax.get_subplotspec()
+    shape = (1, 2) if width_of(ax) >= _SIDE_BY_SIDE else (2, 1)
+    grid = room.subgridspec(*shape)
+    ax.remove()
+    return figure.add_subplot(grid[0]), figure.add_subplot(grid[1])

@@ -1,9 +1,9 @@
 """Margins: by how many votes an ensemble is right.
 
 The margin of a sample is the weight of the votes for its class minus that of the votes for the
-wrong class with most of them, as a share of all votes: 1 where all members are right, -1 where all
-agree on a wrong class. Boosting goes on to raise the least margins when no training error is left.
-The edge is the share of the votes that is wrong, whatever the class.
+wrong class with the most votes, as a share of all votes: 1 where all members are right, -1 where
+all agree on one wrong class. Boosting keeps raising the smallest margins after the training error
+is zero. The edge is the share of votes that is wrong, for any class.
 
 References
 ----------
@@ -15,21 +15,26 @@ Breiman (1999). Prediction games and arcing algorithms. Neural Computation 11(7)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
-from orfeon.inspection._reading import read_class_votes
+from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.documentation import documented
+from orfeon.inspection.reading import named_ensembles, read_class_votes
 from orfeon.members.votes import NO_VOTE, On, Selection, Source, read_selection, whole_weights
+from orfeon.rendering.figure import look_of, put_legend, put_title
+from orfeon.rendering.palette import INK
+from orfeon.rendering.texts import plain
 from orfeon.utils.types import Floats, Integers
 
 Sizes = Sequence[int] | npt.NDArray[np.integer[Any]]
 
-#: Margins that differ by less are the same.
+#: Margins that differ by less are equal.
 _ROUNDING = 1e-12
 
 
@@ -40,13 +45,13 @@ class Margins:
     Parameters
     ----------
     margins : ndarray of shape (n_rows,)
-        From -1 to 1; NaN on rows that have no weight, or no vote.
+        From -1 to 1; NaN on rows without weight or without a vote.
     edges : ndarray of shape (n_rows,)
         Share of the votes that is wrong, from 0 to 1; NaN on the same rows.
     weights : ndarray of shape (n_rows,)
         Sample weights.
     n_members : int
-        How many members vote.
+        Number of members.
 
     Examples
     --------
@@ -70,32 +75,20 @@ class Margins:
 
     @property
     def minimum(self) -> float:
-        """The least margin of a sample that counts; NaN where none does."""
+        """The smallest margin of a sample that counts; NaN if none does."""
         counts = self._counts
         return float(self.margins[counts].min()) if counts.any() else float("nan")
 
     @property
     def mean(self) -> float:
-        """The mean margin, weighted; NaN where no sample counts."""
+        """The weighted mean margin; NaN if no sample counts."""
         counts = self._counts
         if not counts.any():
             return float("nan")
         return float(np.average(self.margins[counts], weights=self.weights[counts]))
 
     def share_at_most(self, at: npt.ArrayLike) -> Floats:
-        """The cumulative distribution of the margins.
-
-        Parameters
-        ----------
-        at : array
-            Margins.
-
-        Returns
-        -------
-        ndarray of the shape of at
-            Share of the weight of the samples whose margin is at most this; NaN where no sample
-            counts.
-        """
+        """Share of the sample weight with a margin of at most each value; NaN if none counts."""
         values, shares = self.steps()
         wanted = np.asarray(at, dtype=np.float64) + _ROUNDING
         if not len(values):
@@ -104,15 +97,7 @@ class Margins:
         return np.asarray(np.concatenate([[0.0], shares])[below])
 
     def steps(self) -> tuple[Floats, Floats]:
-        """The cumulative distribution, step by step.
-
-        Returns
-        -------
-        values : ndarray of shape (n_steps,)
-            The margins that occur, ascending.
-        shares : ndarray of shape (n_steps,)
-            Share of the weight of the samples whose margin is at most each; the last is 1.
-        """
+        """The margins that occur, ascending, and the share of weight up to each; the last is 1."""
         counts = self._counts
         values, place = np.unique(self.margins[counts], return_inverse=True)
         cumulated = np.cumsum(np.bincount(place, self.weights[counts]))
@@ -126,7 +111,7 @@ class MarginDistribution:
     Parameters
     ----------
     stages : tuple of Margins
-        Those of the first few members, of more, and so on.
+        Margins with the first few members, with more, and so on.
 
     Examples
     --------
@@ -145,30 +130,20 @@ class MarginDistribution:
 
     @property
     def sizes(self) -> Integers:
-        """How many members vote at each stage."""
+        """Number of members at each stage."""
         return np.array([stage.n_members for stage in self.stages], dtype=np.int64)
 
     @property
     def minimum(self) -> Floats:
-        """The least margin at each stage."""
+        """The smallest margin at each stage."""
         return np.array([stage.minimum for stage in self.stages])
 
     def share_at_most(self, at: npt.ArrayLike) -> Floats:
-        """The cumulative distribution of the margins, at each stage.
-
-        Parameters
-        ----------
-        at : array of shape (n_points,)
-            Margins.
-
-        Returns
-        -------
-        ndarray of shape (n_sizes, n_points)
-            Share of the weight of the samples whose margin is at most this.
-        """
+        """Share of the weight of samples with a margin of at most each value, a row per stage."""
         return np.array([stage.share_at_most(at) for stage in self.stages])
 
 
+@documented()
 def margins(
     members_or_votes: Any,
     X: Any = None,
@@ -183,33 +158,22 @@ def margins(
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_rows), fitted ensemble or list of estimators
-        Labels that each member votes for; or the ensemble, of ours or scikit-learn's, with ``X``.
-        Members of boosted ensembles vote with their weights.
-    X : array or data frame of shape (n_rows, n_features), optional
-        The samples, when an ensemble is given.
-    y : array of shape (n_rows,)
-        Their classes.
-    sample_weight : array of shape (n_rows,), optional
-        Their weights: 0 is the same as leaving a sample out, 2 as giving it twice.
-    on : {"train", "out_of_bag"}, default="train"
-        Whether all members vote on all samples, or only on those they were not trained on; then
-        ``X``, ``y`` and ``sample_weight`` are the training set.
-    no_vote : optional
-        What stands in a matrix of votes for a member that does not vote. A margin is a share of the
-        votes that there are.
+    <votes>
+    <weights>
+    <on>
     member_weights : array of shape (n_members,), optional
-        Weights of the members in a matrix of votes; all the same by default.
+        Weights of the members in a matrix of votes; equal by default. Boosted ensembles have their
+        own.
 
     Returns
     -------
     Margins
-        Of each row.
+        Margins and edges of each sample, as shares of the votes it gets.
 
     See Also
     --------
     margin_distribution : The same for the first members.
-    orfeon.inspection.switching_margins : What theory says of class-switching ensembles.
+    orfeon.inspection.switching_margins : Theory for class-switching ensembles.
 
     Examples
     --------
@@ -244,17 +208,15 @@ def margin_distribution(
 
     Parameters
     ----------
-    members_or_votes, X, y
+    members_or_votes, X, y, sample_weight, on, no_vote, member_weights
         As for :func:`margins`.
     sizes : sequence of int, or "whole", optional
-        Numbers of members; by default 10, 100, 1000 and so on as far as there are as many, and all.
-    sample_weight, on, no_vote, member_weights
-        As for :func:`margins`.
+        Numbers of members; by default 10, 100, 1,000 and so on, and all.
 
     Returns
     -------
     MarginDistribution
-        Margins at each size, in ascending order.
+        Margins at each size, ascending.
 
     Examples
     --------
@@ -302,12 +264,12 @@ def _check_sizes(sizes: Sizes | Literal["whole"] | None, n_members: int) -> list
 def _read(
     given: Any, X: Any, y: Any, sample_weight: Any, on: On, no_vote: Any, member_weights: Any
 ) -> tuple[Selection, Integers, int]:
-    """Votes on the rows that count, which rows these are, and how many there are in all."""
+    """Votes on the rows that count, their indices, and the number of all rows."""
     if member_weights is not None and X is not None:
         raise ValueError(
             "member_weights is for a matrix of votes; an ensemble knows the weights of its members."
         )
-    # Rows on which nobody votes are kept when the votes are read first, and left out then.
+    # Read all votes first: rows on which no member votes out of bag must be kept.
     first: On = "train" if on == "out_of_bag" and X is not None else on
     source = read_class_votes(given, X, y, sample_weight, what="margins", on=first, no_vote=no_vote)
     if member_weights is not None:
@@ -331,7 +293,7 @@ def _rows_that_count(
         return rows
     if source.ensemble is not None:
         return np.asarray(rows[(source.ensemble.answers(X)[:, rows] >= 0).any(axis=0)])
-    # Read with their numbers as weights, the rows that are left tell who they are.
+    # Read with row numbers as weights, so that the rows that are kept can be identified.
     numbers = np.zeros(n_rows)
     numbers[rows] = rows + 1
     return read_selection(given, y, numbers, no_vote=no_vote).weights - 1
@@ -355,3 +317,148 @@ def _grow(selection: Selection, sizes: list[int]) -> Iterator[tuple[int, Floats,
             wrong[everyone, selection.y] = 0.0
             all_votes = np.where(total > 0, total, np.nan)
             yield t + 1, (right - wrong.max(axis=1)) / all_votes, (total - right) / all_votes
+
+
+#: Line styles of the sizes, from the whole ensemble down.
+_STYLES = ("-", "--", (0, (1, 1)), (0, (5, 1, 1, 1)))
+
+
+class MarginDistributionDisplay(Display):
+    """Cumulative distribution of the margins of one or more ensembles as they grow.
+
+    One colour per ensemble, one line style per size. A mark shows the smallest margin of the whole
+    ensemble. Left of 0 the vote is wrong.
+
+    Parameters
+    ----------
+    distributions : dict of str to MarginDistribution
+        Margins by the name of the ensemble.
+
+    Attributes
+    ----------
+    <axes>
+    lines_ : dict of (str, int) to Line2D
+        The curve of each ensemble at each size.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import AdaBoostClassifier, BaggingClassifier, CARTClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.inspection import MarginDistributionDisplay
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> tree = CARTClassifier(max_depth=3)
+    >>> ensembles = {
+    ...     "bagging": BaggingClassifier(tree, n_estimators=50, random_state=0).fit(X, y),
+    ...     "boosting": AdaBoostClassifier(tree, n_estimators=50, random_state=0).fit(X, y),
+    ... }
+    >>> display = MarginDistributionDisplay.from_estimator(ensembles, X, y)
+    >>> sorted(display.lines_)
+    [('bagging', 10), ('bagging', 50), ('boosting', 10), ('boosting', 50)]
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    _size = (6.0, 4.4)
+
+    lines_: dict[tuple[str, int], Any]
+
+    def __init__(self, distributions: Mapping[str, MarginDistribution]) -> None:
+        check_not_empty("distributions", distributions)
+        self.distributions = {str(name): one for name, one in distributions.items()}
+
+    @classmethod
+    def from_estimator(
+        cls, ensemble: Any, X: Any, y: Any, *, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the margins of one or more ensembles.
+
+        Parameters
+        ----------
+        <named ensembles>
+        X, y, **options
+            As for :func:`margin_distribution`.
+        <ax>
+        """
+        return cls({
+            name: margin_distribution(one, X, y, **options)
+            for name, one in named_ensembles(ensemble).items()
+        }).plot(ax)  # fmt: skip
+
+    @classmethod
+    def from_votes(cls, votes: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
+        """Draw the margins in one or more matrices of votes.
+
+        Parameters
+        ----------
+        <named votes>
+        y, **options
+            As for :func:`margin_distribution`.
+        <ax>
+        """
+        return cls({
+            name: margin_distribution(one, y=y, **options)
+            for name, one in named_ensembles(votes, "votes").items()
+        }).plot(ax)  # fmt: skip
+
+    def _draw(self) -> None:
+        ax = self.ax_
+        self.lines_ = {}
+        for number, (name, distribution) in enumerate(self.distributions.items()):
+            look = look_of(number)
+            for place, stage in enumerate(reversed(distribution.stages)):
+                values, shares = stage.steps()
+                (self.lines_[name, stage.n_members],) = ax.plot(
+                    np.concatenate([[-1.0], values, [1.0]]),
+                    100.0 * np.concatenate([[0.0], shares, [1.0]]),
+                    drawstyle="steps-post", color=look.colour, linestyle=_style(place),
+                    linewidth=1.2 if place else 1.7, label=f"{name}, {stage.n_members}",
+                )  # fmt: skip
+            ax.plot(
+                [distribution.stages[-1].minimum], [0.0], look.marker, color=look.colour,
+                markersize=7, markeredgecolor="white", clip_on=False, zorder=4,
+                label=f"_least of {name}",
+            )  # fmt: skip
+        self._label()
+
+    def _label(self) -> None:
+        ax = self.ax_
+        ax.axvline(0.0, color="0.8", linewidth=0.8, zorder=0)
+        ax.set_xlim(-1.0, 1.0)
+        ax.set_ylim(0.0, 100.0)
+        ax.set_xlabel("margin, at most")
+        ax.set_ylabel("share of samples, %")
+        least = ", ".join(
+            f"{plain(name)} {_signed(distribution.stages[-1].minimum)}"
+            for name, distribution in self.distributions.items()
+        )
+        put_title(ax, f"Smallest margin with all members (marked): {least}")
+        put_legend(ax, handles=self._handles())
+
+    def _handles(self) -> list[Any]:
+        from matplotlib.lines import Line2D
+
+        handles = [
+            Line2D([], [], color=look_of(k).colour, marker=look_of(k).marker, label=plain(name))
+            for k, name in enumerate(self.distributions)
+        ]
+        # Ensembles that stopped early have other sizes in the same style.
+        sizes: dict[int, dict[int, None]] = {}
+        for distribution in self.distributions.values():
+            for k, size in enumerate(reversed(distribution.sizes.tolist())):
+                sizes.setdefault(k, {})[size] = None
+        for k, numbers in sizes.items():
+            label = f"{' or '.join(map(str, numbers))} member{'s' if max(numbers) > 1 else ''}"
+            handles.append(
+                Line2D([], [], color=INK, linewidth=1.2, linestyle=_style(k), label=label)
+            )
+        return handles
+
+
+def _style(place: int) -> Any:
+    """Line style of a size, the whole ensemble being 0."""
+    return _STYLES[place % len(_STYLES)]
+
+
+def _signed(number: float) -> str:
+    return f"{number:+.2f}".replace("-", "\N{MINUS SIGN}")

@@ -1,11 +1,11 @@
-"""The walk of an ensemble: where it goes in the space of the samples, member by member.
+"""The walk of an ensemble: where it goes in the space of the samples as members are added.
 
-The vector c_t of a member has a coordinate for each sample, +1 where it is right and -1 where it
-is wrong. Added up one by one they make a walk that ends at T times c_ens, their mean, whatever the
-order. It is seen from the direction of c_ens and that of c_ref, the direction that the ensemble
-lacks: the part of the diagonal, where all samples are right, that is normal to c_ens. In random
-order the walk stays near the straight line; a good order goes towards c_ref first, and comes back
-with the members that are left.
+The vector c_t of a member has one coordinate per sample, +1 where it is right and -1 where it is
+wrong. Added one by one, the vectors make a walk that ends at T times c_ens, their mean, in any
+order. It is seen along c_ens and along c_ref, the direction that the ensemble lacks: the part of
+the diagonal, where all samples are right, that is normal to c_ens. In random order the walk stays
+near the straight line; a good order goes towards c_ref first and comes back with the members that
+are left.
 
 References
 ----------
@@ -16,43 +16,47 @@ International Conference on Machine Learning, 609-616.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import eigsh
 
-from orfeon.inspection._orders import Orders, read_orders
-from orfeon.inspection._reading import read_class_votes
+from orfeon.inspection.display import Display, check_choice
+from orfeon.inspection.documentation import documented
 from orfeon.inspection.errors_by_size import OWN, RANDOM
+from orfeon.inspection.reading import Orders, read_class_votes, read_orders
 from orfeon.members.votes import On, Selection
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.ordering import Order
+from orfeon.rendering.figure import look_of, new_figure, put_legend, put_title
+from orfeon.rendering.palette import INK, MUTED_INK
+from orfeon.rendering.texts import plain
 from orfeon.utils.seeding import RandomState, seed_sequence
 from orfeon.utils.types import Floats, Integers
 
-#: Squared lengths below this share of that of the diagonal are nothing.
+#: Squared lengths below this share of that of the diagonal count as zero.
 _NOTHING = 1e-12
-#: Members of which the direction is found step by step.
+#: Members from which on the third direction is found iteratively.
 _MANY = 500
-#: Samples that are unfolded at once.
+#: Samples that are processed at once.
 _SAMPLES = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class EnsembleWalk:
-    """Walks of the members of an ensemble in different orders, in three dimensions.
+    """Walks of the members of an ensemble in several orders, in three dimensions.
 
     Parameters
     ----------
     walks : dict of str to ndarray of shape (n_members + 1, 3)
         For each order the points reached with 0, 1, 2, ... members, along the three directions.
     steps : ndarray of shape (n_members, 3)
-        Of each member, how far it goes along the three directions.
+        How far each member goes along the three directions.
     directions : ndarray of shape (3, n_samples)
-        Unit vectors normal to each other: along c_ens, along c_ref, and along the direction normal
-        to both in which the members differ most. Those that do not exist are zero. With sample
-        weights, coordinates are multiplied by the roots of these.
+        Orthogonal unit vectors: along c_ens, along c_ref, and along the direction normal to both in
+        which the members differ most. Directions that do not exist are zero. With sample weights,
+        coordinates are multiplied by their square roots.
     ensemble : ndarray of shape (n_samples,)
         c_ens, multiplied likewise.
 
@@ -80,21 +84,11 @@ class EnsembleWalk:
         return len(self.steps)
 
     def farthest(self, name: str) -> int:
-        """With how many members a walk is farthest along c_ref.
-
-        Parameters
-        ----------
-        name : str
-            The order.
-
-        Returns
-        -------
-        int
-            A number of members.
-        """
+        """Number of members with which the walk of an order is farthest along c_ref."""
         return int(np.argmax(self.walks[name][:, 1]))
 
 
+@documented()
 def ensemble_walk(
     members_or_votes: Any,
     X: Any = None,
@@ -107,29 +101,20 @@ def ensemble_walk(
     on: On = "train",
     no_vote: Any = None,
 ) -> EnsembleWalk:
-    """The walks of an ensemble's members, in their own order and in others.
+    """Walks of an ensemble's members, in their own order and in others.
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_samples), fitted ensemble or list of estimators
-        Labels that each member votes for; or the ensemble, of ours or scikit-learn's, with ``X``.
-    X : array or data frame of shape (n_samples, n_features), optional
-        The samples, when an ensemble is given. Usually its training set.
-    y : array of shape (n_samples,)
-        Their classes.
+    <votes>
     orders : dict, sequence, str, Rule or Order, optional
-        Orders to compare with the members' own: rules, by which they are put in order on these
-        samples, :class:`orfeon.ordering.Order` objects, or, with names, permutations.
+        Orders to compare with the members' own: rules, which order them on these samples,
+        :class:`orfeon.ordering.Order` objects, or permutations, which need names.
     n_random_orders : int, default=0
-        When above 0, there are so many walks in random order in the place of the members' own.
+        Above 0, this many walks in random order take the place of the members' own.
     random_state : int, RandomState, Generator or None, default=None
         Fixes the random orders.
-    sample_weight : array of shape (n_samples,), optional
-        Weights of the samples: 0 is the same as leaving one out, 2 as giving it twice.
-    on : {"train", "out_of_bag"}, default="train"
-        Whether all members vote on all samples, or only on those they were not trained on.
-    no_vote : optional
-        What stands in a matrix of votes for a member that does not vote; its coordinate is 0.
+    <weights>
+    <on>
 
     Returns
     -------
@@ -138,8 +123,9 @@ def ensemble_walk(
 
     Notes
     -----
-    Where members vote with different weights, as in boosting, their vectors are multiplied by these
-    weights, which are divided by their mean. Weights that a rule gives are not used.
+    Where members vote with weights, as in boosting, their vectors are multiplied by these weights,
+    divided by their mean. Weights that an ordering rule gives are not used. Members that do not
+    vote on a sample have the coordinate 0.
 
     Examples
     --------
@@ -175,9 +161,9 @@ def ensemble_walk(
 class _Space:
     """Three directions as sums of the members' vectors and of the diagonal.
 
-    Direction k is ``factors[k] @ vectors + diagonal[k]``, the vectors being multiplied by the
-    members' weights. All follow from the products of the vectors, so that no (n_members,
-    n_samples) matrix of floats is needed.
+    Direction k is ``factors[k] @ vectors + diagonal[k]``, the vectors multiplied by the members'
+    weights. All follow from the products of the vectors, so no (n_members, n_samples) matrix of
+    floats is needed.
     """
 
     steps: Floats
@@ -218,7 +204,6 @@ class _Space:
         return cls(steps.T.copy(), factors, diagonal, weights)
 
     def path(self, order: Order | Integers) -> Floats:
-        """Points of the walk in an order, from the origin on."""
         subsets = getattr(order, "subsets", None)
         if subsets is None:
             points = np.cumsum(self.steps[np.asarray(getattr(order, "order", order))], axis=0)
@@ -240,7 +225,7 @@ class _Space:
 
 
 def _principal(products: Floats) -> tuple[float, Floats]:
-    """The greatest eigenvalue and its vector, whose largest part is positive."""
+    """The largest eigenvalue and its vector, whose largest part is positive."""
     n = len(products)
     if n > _MANY:
         values, vectors = eigsh(products, k=1, which="LA", v0=np.linspace(1.0, 2.0, n))
@@ -248,3 +233,163 @@ def _principal(products: Floats) -> tuple[float, Floats]:
         values, vectors = eigh(products, subset_by_index=[n - 1, n - 1])
     vector = vectors[:, 0]
     return float(values[0]), vector * np.sign(vector[np.argmax(np.abs(vector))])
+
+
+Dimensions = Literal[2, 3]
+
+_ALONG = (r"along $c_{ens}$", r"along $c_{ref}$", "third direction")
+
+
+class EnsembleWalkDisplay(Display):
+    """Walks of an ensemble's members in their own order and in others.
+
+    The members' own order, or a random one, is grey. Dots mark where a walk is farthest along
+    c_ref; all walks begin at the origin and end at the same point, T times c_ens.
+
+    Parameters
+    ----------
+    data : EnsembleWalk
+        The walks, see :func:`ensemble_walk`.
+
+    Attributes
+    ----------
+    <axes>
+    lines_ : dict of str to Line2D
+        The walk of each order.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.inspection import EnsembleWalkDisplay
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 100, random_state=0).fit(X, y)
+    >>> display = EnsembleWalkDisplay.from_estimator(bag, X, y)
+    >>> list(display.lines_)
+    ['own order', 'orientation']
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    _size_3d = (6.0, 5.4)
+
+    lines_: dict[str, Any]
+
+    def __init__(self, data: EnsembleWalk) -> None:
+        self.data = data
+
+    @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        *,
+        dimensions: Dimensions = 2,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw the walks of an ensemble.
+
+        Parameters
+        ----------
+        ensemble : fitted ensemble or list of estimators
+            The ensemble.
+        X, y, **options
+            As for :func:`ensemble_walk`.
+        dimensions : {2, 3}, default=2
+            How many directions to show.
+        <ax>
+        """
+        return cls(ensemble_walk(ensemble, X, y, **options)).plot(ax, dimensions=dimensions)
+
+    @classmethod
+    def from_votes(
+        cls, votes: Any, y: Any, *, dimensions: Dimensions = 2, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw the walks of a matrix of votes.
+
+        Parameters
+        ----------
+        votes : array of shape (n_members, n_samples)
+            Labels that each member votes for.
+        y, **options
+            As for :func:`ensemble_walk`.
+        dimensions : {2, 3}, default=2
+            How many directions to show.
+        <ax>
+        """
+        return cls(ensemble_walk(votes, y=y, **options)).plot(ax, dimensions=dimensions)
+
+    def plot(self, ax: Any = None, *, dimensions: Dimensions = 2) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        dimensions : {2, 3}, default=2
+            How many directions to show; three need axes with ``projection="3d"``, if any.
+        <ax>
+        """
+        check_choice("dimensions", dimensions, (2, 3))
+        ax = self._begin(self._axes(ax, dimensions))
+        self.lines_ = {}
+        end = next(iter(self.data.walks.values()))[-1]
+        ax.plot(*_straight(end, dimensions), color=INK, linestyle=":", linewidth=1.0, label="_line")
+        made = self._made
+        for name, walk in self.data.walks.items():
+            style: dict[str, Any] = {"color": MUTED_INK, "linewidth": 1.0}
+            if name in made:
+                look = look_of(made.index(name))
+                style = {"color": look.colour, "linestyle": look.linestyle, "linewidth": 1.6}
+                top = walk[self.data.farthest(name), :dimensions, None]
+                ax.plot(*top, look.marker, color=look.colour, markersize=6, label=f"_top of {name}")
+            # In the legend one random walk stands for all.
+            label = f"_{name}" if name.startswith(f"{RANDOM} ") else plain(name)
+            (self.lines_[name],) = ax.plot(*walk.T[:dimensions], label=label, **style)
+        self._label(end, dimensions)
+        return self._finish()
+
+    def _axes(self, ax: Any, dimensions: Dimensions) -> Any:
+        if ax is not None and dimensions == 3 and ax.name != "3d":
+            raise ValueError(
+                'dimensions=3 needs axes with projection="3d": '
+                'pyplot.subplots(subplot_kw={"projection": "3d"}).'
+            )
+        if ax is not None or dimensions == 2:
+            return ax
+        return new_figure(type(self).__name__, self._size_3d).add_subplot(projection="3d")
+
+    @property
+    def _made(self) -> list[str]:
+        """Names of the orders that a rule or the user made."""
+        return [name for name in self.data.walks if name != OWN and not name.startswith(RANDOM)]
+
+    def _label(self, end: Floats, dimensions: Dimensions) -> None:
+        ax = self.ax_
+        ax.set_xlabel(_ALONG[0])
+        ax.set_ylabel(_ALONG[1])
+        if dimensions == 3:
+            ax.set_zlabel(_ALONG[2])
+            ax.set_box_aspect((1.5, 1.0, 0.9), zoom=0.95)
+            for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+                axis.get_major_locator().set_params(nbins=5)
+        ends = np.array([np.zeros(3), end])[:, :dimensions].T
+        ax.plot(*ends, "o", color=INK, markersize=4, linestyle="none", label="_ends")
+        put_title(ax, self._title())
+        put_legend(ax, below=32.0 if dimensions == 2 else 8.0)
+
+    def _title(self) -> str:
+        n_members = len(self.data)
+        if not self._made:
+            return f"Walk of {n_members} members to the vector of the ensemble"
+        name = self._made[0]
+        return (
+            f"Ordered by {plain(name)}, {self.data.farthest(name)} of {n_members} members lead "
+            "farthest towards what the ensemble lacks"
+        )
+
+
+def _straight(end: Floats, dimensions: Dimensions) -> Floats:
+    """The straight line from the origin to the end of all walks."""
+    return np.array([np.zeros(3), end]).T[:dimensions]

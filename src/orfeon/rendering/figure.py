@@ -5,7 +5,8 @@ matplotlib is imported here only, when something is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from orfeon.rendering.palette import INK, class_colours
@@ -161,3 +162,161 @@ def put_colour_bar(mappable: Any, ax: Any, text: str) -> Any:
     bar.ax.tick_params(labelsize="small")
     bar.outline.set_linewidth(0.5)
     return bar
+
+
+# -- pictures in narrow columns -------------------------------------------------------------------
+
+#: Sizes of letters that are tried one after the other, as shares of small ones.
+_SHARES = (1.0, 0.9, 0.8, 0.7, 0.62)
+#: Shares of their part of a figure that axes keep.
+_WIDTH, _HEIGHT = 0.52, 0.36
+#: Width and height in inches from which on there is room for all that pictures say.
+_AMPLE = (7.5, 5.0)
+#: Points between the texts of the axes and the legend, and at the edges of the figure.
+_GAP = 3.0
+#: Points that a line of names takes.
+_LINE = 9.0
+
+
+def make_room(ax: Any) -> None:
+    """Let all texts of a picture be inside its figure, and the axes be no small part of it."""
+    figure = _root(ax)
+    width, height = _part(ax)
+    is_ample = width >= _AMPLE[0] * 72.0 and height >= _AMPLE[1] * 72.0
+    if figure.get_layout_engine() is None or is_ample or ax.name == "3d":
+        return
+    for share in (None, *_SHARES):
+        if share is not None:
+            _shrink(ax, share * small_size(), width, height)
+        _lay_out(figure)
+        if share is not None:
+            # Where the middle is, is known when the axes have their place.
+            _move(ax)
+            _lay_out(figure)
+        if _fits(ax, width, height):
+            break
+
+
+def fitting_rows(ax: Any, n_rows: int, beside: float) -> int:
+    """How many rows of names have room beside the axes."""
+    return min(n_rows, max(3, int((_part(ax)[1] - 72.0 * beside) / _LINE)))
+
+
+def _root(ax: Any) -> Any:
+    return ax.get_figure(root=True)
+
+
+def _part(ax: Any) -> tuple[float, float]:
+    """Width and height, in points, of the part of the figure that the axes and their texts have."""
+    box, spec = ax.figure.bbox, ax.get_subplotspec()
+    width, height = box.width, box.height
+    if spec is not None:
+        n_rows, n_columns = spec.get_gridspec().get_geometry()
+        width *= len(spec.colspan) / n_columns
+        height *= len(spec.rowspan) / n_rows
+    return float(width * 72.0 / ax.figure.dpi), float(height * 72.0 / ax.figure.dpi)
+
+
+def _lay_out(figure: Any) -> None:
+    with warnings.catch_warnings():
+        # That axes have no room yet is why this is done.
+        warnings.simplefilter("ignore", UserWarning)
+        figure.draw_without_rendering()
+
+
+def _fits(ax: Any, width: float, height: float) -> bool:
+    scale = 72.0 / ax.figure.dpi
+    its_width, its_height = ax.get_window_extent().size * scale
+    if its_width < _WIDTH * width and ax.get_aspect() == "auto":
+        return False
+    if its_height < _HEIGHT * height:
+        return False
+    edge = ax.figure.bbox
+    for text in filter(lambda one: one.get_text(), _texts(ax)):
+        box = text.get_window_extent()
+        if box.x0 < edge.x0 or box.x1 > edge.x1 or box.y0 < edge.y0 or box.y1 > edge.y1:
+            return False
+    legend = ax.get_legend() if ax.get_xlabel() else None
+    return legend is None or not legend.get_window_extent().overlaps(
+        ax.xaxis.label.get_window_extent()
+    )
+
+
+def _alike(ax: Any) -> list[Any]:
+    """The axes and those of its colour bars, and those that share its place."""
+    bars = [artist.colorbar.ax for artist in (*ax.collections, *ax.images) if artist.colorbar]
+    return [*dict.fromkeys([ax, *ax.get_shared_x_axes().get_siblings(ax), *bars])]
+
+
+def _texts(ax: Any) -> Iterator[Any]:
+    for one in _alike(ax):
+        yield from (one.title, one.xaxis.label, one.yaxis.label)
+        legend = one.get_legend()
+        if legend is not None:
+            yield from legend.get_texts()
+
+
+def _shrink(ax: Any, size: float, width: float, height: float) -> None:
+    """Write all texts again, smaller and in lines that fit."""
+    most = min(size / small_size() * 1.1, 1.0) * small_size()
+    for one in _alike(ax):
+        for axis, length in ((one.xaxis, width), (one.yaxis, 0.8 * height)):
+            label = axis.label
+            label.set_fontsize(min(label.get_fontsize(), most))
+            _write(label, length - 2 * _GAP)
+            for text in axis.get_ticklabels():
+                if text.get_fontsize() > most:
+                    axis.set_tick_params(labelsize=most)
+                    break
+    title = ax.title
+    title.set_fontsize(min(title.get_fontsize(), most))
+    _write(title, 0.97 * width)
+    for text in ax.texts:
+        text.set_fontsize(min(text.get_fontsize(), most))
+    legend = ax.get_legend()
+    if legend is not None and hasattr(legend, "written"):
+        handles, options = legend.written
+        labels = [handle.get_label() for handle in handles]
+        room = (width - 2 * _GAP) * small_size() / size
+        look = {"columnspacing": 1.0, "labelspacing": 0.25, "borderpad": 0.1, "borderaxespad": 0.0}
+        short = {"handlelength": min(options.get("handlelength", 2.0), 2.0), "handletextpad": 0.5}
+        made = ax.legend(
+            handles=handles,
+            **{**options, **look, **short, "fontsize": size, "ncols": columns_of(labels, room)},
+        )
+        made.written = legend.written
+
+
+def _write(text: Any, length: float) -> None:
+    """Write a text in lines, which are made of its own ones."""
+    whole, shown = getattr(text, "written", ("", ""))
+    if shown != text.get_text():
+        whole = text.get_text()
+    text.set_text(in_lines(whole, length, text.get_fontsize()))
+    text.written = (whole, text.get_text())
+
+
+def _move(ax: Any) -> None:
+    """Put the middle of wide texts where it has most room, and the legend below the labels."""
+    scale, place, figure = 72.0 / ax.figure.dpi, ax.get_window_extent(), ax.figure.bbox
+    middle = (0.5 * (figure.x0 + figure.x1) - place.x0) / place.width
+    spec = ax.get_subplotspec()
+    if spec is not None and spec.get_gridspec().get_geometry()[1] > 1:
+        middle = 0.5
+    title = ax.title
+    title.set_x(middle if title.get_window_extent().width > place.width else 0.5)
+    label = ax.xaxis.label
+    label.set_x(middle if label.get_window_extent().width > place.width else 0.5)
+    side = ax.yaxis.label
+    if side.get_ha() == "center":  # and is not put at an end of the axis
+        height = (0.5 * (figure.y0 + figure.y1) - place.y0) / place.height
+        side.set_y(height if side.get_window_extent().height > place.height else 0.5)
+    legend = ax.get_legend()
+    if legend is not None and hasattr(legend, "written"):
+        from matplotlib.transforms import ScaledTranslation
+
+        lowest = ax.xaxis.get_tightbbox()
+        below = _GAP + (0.0 if lowest is None else (place.y0 - lowest.y0) * scale)
+        lower = ScaledTranslation(0.0, -below / 72.0, ax.figure.dpi_scale_trans)
+        wide = legend.get_window_extent().width > place.width
+        legend.set_bbox_to_anchor((middle if wide else 0.5, 0.0), ax.transAxes + lower)

@@ -1,14 +1,14 @@
-"""What errors in the estimated probability of a class do to the decision, by Friedman.
+"""How errors in the estimated probability of a class affect the decision, by Friedman.
 
 A classifier of two classes estimates f(x), the probability of the second class, by g(x), and
-decides for that class where g is above 1/2. Its error is
+predicts that class if g is above 1/2. Its error is
 
     P(wrong) = |2 f - 1| P(decision is not that of the Bayes rule) + min(f, 1 - f)
 
-and what is reducible in it depends on g through the chance to fall on the wrong side of 1/2 alone.
-With the boundary bias b = sign(1/2 - f) (E g - 1/2), negative where the mean estimate is on the
-right side, that chance is about Phi(b / sd(g)) for nearly normal g. So bias and variance of the
-estimate multiply, they do not add: variance is harmful where the boundary bias is negative, and a
+and its reducible part depends on g only through the probability to fall on the wrong side of 1/2.
+With the boundary bias b = sign(1/2 - f) (E g - 1/2), negative if the mean estimate is on the right
+side, that probability is about Phi(b / sd(g)) for nearly normal g. So bias and variance of the
+estimate multiply instead of adding: variance is harmful where the boundary bias is negative, and a
 large bias of the estimate does no harm as long as the boundary bias stays negative.
 
 References
@@ -26,14 +26,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from orfeon.inspection._reading import read_weights
 from orfeon.inspection.bias_variance.parts import read_votes, weighted_mean
+from orfeon.inspection.reading import read_weights
 from orfeon.utils.types import Floats
 
 
 @dataclass(frozen=True, eq=False)
 class FriedmanBiasVariance:
-    """Bias and variance of an estimated probability, and what they do to the decision.
+    """Bias and variance of an estimated probability, and their effect on the decision.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class FriedmanBiasVariance:
     boundary_error : ndarray of shape (n_points,)
         Share of the trainings whose decision is not that of the Bayes rule.
     normal_boundary_error : ndarray of shape (n_points,)
-        The same by mean and variance of the estimate, were it normal.
+        The same if the estimate were normal, with its mean and variance.
     boundary_bias : ndarray of shape (n_points,)
         By how much the mean estimate is on the wrong side of 1/2; negative on the right side.
     estimate_bias : ndarray of shape (n_points,)
@@ -56,7 +56,7 @@ class FriedmanBiasVariance:
     weights : ndarray of shape (n_points,)
         Weights of the points.
     n_trainings : int
-        How often the learner was trained.
+        Number of trainings.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class FriedmanBiasVariance:
 
     @property
     def reducible_error(self) -> float:
-        """What the error has more than that of the Bayes rule."""
+        """The error above that of the Bayes rule."""
         return weighted_mean(self.stakes * self.boundary_error, self.weights)
 
     @property
@@ -125,7 +125,7 @@ def friedman_decomposition(
     estimates : array of shape (n_trainings, n_points) or (n_trainings, n_points, 2)
         Estimated probability of the second class after each training, or of both classes.
     y : array of shape (n_points,), optional
-        Labels of two classes, taken for the truth.
+        Labels of two classes, taken as certain.
     posterior : array of shape (n_points, 2), optional
         Probability of each class at each point, instead of ``y``.
     classes : array of shape (2,), optional
@@ -136,12 +136,12 @@ def friedman_decomposition(
     Returns
     -------
     FriedmanBiasVariance
-        At each point and in the mean.
+        At each point and on average.
 
     Notes
     -----
-    At an estimate of 1/2 the decision is for the first class, as that of our estimators is; the
-    paper gives it to the second. Where the classes are equally probable nothing is at stake.
+    At an estimate of 1/2 the first class is predicted, as by orfeon's estimators; the paper
+    predicts the second. Where the classes are equally probable nothing is at stake.
 
     Examples
     --------
@@ -177,22 +177,20 @@ def friedman_decomposition(
 def _normal_chance(
     boundary: Floats, variance: Floats, mean: Floats, best: npt.NDArray[np.int64]
 ) -> Floats:
-    """Chance of a normal estimate to be on the wrong side; without variance, whether it is."""
+    """Probability of a normal estimate to be on the wrong side; without variance, whether it is."""
     wrong = ((mean > 0.5).astype(np.int64) != best).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(variance > 0, ndtr(boundary / np.sqrt(variance)), wrong))
 
 
 def _second_class(estimates: Any) -> Floats:
-    """Estimates of the probability of the second class."""
     answers = np.asarray(estimates, dtype=np.float64)
     if answers.ndim == 3 and answers.shape[2] == 2:
         answers = answers[:, :, 1]
     if answers.ndim != 2 or not answers.size:
         raise ValueError(
             f"estimates has shape {answers.shape}; (n_trainings, n_points) or (n_trainings, "
-            "n_points, "
-            "2) is expected, for the decomposition is that of two classes."
+            "n_points, 2) is expected, as the decomposition is for two classes."
         )
     if not ((answers >= 0) & (answers <= 1)).all():
         strange = answers[~((answers >= 0) & (answers <= 1))][0]
@@ -201,7 +199,6 @@ def _second_class(estimates: Any) -> Floats:
 
 
 def _two_classes(y: Any, classes: Any) -> npt.NDArray[Any]:
-    """The two labels."""
     if classes is None:
         found = np.unique(np.asarray(y)) if y is not None else np.arange(2)
         if len(found) == 1 and found[0] in (0, 1):
@@ -210,7 +207,6 @@ def _two_classes(y: Any, classes: Any) -> npt.NDArray[Any]:
         found = np.asarray(classes)
     if found.shape != (2,):
         raise ValueError(
-            f"classes={found.tolist()[:10]} is not allowed: the decomposition is that of two "
-            "classes."
+            f"classes={found.tolist()[:10]} is not allowed: the decomposition is for two classes."
         )
     return found

@@ -1,8 +1,8 @@
-"""What every decomposition of the error is made from and gives: shares of votes, and parts.
+"""What every decomposition of the error starts from and returns: shares of votes, and parts.
 
-A learner is trained again and again, each time on another sample. At a point x the classes have
-shares ``q_k`` among its predictions, and probabilities ``p_k`` in truth. Where the truth is not
-known the label stands for it: its class has probability 1, and the noise is taken to be nothing.
+A learner is trained repeatedly, each time on another sample. At a point x the classes have shares
+``q_k`` among its predictions and true probabilities ``p_k``. If these are unknown, the label is
+taken as certain: its class has probability 1, and there is no noise.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from orfeon.inspection._reading import read_weights
+from orfeon.inspection.reading import read_weights
 from orfeon.utils.types import Floats, Integers
 
 #: How far from 1 the probabilities of the classes may sum.
 _SLACK = 1e-6
-#: The parts of an error, in the order in which they are told.
+#: The parts of an error, in the order in which they are reported.
 PARTS = ("error", "bias", "variance", "noise")
 
 
@@ -34,7 +34,7 @@ class Parts(NamedTuple):
 
 
 class Votes(NamedTuple):
-    """Predictions of a learner trained many times, and the truth, as class codes."""
+    """Predictions of a learner trained many times, and the true probabilities, as class codes."""
 
     #: Class predicted after each training, of shape (n_trainings, n_points).
     codes: Integers
@@ -47,7 +47,7 @@ class Votes(NamedTuple):
 
     @property
     def n_trainings(self) -> int:
-        """How often the learner was trained."""
+        """Number of trainings."""
         return int(self.codes.shape[0])
 
     @property
@@ -65,23 +65,23 @@ class Votes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BiasVariance:
-    """Mean error of a learner over trainings and points, and what it is made of.
+    """Mean error of a learner over trainings and points, and its parts.
 
     Parameters
     ----------
     definition : str
-        Whose definition of bias and variance this is.
+        The definition of bias and variance.
     point_error : ndarray of shape (n_points,)
         Mean error at each point.
     point_bias, point_variance, point_noise : ndarray of shape (n_points,)
-        Its parts. They add up to it.
+        Its parts, which add up to it.
     central : ndarray of shape (n_points,)
-        The central prediction: the class predicted most often, the first one if tied; in
-        regression the mean.
+        The central prediction: the class predicted most often, the first if tied; in regression the
+        mean.
     weights : ndarray of shape (n_points,)
         Weights of the points.
     n_trainings : int
-        How often the learner was trained.
+        Number of trainings.
 
     Examples
     --------
@@ -102,37 +102,26 @@ class BiasVariance:
 
     @property
     def error(self) -> float:
-        """Mean error: of zero-one loss, or the mean squared error."""
+        """Mean error: zero-one loss, or mean squared error."""
         return self.mean(self.point_error)
 
     @property
     def bias(self) -> float:
-        """What the central prediction is to blame for; in regression the squared bias."""
+        """Error due to the central prediction; in regression the squared bias."""
         return self.mean(self.point_bias)
 
     @property
     def variance(self) -> float:
-        """What the predictions cost, or gain, by differing between trainings."""
+        """Error added, or avoided, because predictions differ between trainings."""
         return self.mean(self.point_variance)
 
     @property
     def noise(self) -> float:
-        """What no prediction avoids."""
+        """Error that no prediction avoids."""
         return self.mean(self.point_noise)
 
     def mean(self, values: npt.ArrayLike) -> float:
-        """Weighted mean over the points.
-
-        Parameters
-        ----------
-        values : array of shape (n_points,)
-            A number for each point.
-
-        Returns
-        -------
-        float
-            See :func:`weighted_mean`.
-        """
+        """Weighted mean of some values over the points."""
         return weighted_mean(values, self.weights)
 
     def __str__(self) -> str:
@@ -143,7 +132,7 @@ class BiasVariance:
 
 
 def weighted_mean(values: npt.ArrayLike, weights: Floats) -> float:
-    """Mean over points, of which each has a weight."""
+    """Weighted mean over points."""
     products = np.asarray(values, dtype=np.float64) * weights
     return math.fsum(products.tolist()) / math.fsum(weights.tolist())
 
@@ -155,7 +144,7 @@ def read_votes(
     classes: Any = None,
     sample_weight: Any = None,
 ) -> Votes:
-    """Read what a learner predicts after each of several trainings, and the truth."""
+    """Read the predictions after each training, and the labels or probabilities."""
     answers = np.asarray(predictions)
     check_predictions(answers)
     if (y is None) == (posterior is None):
@@ -181,7 +170,6 @@ def read_votes(
 
 
 def check_predictions(predictions: npt.NDArray[Any]) -> None:
-    """Refuse predictions that have no row for each training and no column for each point."""
     if predictions.ndim != 2 or not predictions.size:
         raise ValueError(
             f"predictions has shape {predictions.shape}; a row for each training and a column for "
@@ -191,7 +179,6 @@ def check_predictions(predictions: npt.NDArray[Any]) -> None:
 
 
 def check_points(name: str, found: int, n_points: int) -> None:
-    """Refuse a truth that is not one for each point."""
     if found != n_points:
         raise ValueError(
             f"predictions has {n_points} columns and {name} has {found} rows; one for each point "
@@ -200,10 +187,10 @@ def check_points(name: str, found: int, n_points: int) -> None:
 
 
 def corrected(bias: Floats, variance: Floats, n_trainings: int) -> tuple[Floats, Floats]:
-    """Squared bias and variance without the bias of an estimate from a few trainings.
+    """Squared bias and variance, corrected for the number of trainings.
 
-    The mean of a few trainings is off that of all by so much, in the mean of squares, that the
-    squared bias is too large by ``variance / n``, and the variance about it too small.
+    The mean of n trainings deviates from that of all by ``variance / n`` in mean square, so the
+    squared bias is too large by that, and the variance about it too small.
     """
     if n_trainings < 2:
         raise ValueError(f"unbiased=True needs two trainings or more, got {n_trainings}.")
@@ -212,7 +199,7 @@ def corrected(bias: Floats, variance: Floats, n_trainings: int) -> tuple[Floats,
 
 
 def no_correction(definition: str, unbiased: bool) -> None:
-    """Refuse to correct parts of which no unbiased estimate is known."""
+    """Refuse to correct parts without a known unbiased estimate."""
     if unbiased:
         raise ValueError(
             f"unbiased=True is not allowed with definition={definition!r}: its bias looks at the "
@@ -225,9 +212,8 @@ def _read_posterior(posterior: Any, n_points: int) -> Floats:
     y_true = np.asarray(posterior, dtype=np.float64)
     if y_true.ndim != 2 or y_true.shape[1] < 2:
         raise ValueError(
-            f"posterior has shape {y_true.shape}; a row for each point and a column for "
-            "each of two "
-            "or more classes are expected."
+            f"posterior has shape {y_true.shape}; a row for each point and a column for each of "
+            "two or more classes are expected."
         )
     check_points("posterior", len(y_true), n_points)
     sums = y_true.sum(axis=1)
@@ -242,7 +228,7 @@ def _read_posterior(posterior: Any, n_points: int) -> Floats:
 
 
 def _classes(given: Any, found: npt.NDArray[Any], n_columns: int | None) -> npt.NDArray[Any]:
-    """The labels that codes stand for, in the order of the columns of the posterior."""
+    """The labels of the codes, in the order of the columns of the posterior."""
     if given is not None:
         classes = column_or_1d(given)
         if len(np.unique(classes)) != len(classes):
@@ -261,12 +247,11 @@ def _classes(given: Any, found: npt.NDArray[Any], n_columns: int | None) -> npt.
         return found
     raise ValueError(
         f"posterior has {n_columns} columns and predictions the labels {found.tolist()[:10]}; "
-        "say with classes= which label each column is for."
+        "give the label of each column with classes=."
     )
 
 
 def _codes(name: str, labels: npt.NDArray[Any], classes: npt.NDArray[Any]) -> Integers:
-    """Places of labels among the classes."""
     order = np.argsort(classes, kind="stable")
     at = np.minimum(np.searchsorted(classes[order], labels), len(classes) - 1)
     codes = np.asarray(order[at], dtype=np.int64)

@@ -1,27 +1,344 @@
-"""Training an estimator again and again, each time on another sample.
+"""Predictions of an estimator that is trained repeatedly, on samples of the same problem.
 
-Each repetition has a seed of its own, so that neither the number of jobs nor that of repetitions
-changes what comes out of it, and two estimators that are given the same ``random_state`` are
-trained on the same samples.
+Bias and variance are estimated from them. If the problem is a generator, every sample is fresh, and
+the true probabilities are known if the generator knows them. A data set is only one: by the
+protocol of Kohavi and Wolpert a test set is put aside, and the training samples are halves of the
+rest, drawn without replacement. They overlap, so the variance is that of smaller samples of a
+smaller population.
+
+Each repetition has its own seed, so neither the number of jobs nor that of repetitions changes its
+result, and two estimators with the same ``random_state`` are trained on the same samples.
+
+References
+----------
+Kohavi and Wolpert (1996). Bias plus variance decomposition for zero-one loss functions. Proceedings
+of the 13th International Conference on Machine Learning, 275-283.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from math import floor
+from typing import Any, Literal, TypeVar
 
 import numpy as np
-from sklearn.base import clone
+import numpy.typing as npt
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_consistent_length
 
 from orfeon.growth.blocks import run_in_blocks
+from orfeon.inspection.bias_variance.definitions import Definition, bias_variance_decomposition
+from orfeon.inspection.bias_variance.friedman import FriedmanBiasVariance, friedman_decomposition
+from orfeon.inspection.bias_variance.intervals import (
+    BiasVarianceIntervals,
+    Over,
+    bias_variance_difference,
+    bias_variance_intervals,
+)
+from orfeon.inspection.bias_variance.parts import BiasVariance
+from orfeon.inspection.display import check_choice
+from orfeon.inspection.documentation import documented
 from orfeon.utils.progress import ProgressBar
+from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.seeding import Purpose, RandomState, branch, seed_sequence
+from orfeon.utils.types import Floats
 
-if TYPE_CHECKING:
-    from orfeon.inspection.bias_variance.training_samples import TrainingSamples
+Method = Literal["predict", "predict_proba"]
+Sampling = Literal["fresh", "subsample", "bootstrap"]
+
+
+@dataclass(frozen=True, eq=False)
+class ResampledPredictions:
+    """Predictions of an estimator after each of many trainings, and what is known of the problem.
+
+    Parameters
+    ----------
+    predictions : ndarray of shape (n_trainings, n_points) or (n_trainings, n_points, n_classes)
+        Labels or numbers; or probabilities of the classes.
+    y : ndarray of shape (n_points,)
+        Labels or targets of the test set.
+    classes : ndarray of shape (n_classes,) or None
+        The labels; None in regression.
+    posterior : ndarray of shape (n_points, n_classes) or None
+        Probability of each class, if known.
+    regression_function : ndarray of shape (n_points,) or None
+        Expected target, if known.
+    noise : float
+        Variance of the targets about it.
+    sampling : {"fresh", "subsample", "bootstrap"}
+        How the training samples were drawn.
+    n_train : int
+        Their size.
+    seeds : tuple
+        What the samples depend on: equal for estimators trained on the same ones.
+
+    Examples
+    --------
+    >>> from orfeon import CARTClassifier
+    >>> from orfeon.datasets import TwoNorm
+    >>> from orfeon.inspection import resample_predictions
+    >>> found = resample_predictions(
+    ...     CARTClassifier(), TwoNorm(), n_test=200, n_repetitions=20, random_state=0
+    ... )
+    >>> found.predictions.shape, found.posterior.shape
+    ((20, 200), (200, 2))
+    """
+
+    predictions: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    classes: npt.NDArray[Any] | None
+    posterior: Floats | None
+    regression_function: Floats | None
+    noise: float
+    sampling: Sampling
+    n_train: int
+    seeds: tuple[Any, ...]
+
+    @property
+    def n_trainings(self) -> int:
+        """How often the estimator was trained."""
+        return int(self.predictions.shape[0])
+
+    @property
+    def labels(self) -> npt.NDArray[Any]:
+        """Labels or numbers, of shape (n_trainings, n_points); the most likely of probabilities."""
+        if self.predictions.ndim == 2 or self.classes is None:
+            return self.predictions
+        return np.asarray(self.classes[np.argmax(self.predictions, axis=2)])
+
+    @documented()
+    def decompose(
+        self, definition: Definition | None = None, *, unbiased: bool = False
+    ) -> BiasVariance:
+        """Bias, variance and noise, against the true probabilities or function if known.
+
+        Parameters
+        ----------
+        <definition>
+
+        Returns
+        -------
+        BiasVariance
+            The parts, which add up to the error.
+        """
+        return bias_variance_decomposition(
+            self.labels, **self._y_true(definition), unbiased=unbiased
+        )
+
+    def intervals(
+        self,
+        definition: Definition | None = None,
+        *,
+        unbiased: bool = False,
+        over: Over = "both",
+        confidence: float = 0.95,
+        n_resamples: int = 500,
+        random_state: RandomState = None,
+    ) -> BiasVarianceIntervals:
+        """Bias, variance and noise with confidence intervals.
+
+        Parameters
+        ----------
+        definition, unbiased
+            As for :meth:`decompose`.
+        over, confidence, n_resamples, random_state
+            As for :func:`bias_variance_intervals`.
+
+        Returns
+        -------
+        BiasVarianceIntervals
+            Estimates, standard errors and intervals.
+        """
+        return bias_variance_intervals(
+            self.labels, **self._y_true(definition), unbiased=unbiased, over=over,
+            confidence=confidence, n_resamples=n_resamples, random_state=random_state,
+        )  # fmt: skip
+
+    def difference_from(
+        self,
+        other: ResampledPredictions,
+        definition: Definition | None = None,
+        *,
+        unbiased: bool = False,
+        over: Over = "both",
+        confidence: float = 0.95,
+        n_resamples: int = 500,
+        random_state: RandomState = None,
+    ) -> BiasVarianceIntervals:
+        """Differences from the parts of another estimator, trained on the same samples.
+
+        Parameters
+        ----------
+        other : ResampledPredictions
+            Made with the same integer ``random_state``, data and sizes.
+        definition, unbiased
+            As for :meth:`decompose`.
+        over, confidence, n_resamples, random_state
+            As for :func:`bias_variance_intervals`.
+
+        Returns
+        -------
+        BiasVarianceIntervals
+            These parts minus those of the other.
+        """
+        if self.seeds != other.seeds or not np.array_equal(self.y, other.y):
+            raise ValueError(
+                "other was not trained on the same samples; make both with the same data, sizes "
+                "and random_state, an integer."
+            )
+        return bias_variance_difference(
+            other.labels, self.labels, **self._y_true(definition), unbiased=unbiased, over=over,
+            confidence=confidence, n_resamples=n_resamples, random_state=random_state,
+        )  # fmt: skip
+
+    def friedman(self) -> FriedmanBiasVariance:
+        """Friedman's account of two classes, from probabilities: :func:`friedman_decomposition`."""
+        if self.predictions.ndim != 3:
+            raise ValueError(
+                "predictions are not probabilities; make them with method='predict_proba'."
+            )
+        y_true = {"y": self.y} if self.posterior is None else {"posterior": self.posterior}
+        return friedman_decomposition(self.predictions, classes=self.classes, **y_true)
+
+    def _y_true(self, definition: Definition | None) -> dict[str, Any]:
+        """The definition and the targets, as arguments of the functions."""
+        if self.classes is None:
+            target = self.y if self.regression_function is None else self.regression_function
+            chosen = "squared_error" if definition is None else definition
+            return {"definition": chosen, "y": target, "noise": self.noise}
+        known: dict[str, Any] = {"classes": self.classes}
+        known["definition"] = "kohavi_wolpert" if definition is None else definition
+        known.update({"y": self.y} if self.posterior is None else {"posterior": self.posterior})
+        return known
+
+
+def resample_predictions(
+    estimator: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    sampling: Sampling | None = None,
+    n_train: float | None = None,
+    n_test: float | None = None,
+    n_repetitions: int = 50,
+    method: Method = "predict",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    random_state: RandomState = None,
+) -> ResampledPredictions:
+    """Train an estimator repeatedly, and predict the same test set each time.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Copied, never changed. Each ``random_state`` in it that is None gets a new seed in each
+        training; one that is set stays, so nothing but the sample changes.
+    data : problem, callable, or array or data frame of shape (n_rows, n_features)
+        A problem of :mod:`orfeon.datasets`, or anything with its methods: the true probabilities
+        come from its ``posterior``, in regression from its ``predict`` and ``noise``. Or a function
+        of a number of samples and ``random_state``. Or the samples of a data set.
+    y : array of shape (n_rows,), optional
+        Labels or targets of a data set.
+    sampling : {"fresh", "subsample", "bootstrap"}, optional
+        Fresh samples of a problem; or samples of a data set without its test set, drawn without
+        replacement (the default, by Kohavi and Wolpert) or with it.
+    n_train : int or float, optional
+        Size of the training samples: by default 300 for a problem; for a data set without its test
+        set half in "subsample", all in "bootstrap".
+    n_test : int or float, optional
+        Size of the test set: by default 1,000 for a problem, a third of a data set.
+    n_repetitions : int, default=50
+        Number of trainings.
+    method : {"predict", "predict_proba"}, default="predict"
+        What to predict.
+    n_jobs : int, optional
+        Trainings at once; changes only the time. They run in threads, unless a joblib context says
+        otherwise.
+    verbose : int, default=0
+        Whether to show progress.
+    random_state : int, Generator, RandomState or None, default=None
+        Fixes the test set, the samples and the estimators. Estimators with the same integer are
+        trained on the same samples, and more repetitions begin with the same ones.
+
+    Returns
+    -------
+    ResampledPredictions
+        The predictions, and what is known about the problem.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier
+    >>> from orfeon.datasets import TwoNorm
+    >>> from orfeon.inspection import resample_predictions
+    >>> for estimator in (CARTClassifier(), BaggingClassifier(n_estimators=25)):
+    ...     found = resample_predictions(
+    ...         estimator, TwoNorm(), n_test=200, n_repetitions=30, random_state=0
+    ...     )
+    ...     print(found.decompose("breiman"))
+    error 0.2... = bias 0.0... + variance 0.1... + noise 0.0... (breiman, 30 trainings)
+    error 0.0... = bias 0.0... + variance 0.0... + noise 0.0... (breiman, 30 trainings)
+    """
+    check_choice("method", method, ("predict", "predict_proba"))
+    if not is_classifier(estimator) and not is_regressor(estimator):
+        raise TypeError(
+            f"estimator={estimator!r} is not allowed: it must be a classifier or a regressor."
+        )
+    if method == "predict_proba" and is_regressor(estimator):
+        raise ValueError("method='predict_proba' is for classifiers; a regressor predicts numbers.")
+    seeds = Seeds.of(random_state)
+    samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
+    X_test, y_test = samples.test_set()
+    classes = known_classes(data, y, y_test) if is_classifier(estimator) else None
+    answers = repeat_trainings(
+        estimator, samples, n_repetitions, _Question(X_test, method, classes), seeds,
+        n_jobs=n_jobs, verbose=verbose,
+    )  # fmt: skip
+    predictions = np.array(answers)
+    if classes is not None and method == "predict":
+        classes = np.unique(np.append(classes, np.unique(predictions)))
+    key = (seeds.entropy, seeds.key, samples.sampling, samples.n_train, samples.n_test)
+    return ResampledPredictions(
+        predictions, y_test, classes, **_known(data, y, X_test, classes is None),
+        sampling=samples.sampling, n_train=samples.n_train, seeds=key,
+    )  # fmt: skip
+
+
+class _Question:
+    """Predicts the test set with a fitted estimator."""
+
+    def __init__(self, X: Any, method: Method, classes: npt.NDArray[Any] | None) -> None:
+        self.X, self.method, self.classes = X, method, classes
+
+    def __call__(self, fitted: Any) -> npt.NDArray[Any]:
+        if self.method == "predict" or self.classes is None:
+            return np.asarray(fitted.predict(self.X))
+        answers = np.asarray(fitted.predict_proba(self.X))
+        # A sample may lack some classes.
+        known = places_of_classes(fitted.classes_, self.classes)
+        whole = np.zeros((len(answers), len(self.classes)))
+        whole[:, known] = answers
+        return whole
+
+
+def _known(data: Any, y: Any, X_test: Any, is_regression: bool) -> dict[str, Any]:
+    """What is known about the problem at the points of the test set."""
+    known: dict[str, Any] = {"posterior": None, "regression_function": None, "noise": 0.0}
+    if y is not None:
+        return known
+    if is_regression and hasattr(data, "predict") and hasattr(data, "noise"):
+        known["regression_function"] = np.asarray(data.predict(X_test), dtype=np.float64)
+        known["noise"] = float(data.noise) ** 2
+    elif not is_regression and hasattr(data, "posterior"):
+        known["posterior"] = np.asarray(data.posterior(X_test), dtype=np.float64)
+    return known
+
 
 Answer = TypeVar("Answer")
+
+# -- training --------------------------------------------------------------------------------------
 
 #: Streams of random numbers: the test set, and each repetition.
 _TEST, _REPETITION = 0, 1
@@ -36,12 +353,10 @@ class Seeds:
 
     @classmethod
     def of(cls, random_state: RandomState) -> Seeds:
-        """Seeds of a ``random_state``; a generator is drawn from."""
         root = branch(seed_sequence(random_state), Purpose.REPEATING)
         return cls(root.entropy, root.spawn_key)
 
     def of_test_set(self) -> int:
-        """Seed of the test set."""
         return self._words(_TEST)[0]
 
     def of_repetition(self, repetition: int) -> tuple[int, int]:
@@ -64,7 +379,7 @@ def repeat_trainings(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> list[Answer]:
-    """Train copies of an estimator, each on another sample, and ask each of them."""
+    """Train copies of an estimator, each on another sample, and query each of them."""
     n_repetitions = whole_number("n_repetitions", n_repetitions)
 
     def train(block: slice) -> Answer:
@@ -95,7 +410,173 @@ def seed_unseeded(estimator: Any, seed: int) -> None:
 
 
 def whole_number(name: str, value: Any) -> int:
-    """Refuse what is no whole number of at least 1."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name}={value!r} is not allowed: it is a whole number, 1 or more.")
     return int(value)
+
+
+Rows = tuple[Any, npt.NDArray[Any]]
+
+# -- samples ---------------------------------------------------------------------------------------
+
+#: Default sizes of a training sample and of the test set of a problem.
+_N_TRAIN, _N_TEST = 300, 1000
+
+
+class TrainingSamples(ABC):
+    """Where training samples come from, and the test set that goes with them."""
+
+    sampling: Sampling
+    n_train: int
+    n_test: int
+
+    @abstractmethod
+    def test_set(self) -> Rows:
+        """The samples to predict; the same each time."""
+
+    @abstractmethod
+    def draw(self, seed: int) -> Rows:
+        """A training sample."""
+
+
+class FreshSamples(TrainingSamples):
+    sampling: Sampling = "fresh"
+
+    def __init__(self, problem: Any, n_train: int, n_test: int, seeds: Seeds) -> None:
+        self.problem = problem
+        self.n_train, self.n_test = n_train, n_test
+        self._test_seed = seeds.of_test_set()
+
+    def test_set(self) -> Rows:
+        return self._sample(self.n_test, self._test_seed)
+
+    def draw(self, seed: int) -> Rows:
+        return self._sample(self.n_train, seed)
+
+    def _sample(self, n_samples: int, seed: int) -> Rows:
+        sample = getattr(self.problem, "sample", self.problem)
+        X, y = sample(n_samples, random_state=seed)
+        return X, np.asarray(y)
+
+
+class DataSetSamples(TrainingSamples):
+    def __init__(
+        self,
+        X: Any,
+        y: npt.NDArray[Any],
+        sampling: Sampling,
+        n_train: int,
+        n_test: int,
+        seeds: Seeds,
+    ) -> None:
+        self.X, self.y = X, y
+        self.sampling = sampling
+        self.n_train, self.n_test = n_train, n_test
+        shuffled = np.random.default_rng(seeds.of_test_set()).permutation(len(y))
+        self._test, self._pool = np.sort(shuffled[:n_test]), np.sort(shuffled[n_test:])
+
+    def test_set(self) -> Rows:
+        return self._take(self._test)
+
+    def draw(self, seed: int) -> Rows:
+        rng = np.random.default_rng(seed)
+        with_replacement = self.sampling == "bootstrap"
+        return self._take(np.sort(rng.choice(self._pool, self.n_train, replace=with_replacement)))
+
+    def _take(self, rows: npt.NDArray[np.int64]) -> Rows:
+        return _safe_indexing(self.X, rows), self.y[rows]
+
+
+def read_training_samples(
+    data: Any,
+    y: Any,
+    sampling: Sampling | None,
+    n_train: float | None,
+    n_test: float | None,
+    seeds: Seeds,
+) -> TrainingSamples:
+    if sampling not in (None, "fresh", "subsample", "bootstrap"):
+        raise ValueError(
+            f'sampling={sampling!r} is not allowed; use "fresh", "subsample" or "bootstrap".'
+        )
+    # A data frame has another method called sample.
+    is_problem = hasattr(data, "sample") and hasattr(data, "predict")
+    if isinstance(data, str | type) or data is None:
+        raise TypeError(
+            f"data={data!r} is not allowed: it must be a problem such as TwoNorm(), a function "
+            "that returns samples, or the samples of a data set, with y."
+        )
+    if is_problem or callable(data):
+        if y is not None:
+            raise ValueError(
+                f"y is given, but data={data!r} is not a data set: it has its own labels or "
+                "targets."
+            )
+        if sampling not in (None, "fresh"):
+            raise ValueError(
+                f"sampling={sampling!r} is for data sets; a problem gives fresh samples."
+            )
+        sizes = (
+            whole_number("n_train", _N_TRAIN if n_train is None else n_train),
+            whole_number("n_test", _N_TEST if n_test is None else n_test),
+        )
+        return FreshSamples(data, *sizes, seeds)
+    if sampling == "fresh":
+        raise ValueError(
+            'sampling="fresh" needs a problem that can be sampled; a data set has '
+            '"subsample" and "bootstrap".'
+        )
+    return _of_data_set(
+        data, y, "subsample" if sampling is None else sampling, n_train, n_test, seeds
+    )
+
+
+def _of_data_set(
+    X: Any, y: Any, sampling: Sampling, n_train: float | None, n_test: float | None, seeds: Seeds
+) -> DataSetSamples:
+    if y is None:
+        raise ValueError("y is missing: a data set has labels or targets.")
+    check_consistent_length(X, y)
+    labels = column_or_1d(y)
+    n_aside = _share_of("n_test", 1 / 3 if n_test is None else n_test, len(labels), len(labels) - 1)
+    n_pool = len(labels) - n_aside
+    most = n_pool if sampling == "subsample" else None
+    default = 0.5 if sampling == "subsample" else n_pool
+    n_drawn = _share_of("n_train", default if n_train is None else n_train, n_pool, most)
+    return DataSetSamples(X, labels, sampling, n_drawn, n_aside, seeds)
+
+
+def known_classes(data: Any, y: Any, y_test: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The labels, as far as they are known before training."""
+    if y is not None:
+        return np.unique(np.asarray(y))
+    n_classes = getattr(data, "n_classes", None)
+    return np.unique(y_test) if n_classes is None else np.arange(n_classes)
+
+
+def places_of_classes(some: npt.NDArray[Any], classes: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Positions of the classes of a training sample, which need not have all of them."""
+    strange = set(some.tolist()) - set(classes.tolist())
+    if strange:
+        raise ValueError(
+            f"a training sample has the class {strange.pop()!r}, and the test set only "
+            f"{classes.tolist()}; increase n_test."
+        )
+    return np.searchsorted(classes, some).astype(np.int64)
+
+
+def _share_of(name: str, value: Any, whole: int, most: int | None) -> int:
+    """A number of samples: whole, or as a share of all."""
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        number = int(value)
+    elif 0.0 < value <= 1.0 and not isinstance(value, bool):
+        number = max(1, floor(value * whole + 0.5))
+    else:
+        number = 0
+    if number < 1 or (most is not None and number > most):
+        limit = "" if most is None else f" and no more than {most}"
+        raise ValueError(
+            f"{name}={value!r} is not allowed: it is a whole number, 1 or more{limit}, or a share "
+            f"of the {whole} samples."
+        )
+    return number

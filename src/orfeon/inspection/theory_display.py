@@ -1,4 +1,4 @@
-"""Pictures of what theory says of a vote: Condorcet's juries, and class-switching.
+"""Pictures of theory beside measurements: Condorcet's juries and class-switching.
 
 References
 ----------
@@ -17,24 +17,21 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._reading import read_class_votes
-from orfeon.inspection._theory_curves import (
+from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.reading import read_class_votes
+from orfeon.inspection.theory import (
     Curve,
+    condorcet_error,
     odd_sizes,
     split_axes,
-    vote_errors,
-)
-from orfeon.inspection.theory import (
-    condorcet_error,
     switching_error,
     switching_margins,
+    vote_errors,
 )
 from orfeon.inspection.vote_margins import margin_distribution
 from orfeon.members.votes import Selection
 from orfeon.rendering.figure import (
     Scale,
-    axes_for,
     check_scale,
     look_of,
     put_legend,
@@ -43,30 +40,24 @@ from orfeon.rendering.figure import (
 )
 from orfeon.rendering.palette import INK, MUTED_INK
 
-#: Width and height in inches of a new figure with one picture, and with two.
-_SIZE, _WIDE = (6.0, 4.2), (7.0, 3.6)
 
-
-class CondorcetDisplay:
+class CondorcetDisplay(Display):
     """Error of the majority of independent members against their number.
 
-    Members that err on less than half of the samples make a vote that errs less and less; members
-    that err on more than half, one that errs more and more. A measured vote shows what is missing:
-    members are not independent, so that their vote stops getting better.
+    If each member errs on less than half of the samples, the vote gets better with every member; if
+    on more than half, it gets worse. A measured vote shows the limits: members are not independent,
+    so their vote stops improving.
 
     Parameters
     ----------
     curves : dict of str to Curve
         Errors by theory, by the name of each curve.
     measured : dict of str to Curve, optional
-        Errors that were measured.
+        Measured errors.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     lines_ : dict of str to Line2D
         The curves.
 
@@ -85,15 +76,14 @@ class CondorcetDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (6.0, 4.2)
+
     lines_: dict[str, Any]
 
     def __init__(
         self, curves: Mapping[str, Curve], measured: Mapping[str, Curve] | None = None
     ) -> None:
-        if not curves:
-            raise ValueError("curves is empty; there is nothing to draw.")
+        check_not_empty("curves", curves)
         self.curves = dict(curves)
         self.measured = dict(measured or {})
 
@@ -106,23 +96,16 @@ class CondorcetDisplay:
         scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
-        """Draw what theory says of members with these errors.
+        """Draw the theory for members with these errors.
 
         Parameters
         ----------
         member_errors : sequence of float, default=(0.2, 0.3, 0.4, 0.45, 0.5, 0.55)
             Probabilities that a member errs.
         max_members : int, default=101
-            The largest size; sizes are odd, so that no vote is tied.
-        scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CondorcetDisplay
-            What was drawn.
+            The largest size; sizes are odd, so no vote is tied.
+        <scale>
+        <ax>
         """
         sizes = odd_sizes(max_members)
         return cls({
@@ -141,25 +124,17 @@ class CondorcetDisplay:
         scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
-        """Draw the vote of an ensemble, and that of independent members as good as its own.
+        """Draw the vote of an ensemble, and that of independent members with the same mean error.
 
         Parameters
         ----------
         ensemble : fitted ensemble, members, or list of fitted estimators
-            Of two classes. Each vote counts the same here.
+            Of two classes. All votes count equally here.
         X, y : arrays
-            Samples, best those that it was not trained on.
-        sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
-        scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CondorcetDisplay
-            What was drawn.
+            Samples, preferably not those it was trained on.
+        <weights>
+        <scale>
+        <ax>
         """
         votes = read_class_votes(ensemble, X, y, sample_weight, what="Condorcet curves")
         return cls._of(votes.selection, scale, ax)
@@ -174,7 +149,7 @@ class CondorcetDisplay:
         scale: Scale = "auto",
         ax: Any = None,
     ) -> Self:
-        """Draw a vote, and that of independent members as good as those that voted.
+        """Draw a vote, and that of independent members with the same mean error.
 
         Parameters
         ----------
@@ -182,17 +157,9 @@ class CondorcetDisplay:
             Labels of two classes that each member votes for.
         y : array of shape (n_samples,)
             True labels.
-        sample_weight : array of shape (n_samples,), optional
-            Weights of the samples.
-        scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CondorcetDisplay
-            What was drawn.
+        <weights>
+        <scale>
+        <ax>
         """
         read = read_class_votes(votes, None, y, sample_weight, what="Condorcet curves")
         return cls._of(read.selection, scale, ax)
@@ -201,7 +168,7 @@ class CondorcetDisplay:
     def _of(cls, votes: Selection, scale: Scale, ax: Any) -> Self:
         if votes.n_classes != 2:
             raise ValueError(
-                f"the votes are for {votes.n_classes} classes; Condorcet's theorem is one of two."
+                f"the votes are for {votes.n_classes} classes; Condorcet's theorem is about two."
             )
         if not votes.is_complete:
             raise ValueError("votes are missing; in Condorcet's theorem all members vote.")
@@ -217,19 +184,12 @@ class CondorcetDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
-
-        Returns
-        -------
-        CondorcetDisplay
-            The display, with what was drawn.
+        <scale>
+        <ax>
         """
         check_scale(scale)
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_, self.lines_ = ax.figure, {}
+        ax = self._begin(ax)
+        self.lines_ = {}
         for number, (name, curve) in enumerate(self.curves.items()):
             look = look_of(number)
             (self.lines_[name],) = ax.plot(
@@ -248,24 +208,23 @@ class CondorcetDisplay:
         put_title(ax, self._title())
         head = None if self.measured else "each member errs on"
         put_legend(ax, title=head, title_fontsize="small")
-        make_room(self.ax_)
-        return self
+        return self._finish()
 
     def _title(self) -> str:
         if not self.measured:
-            return "The vote of independent members gets better if each is better than a coin"
+            return "The vote of independent members improves if each is better than a coin toss"
         ((_, found),) = self.measured.items()
         ((_, theory),) = self.curves.items()
         last = 100 * float(theory.y[-1])
-        so_much = f"{last:.1f}%" if last >= 0.05 else "less than 0.1%"
+        expected = f"{last:.1f}%" if last >= 0.05 else "less than 0.1%"
         return (
-            f"The vote of {int(found.x[-1])} members errs on {100 * found.y[-1]:.1f}%; that of "
-            f"independent ones would on {so_much}"
+            f"The vote of {int(found.x[-1])} members errs on {100 * found.y[-1]:.1f}%; independent "
+            f"members would err on {expected}"
         )
 
 
-class SwitchingTheoryDisplay:
-    """Training error and margins of class-switching ensembles, by theory and as measured.
+class SwitchingTheoryDisplay(Display):
+    """Training error and margins of class-switching ensembles, in theory and as measured.
 
     Parameters
     ----------
@@ -274,16 +233,16 @@ class SwitchingTheoryDisplay:
     margins : dict of (float, int) to Curve
         Distributions of the margins, by switching rate and number of members.
     measured_errors : Curve, optional
-        Training errors that were measured.
+        Measured training errors.
     measured_margins : dict of int to Curve, optional
-        Distributions of margins that were measured, by number of members.
+        Measured distributions of margins, by number of members.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where the errors were drawn.
+        The axes of the errors.
     margin_ax_ : matplotlib Axes or None
-        Where the margins were.
+        The axes of the margins.
     figure_ : matplotlib Figure
         Their figure.
     error_lines_ : dict of float to Line2D
@@ -306,9 +265,7 @@ class SwitchingTheoryDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
     margin_ax_: Any
-    figure_: Any
     error_lines_: dict[float, Any]
     margin_lines_: dict[tuple[float, int], Any]
 
@@ -319,8 +276,7 @@ class SwitchingTheoryDisplay:
         measured_errors: Curve | None = None,
         measured_margins: Mapping[int, Curve] | None = None,
     ) -> None:
-        if not errors:
-            raise ValueError("errors is empty; there is nothing to draw.")
+        check_not_empty("errors", errors)
         self.errors, self.margins = dict(errors), dict(margins)
         self.measured_errors = measured_errors
         self.measured_margins = dict(measured_margins or {})
@@ -335,7 +291,7 @@ class SwitchingTheoryDisplay:
         n_classes: int = 2,
         ax: Any = None,
     ) -> Self:
-        """Draw what theory says of these switching rates.
+        """Draw the theory for these switching rates.
 
         Parameters
         ----------
@@ -347,13 +303,7 @@ class SwitchingTheoryDisplay:
             Sizes whose margins are drawn; by default 11 and ``max_members``.
         n_classes : int, default=2
             Number of classes. Margins are drawn for two.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SwitchingTheoryDisplay
-            What was drawn.
+        <ax>
         """
         return cls(*_theory(switch_rates, max_members, margin_sizes, n_classes)).plot(ax)
 
@@ -368,7 +318,7 @@ class SwitchingTheoryDisplay:
         margin_sizes: Sequence[int] | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw a fitted ensemble on its training samples, and what theory says of its rate.
+        """Draw a fitted ensemble on its training samples, and the theory for its rate.
 
         Parameters
         ----------
@@ -378,22 +328,16 @@ class SwitchingTheoryDisplay:
             Its training samples.
         margin_sizes : sequence of int, optional
             Sizes whose margins are drawn; by default 11 and all members.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        SwitchingTheoryDisplay
-            What was drawn.
+        <ax>
         """
         from orfeon.ensembles.switching import ClassSwitchingClassifier
 
         if not isinstance(ensemble, ClassSwitchingClassifier):
             raise TypeError(
-                f"ensemble={ensemble!r} is not allowed: it is a ClassSwitchingClassifier."
+                f"ensemble={ensemble!r} is not allowed: it must be a ClassSwitchingClassifier."
             )
         check_is_fitted(ensemble, "members_")
-        votes = read_class_votes(ensemble, X, y, sample_weight, what="curves of theory").selection
+        votes = read_class_votes(ensemble, X, y, sample_weight, what="theoretical curves").selection
         n_classes = max(2, len(ensemble.classes_))
         errors, margins = _theory([ensemble.switch_rate_], votes.n_members, margin_sizes, n_classes)
         ((_, curve),) = errors.items()
@@ -405,29 +349,19 @@ class SwitchingTheoryDisplay:
         return cls(errors, margins, Curve(curve.x, vote_errors(votes, curve.x)), measured).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
+        """Draw errors and margins side by side in place of the axes, or stacked if it is narrow.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw, in the room of these axes; a new figure by default. Errors and margins
-            are side by side where there is room, and one above the other where there is not.
-
-        Returns
-        -------
-        SwitchingTheoryDisplay
-            The display, with what was drawn.
+        <ax>
         """
-        size = _WIDE if self.margins else _SIZE
-        ax = axes_for(type(self).__name__, ax, size)
-        self.figure_ = ax.figure
+        ax = self._begin(ax, (7.0, 3.6) if self.margins else (6.0, 4.2))
         self.ax_, self.margin_ax_ = split_axes(ax) if self.margins else (ax, None)
         self.error_lines_, self.margin_lines_ = {}, {}
         self._draw_errors()
-        if self.margin_ax_ is not None:
-            self._draw_margins()
-        else:
-            make_room(self.ax_)
+        if self.margin_ax_ is None:
+            return self._finish()
+        self._draw_margins()
         return self
 
     def _draw_errors(self) -> None:
@@ -445,7 +379,7 @@ class SwitchingTheoryDisplay:
             )  # fmt: skip
         ax.set(xlabel="members", ylabel="training error, %", ylim=(-1, None))
         scale_members(ax, max(int(curve.x[-1]) for curve in self.errors.values()), "log")
-        put_title(ax, "Training error, whatever the data")
+        put_title(ax, "Training error, for any data")
         put_legend(ax)
 
     def _draw_margins(self) -> None:
@@ -454,7 +388,7 @@ class SwitchingTheoryDisplay:
         rates = list(self.errors)
         for (rate, size), curve in self.margins.items():
             look = look_of(rates.index(rate))
-            # The rates have their colours and styles; larger ensembles have thicker lines.
+            # Colours and styles show rates; thicker lines are larger ensembles.
             (self.margin_lines_[rate, size],) = ax.plot(
                 curve.x, 100 * curve.y, color=look.colour, linestyle=look.linestyle,
                 drawstyle="steps-post",
@@ -476,7 +410,6 @@ class SwitchingTheoryDisplay:
 def _theory(
     rates: Sequence[float], max_members: int, margin_sizes: Sequence[int] | None, n_classes: int
 ) -> tuple[dict[float, Curve], dict[tuple[float, int], Curve]]:
-    """Errors and margins of class-switching ensembles."""
     sizes = odd_sizes(max_members)
     chosen = sorted({min(11, max_members), max_members} if margin_sizes is None else margin_sizes)
     beyond = [size for size in chosen if not 1 <= size <= max_members]
@@ -491,6 +424,6 @@ def _theory(
 
 
 def _margins(rate: float, size: int) -> Curve:
-    """The margins that an ensemble can have, and the chance of at most each."""
+    """Possible margins, and the probability of at most each."""
     margins, probabilities = switching_margins(rate, size)
     return Curve(margins, np.cumsum(probabilities))

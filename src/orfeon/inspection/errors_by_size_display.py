@@ -1,4 +1,4 @@
-"""The picture of error curves: error against the number of members."""
+"""Pictures of error curves: error against the number of members."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._orders import Orders
+from orfeon.inspection.display import Display, check_not_empty
 from orfeon.inspection.errors_by_size import (
     OWN,
     RANDOM,
@@ -17,11 +16,10 @@ from orfeon.inspection.errors_by_size import (
     curves_of_orders,
     error_curves,
 )
-from orfeon.members.votes import Task
+from orfeon.inspection.reading import Orders
 from orfeon.ordering.plot import draw_error_curve, show_sizes
 from orfeon.rendering.figure import (
     Scale,
-    axes_for,
     check_scale,
     look_of,
     put_legend,
@@ -30,26 +28,22 @@ from orfeon.rendering.figure import (
 )
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.rendering.texts import plain
-from orfeon.utils.seeding import RandomState
 
-#: Width and height in inches of a new figure.
-_SIZE = (6.0, 4.4)
-#: By the samples: how the line is drawn. The first that are there matter most.
+#: Line styles by samples, the most important first.
 _LINES: dict[On, Any] = {"test": "-", "out-of-bag": "-.", "training": (0, (4, 1.5))}
 
 
 def _line(on: On) -> Any:
-    """How a line is drawn; that of samples of another name is that of training."""
+    """Line style; samples with a name of their own look like training samples."""
     return _LINES.get(on, _LINES["training"])
 
 
-class ErrorCurveDisplay:
-    """Error against the number of members, ordered or not, on one or several sets of samples.
+class ErrorCurveDisplay(Display):
+    """Error against the number of members, ordered or not, on one or more sets of samples.
 
-    A colour and a marker for each order or ensemble, a line style for each set of samples; the
-    members' own order is grey where there are others. Rings show the sizes of least error on the
-    samples that matter most (test, else out-of-bag, else training), and a dotted line the error of
-    all members.
+    One colour and marker per order or ensemble, one line style per set of samples; the members' own
+    order is grey beside others. Rings mark the sizes with the lowest error on the most important
+    samples (test, else out-of-bag, else training), and a dotted line the error of all members.
 
     Parameters
     ----------
@@ -58,10 +52,7 @@ class ErrorCurveDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     lines_ : dict of (str, str) to Line2D
         The curve of each order or ensemble on each set of samples.
 
@@ -84,13 +75,12 @@ class ErrorCurveDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (6.0, 4.4)
+
     lines_: dict[tuple[str, str], Any]
 
     def __init__(self, curves: ErrorCurves) -> None:
-        if not len(curves):
-            raise ValueError("curves is empty; there is nothing to draw.")
+        check_not_empty("curves", curves)
         self.curves = curves
 
     @classmethod
@@ -102,52 +92,30 @@ class ErrorCurveDisplay:
         X_test: Any = None,
         y_test: Any = None,
         *,
-        sample_weight: Any = None,
-        sample_weight_test: Any = None,
-        orders: Orders | None = None,
-        n_random_orders: int = 0,
-        random_state: RandomState = None,
-        out_of_bag: bool | None = None,
-        staged: bool | None = None,
         on: Sequence[On] | None = None,
-        name: str | None = None,
         scale: Scale = "auto",
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Draw the curves of an ensemble, or of several.
+        """Draw the curves of one or more ensembles.
 
         Parameters
         ----------
-        ensemble : fitted ensemble, or dict of str to fitted ensembles
-            The ensemble; or several, with their names.
-        X, y, X_test, y_test, sample_weight, sample_weight_test, orders, n_random_orders
-            As for :func:`error_curves`.
-        random_state, out_of_bag, staged, name
+        <named ensembles>
+        X, y, X_test, y_test, **options
             As for :func:`error_curves`.
         on : sequence of str, optional
-            The samples whose curves are drawn; by default all that there are.
+            The samples whose curves are drawn; all by default.
         scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
-            nobody ordered them.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ErrorCurveDisplay
-            What was drawn.
+            As for :meth:`plot`.
+        <ax>
         """
         named: Mapping[Any, Any] = ensemble if isinstance(ensemble, Mapping) else {None: ensemble}
         if not named:
             raise ValueError("ensemble is empty; give at least one ensemble by name.")
         found = []
         for its, one in named.items():
-            curves = error_curves(
-                one, X, y, X_test, y_test, sample_weight=sample_weight,
-                sample_weight_test=sample_weight_test, orders=orders,
-                n_random_orders=n_random_orders, random_state=random_state,
-                out_of_bag=out_of_bag, staged=staged, name=name,
-            )  # fmt: skip
+            curves = error_curves(one, X, y, X_test, y_test, **options)
             found.append(curves if its is None else _renamed(curves, str(its)))
         return cls(_joined(found, on)).plot(ax, scale=scale)
 
@@ -159,46 +127,24 @@ class ErrorCurveDisplay:
         votes_test: Any = None,
         y_test: Any = None,
         *,
-        sample_weight: Any = None,
-        sample_weight_test: Any = None,
-        orders: Orders | None = None,
-        n_random_orders: int = 0,
-        random_state: RandomState = None,
-        no_vote: Any = None,
-        task: Task | None = None,
-        name: str | None = None,
         scale: Scale = "auto",
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Draw the curves of a matrix of votes, or of predictions.
+        """Draw the curves of a matrix of votes, or of predicted numbers.
 
         Parameters
         ----------
         votes : array of shape (n_members, n_samples)
-            What each member says of each sample.
-        y : array of shape (n_samples,)
-            Their labels or targets.
-        votes_test, y_test, sample_weight, sample_weight_test, orders, n_random_orders
-            As for :func:`error_curves`.
-        random_state, no_vote, task, name
+            Predictions of each member for each sample.
+        y, votes_test, y_test, **options
             As for :func:`error_curves`.
         scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
-            nobody ordered them.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ErrorCurveDisplay
-            What was drawn.
+            As for :meth:`plot`.
+        <ax>
         """
-        return cls(error_curves(
-            votes, y=y, y_test=y_test, votes_test=votes_test, sample_weight=sample_weight,
-            sample_weight_test=sample_weight_test, orders=orders,
-            n_random_orders=n_random_orders, random_state=random_state, no_vote=no_vote,
-            task=task, name=name,
-        )).plot(ax, scale=scale)  # fmt: skip
+        curves = error_curves(votes, y=y, votes_test=votes_test, y_test=y_test, **options)
+        return cls(curves).plot(ax, scale=scale)
 
     @classmethod
     def from_orders(
@@ -208,57 +154,38 @@ class ErrorCurveDisplay:
         X: Any = None,
         y: Any = None,
         *,
-        sample_weight: Any = None,
-        no_vote: Any = None,
-        n_random_orders: int = 0,
-        random_state: RandomState = None,
         scale: Scale = "auto",
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Draw the curves of orders that were made before.
+        """Draw the curves of existing orders.
 
         Parameters
         ----------
-        orders, members_or_votes, X, y, sample_weight, no_vote, n_random_orders, random_state
-            As for :func:`orfeon.inspection.errors_by_size.curves_of_orders`.
+        orders, members_or_votes, X, y, **options
+            As for :func:`curves_of_orders`.
         scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
-            nobody ordered them.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ErrorCurveDisplay
-            What was drawn.
+            As for :meth:`plot`.
+        <ax>
         """
-        return cls(curves_of_orders(
-            orders, members_or_votes, X, y, sample_weight=sample_weight, no_vote=no_vote,
-            n_random_orders=n_random_orders, random_state=random_state,
-        )).plot(ax, scale=scale)  # fmt: skip
+        curves = curves_of_orders(orders, members_or_votes, X, y, **options)
+        return cls(curves).plot(ax, scale=scale)
 
     def plot(self, ax: Any = None, *, scale: Scale = "auto") -> Self:
         """Draw the picture.
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
         scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on, where
-            nobody ordered them.
-
-        Returns
-        -------
-        ErrorCurveDisplay
-            The display, with what was drawn.
+            Scale of the axis of sizes; "auto" is logarithmic from 300 members on, unless ordered.
+        <ax>
         """
         check_scale(scale)
         if scale == "auto" and any(curve.is_ordered for curve in self.curves):
-            scale = "linear"  # orders part in the middle
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_, self.lines_ = ax.figure, {}
-        scale_members(ax, max(map(len, self.curves)), scale)  # notes find room by it
+            scale = "linear"  # orders differ most in the middle
+        ax = self._begin(ax)
+        self.lines_ = {}
+        scale_members(ax, max(map(len, self.curves)), scale)  # the notes are placed by it
         unit = 1.0 if self.curves.is_regression else 100.0
         marked = self._marked
         for curve in self.curves:
@@ -273,20 +200,19 @@ class ErrorCurveDisplay:
             )  # fmt: skip
         show_sizes(ax, scale)
         self._label()
-        make_room(self.ax_)
-        return self
+        return self._finish()
 
     # -- what is shown how -------------------------------------------------------------------------
 
     @property
     def _ons(self) -> list[On]:
-        """The sets of samples, those that matter most first."""
+        """The sets of samples, the most important first."""
         named = dict.fromkeys(curve.on for curve in self.curves)
         return [on for on in _LINES if on in named] + [on for on in named if on not in _LINES]
 
     @property
     def _ordered(self) -> list[str]:
-        """Names of the orders that were made, or of all curves where there are none."""
+        """Names of the orders that were made, or of all curves if there are none."""
         made = [curve.name for curve in self.curves if curve.is_ordered]
         return list(dict.fromkeys(made or [curve.name for curve in self.curves]))
 
@@ -297,7 +223,7 @@ class ErrorCurveDisplay:
         return [curve for curve in self.curves if curve.on == on and curve.name in names]
 
     def _shows_whole(self, curve: ErrorCurve) -> bool:
-        """Whether the error of all members is drawn for it: once for all orders of them."""
+        """Whether to draw the error of all members for it: once for all orders of them."""
         alike = [one for one in self.curves if one.on == self._ons[0]]
         if all(one.is_ordered for one in alike):
             return curve is alike[0]
@@ -326,7 +252,6 @@ class ErrorCurveDisplay:
         return f"{self._number(curve.least)} with {curve.best_size}"
 
     def _label(self) -> None:
-        """Say what is seen."""
         ax, ons = self.ax_, self._ons
         what = "mean squared error" if self.curves.is_regression else "error, %"
         ax.set_xlabel("members")
@@ -340,11 +265,10 @@ class ErrorCurveDisplay:
         if best.best_size == len(best):
             kept, whole = f"{self._number(best.least)} with all {len(best)} members{name}", ""
         of = f"{ons[0]} {error}" if is_known else f"{error} on {plain(ons[0])}"
-        put_title(ax, f"Least {of}: {kept}{whole}")
+        put_title(ax, f"Lowest {of}: {kept}{whole}")
         put_legend(ax, handles=self._handles())
 
     def _handles(self) -> list[Any]:
-        """Entries of the legend: orders or ensembles, sets of samples, the whole."""
         from matplotlib.lines import Line2D
 
         marked = {curve.name: curve for curve in self._marked}
@@ -372,10 +296,10 @@ class ErrorCurveDisplay:
 
 
 def _joined(found: Sequence[ErrorCurves], on: Sequence[On] | None) -> ErrorCurves:
-    """Curves of several ensembles in one, those on some of the samples."""
+    """Curves of several ensembles in one, on some of the samples."""
     known = list(dict.fromkeys(curve.on for curves in found for curve in curves))
     if on is not None and (isinstance(on, str) or not len(on) or not set(on) <= set(known)):
-        raise ValueError(f"on={on!r} is not allowed; give some of {known}, those that there are.")
+        raise ValueError(f"on={on!r} is not allowed; give some of {known}.")
     if len({curves.is_regression for curves in found}) > 1:
         raise ValueError("ensemble holds classifiers and regressors; their errors differ in kind.")
     curves = tuple(c for curves in found for c in curves if on is None or c.on in on)
@@ -383,7 +307,7 @@ def _joined(found: Sequence[ErrorCurves], on: Sequence[On] | None) -> ErrorCurve
 
 
 def _renamed(curves: ErrorCurves, name: str) -> ErrorCurves:
-    """The same curves as those of a named ensemble."""
+    """The same curves under the name of an ensemble."""
     return replace(curves, curves=tuple(
         replace(curve, name=name if curve.name == OWN else f"{name}, {curve.name}")
         for curve in curves

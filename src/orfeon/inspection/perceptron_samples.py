@@ -1,11 +1,15 @@
-"""What the samples of a plane are to parallel perceptrons, in numbers and in a picture.
+"""What samples of a plane are to parallel perceptrons, and how a training set is selected.
 
-Each is redundant, noisy, borderline or quasi-noisy, by its distance from the perceptrons' lines.
+Each sample is redundant, noisy, borderline or quasi-noisy, by its distance from the perceptrons'
+lines.
 
 References
 ----------
 Cantador (2005). Aplicación de perceptrones paralelos y AdaBoost a problemas de clasificación de
 muestra extrema. Universidad Autónoma de Madrid. Figure 5.1.1.
+
+Cantador and Dorronsoro (2005). Parallel perceptrons, activation margins and imbalanced training set
+pruning. IbPRIA 2005, 43-50.
 """
 
 from __future__ import annotations
@@ -19,57 +23,55 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.data.training_set import check_length
-from orfeon.inspection._fitting import make_room
+from orfeon.inspection.display import Display
 from orfeon.perceptrons.categories import QuasiNoisy
 from orfeon.perceptrons.class_of_interest import class_code
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import PPTSSClassifier
-from orfeon.rendering.figure import axes_for, put_legend, put_title
+from orfeon.rendering.figure import put_legend, put_title
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours
 from orfeon.rendering.texts import plain
-from orfeon.utils.types import Floats, Mask
+from orfeon.utils.types import Floats, Integers, Mask
 
 _BLUE, _ORANGE, _GREEN, _, _, _VERMILLION = class_colours(6)
-#: By category: colour, and size in square points. What tells least is drawn first and smallest.
+#: Colour and size in square points by category; the least informative is drawn first and smallest.
 _LOOKS = {
     "redundant": ("#9AA3AD", 10.0),
     "borderline": (_BLUE, 20.0),
     "quasi-noisy": (_ORANGE, 34.0),
     "noisy": (_VERMILLION, 34.0),
 }
-#: Marker of the class of interest, and of the other; and what is added to its size.
+#: Marker, and what is added to its size, by whether it is the class of interest.
 _MARKERS = {False: ("o", 0.0), True: ("^", 10.0)}
-#: How much of its colour a sample has that was left out, if it is redundant, and if it is not.
+#: Strength of samples that were left out, redundant and others.
 _FAINT, _LESS_FAINT = 0.5, 0.8
 _GAMMA = "\N{GREEK SMALL LETTER GAMMA}"
-#: Width and height in inches of a new figure.
-_SIZE = (6.4, 5.2)
 
 
 @dataclass(frozen=True, eq=False)
 class PerceptronCategories:
-    """The samples of a plane, and the perceptrons in it.
+    """The samples of a plane by category, and the perceptrons in it.
 
     Parameters
     ----------
     points : ndarray of shape (n_rows, 2)
-        The samples; a missing value is at the mean, where the perceptrons see it.
+        The samples; missing values are at the mean, as for the perceptrons.
     is_positive : ndarray of bool of shape (n_rows,)
         Which are of the class of interest.
     categories : ndarray of str of shape (n_rows,)
         "redundant", "noisy", "borderline" or "quasi-noisy".
     selected : ndarray of bool of shape (n_rows,) or None
-        Which the perceptrons were trained on; None where nothing was selected.
+        Which the perceptrons were trained on; None without a selection.
     slopes : ndarray of shape (n_perceptrons, 2)
-        Of perceptron h, whose activation at a point x is ``slopes[h] @ x + offsets[h]``.
+        The activation of perceptron h at a point x is ``slopes[h] @ x + offsets[h]``.
     offsets : ndarray of shape (n_perceptrons,)
-        The rest of it.
+        The offsets.
     gamma : float
-        The margin: the band of a perceptron is where its activation is less, whatever its sign.
+        The margin: the band of a perceptron is where its absolute activation is smaller.
     names : tuple of (str, str)
         Names of the features.
     classes : tuple of (str, str)
-        Names of the classes, that of interest last.
+        Names of the classes, the class of interest last.
 
     Examples
     --------
@@ -94,33 +96,11 @@ class PerceptronCategories:
     classes: tuple[str, str]
 
     def count(self, category: str) -> int:
-        """How many samples are of a category.
-
-        Parameters
-        ----------
-        category : {"redundant", "noisy", "borderline", "quasi-noisy"}
-            The category.
-
-        Returns
-        -------
-        int
-            Their number.
-        """
+        """Number of samples of a category."""
         return int((self.categories == category).sum())
 
     def activations(self, points: npt.ArrayLike) -> Floats:
-        """Activations of the perceptrons at points of the plane.
-
-        Parameters
-        ----------
-        points : array of shape (n_points, 2)
-            Points, in the units of the features.
-
-        Returns
-        -------
-        ndarray of shape (n_points, n_perceptrons)
-            Positive on the side of the second class.
-        """
+        """Activations at points, a column per perceptron; positive towards the second class."""
         return np.asarray(np.asarray(points, dtype=np.float64) @ self.slopes.T + self.offsets)
 
 
@@ -132,19 +112,19 @@ def perceptron_categories(
     quasi_noisy: QuasiNoisy | None = None,
     pos_label: Any = None,
 ) -> PerceptronCategories:
-    """What samples of two features are to perceptrons, and where these are.
+    """Categories of samples of two features, and the lines of the perceptrons.
 
     Parameters
     ----------
     estimator : ParallelPerceptronClassifier or PPTSSClassifier
         Fitted to two ordered features and two classes.
     X : array or data frame of shape (n_rows, 2)
-        Samples; for a PPTSSClassifier those it was fitted to, for it knows their rows.
+        Samples; for a PPTSSClassifier those it was fitted to.
     y : array of shape (n_rows,)
         Their classes.
     quasi_noisy : {"all", "vote"}, optional
-        Whether a borderline negative sample is quasi-noisy when all perceptrons are wrong about
-        it, or when the vote is. By default as in a PPTSSClassifier, and "all" otherwise.
+        Whether a borderline negative sample is quasi-noisy if all perceptrons are wrong about it,
+        or if the vote is. By default as in a PPTSSClassifier, otherwise "all".
     pos_label : object, optional
         The class of interest; by default that of the estimator.
 
@@ -192,7 +172,7 @@ def perceptron_categories(
 
 
 def _fitted(estimator: Any) -> tuple[ParallelPerceptronClassifier, Any]:
-    """The perceptrons, and the rows that they were trained on where these were selected."""
+    """The perceptrons, and the rows that they were trained on if these were selected."""
     if isinstance(estimator, PPTSSClassifier):
         check_is_fitted(estimator, "estimator_")
         return estimator.estimator_, estimator.selected_
@@ -200,13 +180,12 @@ def _fitted(estimator: Any) -> tuple[ParallelPerceptronClassifier, Any]:
         check_is_fitted(estimator, "weights_")
         return estimator, None
     raise TypeError(
-        f"estimator={estimator!r} is not allowed: it is a ParallelPerceptronClassifier, such as a "
-        "member of a PPBoostClassifier, or a PPTSSClassifier."
+        f"estimator={estimator!r} is not allowed: it must be a ParallelPerceptronClassifier, like "
+        "a member of a PPBoostClassifier, or a PPTSSClassifier."
     )
 
 
 def _check_plane(perceptron: ParallelPerceptronClassifier) -> None:
-    """Refuse what cannot be drawn in a plane."""
     codes = perceptron.inputs_.codes
     if codes != (None, None):
         kinds = ["ordered" if its is None else "categorical" for its in codes]
@@ -233,7 +212,7 @@ def _mask(rows: npt.NDArray[np.int64], n_rows: int) -> Mask:
 
 
 def _lines(perceptron: ParallelPerceptronClassifier) -> tuple[Floats, Floats]:
-    """Weights of inputs, which are standardised and divided, as slopes over the features."""
+    """Slopes and offsets in the units of the features; inputs are standardised and divided."""
     inputs, weights = perceptron.inputs_, perceptron.weights_[0]
     slopes = weights[:, :2] / (inputs.spreads * inputs.divisor)
     offsets = -weights[:, 2] / inputs.divisor
@@ -242,12 +221,12 @@ def _lines(perceptron: ParallelPerceptronClassifier) -> tuple[Floats, Floats]:
     return slopes, offsets
 
 
-class PerceptronCategoriesDisplay:
+class PerceptronCategoriesDisplay(Display):
     """A plane with its samples by category, and the perceptrons' lines with their bands.
 
-    Markers tell the classes and colours the categories. Where the training set was selected, what
-    was left out is faint. The line of a perceptron is where it changes its mind, and the band
-    about it where its activation is below gamma.
+    Markers show classes and colours categories. Samples left out of a selected training set are
+    faint. The line of a perceptron is where its prediction changes, the band around it where its
+    activation is below gamma.
 
     Parameters
     ----------
@@ -256,14 +235,11 @@ class PerceptronCategoriesDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     points_ : dict of (str, bool, bool) to PathCollection
-        Samples by category, whether they are positive, and whether they are drawn strongly.
+        Samples by category, whether they are positive, and whether they were trained on.
     lines_ : list of Line2D
-        A line for each perceptron that has one in the picture.
+        One line per perceptron that has one in the picture.
     bands_ : list of Polygon
         Their bands.
 
@@ -288,8 +264,8 @@ class PerceptronCategoriesDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (6.4, 5.2)
+
     points_: dict[tuple[str, bool, bool], Any]
     lines_: list[Any]
     bands_: list[Any]
@@ -299,55 +275,20 @@ class PerceptronCategoriesDisplay:
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        quasi_noisy: QuasiNoisy | None = None,
-        pos_label: Any = None,
-        ax: Any = None,
+        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw what samples are to fitted perceptrons.
+        """Draw the categories of samples for fitted perceptrons.
 
         Parameters
         ----------
-        estimator : ParallelPerceptronClassifier or PPTSSClassifier
-            Fitted to two ordered features and two classes.
-        X : array or data frame of shape (n_rows, 2)
-            Samples; for a PPTSSClassifier those it was fitted to.
-        y : array of shape (n_rows,)
-            Their classes.
-        quasi_noisy : {"all", "vote"}, optional
-            Which samples are quasi-noisy, see :func:`perceptron_categories`.
-        pos_label : object, optional
-            The class of interest; by default that of the estimator.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PerceptronCategoriesDisplay
-            What was drawn.
+        estimator, X, y, **options
+            As for :func:`perceptron_categories`.
+        <ax>
         """
-        data = perceptron_categories(estimator, X, y, quasi_noisy=quasi_noisy, pos_label=pos_label)
-        return cls(data).plot(ax)
+        return cls(perceptron_categories(estimator, X, y, **options)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PerceptronCategoriesDisplay
-            The display, with what was drawn.
-        """
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_ = ax.figure
+    def _draw(self) -> None:
+        ax = self.ax_
         box = _box(self.data.points)
         ax.set(xlim=box[:, 0], ylim=box[:, 1])
         self.lines_, self.bands_ = [], []
@@ -357,14 +298,12 @@ class PerceptronCategoriesDisplay:
         ax.set_ylabel(plain(self.data.names[1]))
         put_title(ax, self._title())
         self._draw_legend()
-        make_room(self.ax_)
-        return self
 
     def _draw_perceptrons(self, box: Floats) -> None:
         gamma = self.data.gamma
         for slope, offset in zip(self.data.slopes, self.data.offsets, strict=True):
             if not slope.any():
-                continue  # it says the same everywhere
+                continue  # it predicts the same everywhere
             line, low, high = (_segment(slope, offset, a, box) for a in (0.0, -gamma, gamma))
             edges = np.vstack([low, high[::-1]])
             self.bands_ += self.ax_.fill(*edges.T, color=_GREEN, alpha=0.13, linewidth=0, zorder=0)
@@ -428,18 +367,192 @@ class PerceptronCategoriesDisplay:
 
 
 def _box(points: Floats) -> Floats:
-    """The lower and the upper corner of a picture of points, with some room about them."""
+    """The lower and upper corner of a picture of points, with some room around them."""
     low, high = points.min(axis=0), points.max(axis=0)
     room = np.where(high > low, 0.04 * (high - low), 0.5)
     return np.vstack([low - room, high + room])
 
 
 def _segment(slope: Floats, offset: float, activation: float, box: Floats) -> Floats:
-    """Ends of the line with this activation, which are beyond the picture."""
-    # In units of the picture, where what is at right angles does not depend on scales.
+    """Ends of the line with this activation, outside the picture."""
+    # In units of the picture, where right angles do not depend on scales.
     size = box[1] - box[0]
     across = slope * size
     missing = activation - float(slope @ box.mean(axis=0) + offset)
     nearest = 0.5 + across * (missing / float(across @ across))
     along = np.array([-across[1], across[0]]) / np.sqrt(float(across @ across))
     return np.asarray(box[0] + (nearest + np.outer([-1.0, 1.0], along)) * size)
+
+
+# -- rounds of a selection -------------------------------------------------------------------------
+
+#: Rounds up to which all sizes are written.
+_MOST_NUMBERS = 12
+#: Digits that fit in a row, with spaces between the numbers.
+_MOST_DIGITS = 46
+#: Share of the width, on either side, where a number is beside an axis.
+_EDGE = 0.1
+#: Shares of the height for accuracies and sizes.
+_UPPER, _LOWER = 0.5, 0.38
+
+
+class SelectionHistoryDisplay(Display):
+    """Rounds of a selection of the training set: g, acc+, and how many samples are left.
+
+    Parameters
+    ----------
+    n_selected : array of shape (n_rounds,)
+        Training samples of each round.
+    geometric_mean : array of shape (n_rounds,)
+        The geometric mean of the accuracies on the classes, on the whole training set.
+    positive_accuracy : array of shape (n_rounds,)
+        The accuracy on the class of interest.
+    best_round : int
+        The round that is kept.
+    ended : str
+        Why there was no further round.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The axes of the accuracies.
+    size_ax_ : matplotlib Axes
+        The axes of the sizes, on a logarithmic scale.
+    figure_ : matplotlib Figure
+        Their figure.
+    lines_ : dict of str to Line2D
+        "g", "acc+" and "samples".
+
+    See Also
+    --------
+    PerceptronCategoriesDisplay : The samples that a round leaves out.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from orfeon import PPTSSClassifier
+    >>> from orfeon.datasets import make_gaussian_clouds
+    >>> from orfeon.inspection import SelectionHistoryDisplay
+    >>> X, y = make_gaussian_clouds(1000, random_state=0)
+    >>> model = PPTSSClassifier(random_state=0).fit(X, y)
+    >>> display = SelectionHistoryDisplay.from_estimator(model)
+    >>> print(display.ax_.get_title())
+    Round ... of PPTSS is kept: ... of 1000 samples, g from ... to ...%
+    It ended because ...
+    >>> matplotlib.pyplot.close(display.figure_)
+    """
+
+    _size = (6.4, 4.4)
+
+    size_ax_: Any
+    lines_: dict[str, Any]
+
+    def __init__(
+        self,
+        n_selected: npt.ArrayLike,
+        geometric_mean: npt.ArrayLike,
+        positive_accuracy: npt.ArrayLike,
+        best_round: int,
+        ended: str,
+    ) -> None:
+        self.n_selected = np.asarray(n_selected)
+        self.geometric_mean = np.asarray(geometric_mean)
+        self.positive_accuracy = np.asarray(positive_accuracy)
+        self.best_round = best_round
+        self.ended = ended
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the rounds of a fitted selection.
+
+        Parameters
+        ----------
+        estimator : PPTSSClassifier or PPTSSSampler
+            Fitted.
+        <ax>
+        """
+        # A sampler keeps the classifier that selected.
+        fitted = getattr(estimator, "classifier_", estimator)
+        if not isinstance(fitted, PPTSSClassifier):
+            raise TypeError(
+                f"estimator={estimator!r} is not allowed: it must be a fitted PPTSSClassifier or "
+                "PPTSSSampler."
+            )
+        check_is_fitted(fitted, "history_")
+        history = fitted.history_
+        return cls(
+            history["n_selected"], history["geometric_mean"], history["positive_accuracy"],
+            fitted.best_round_, fitted.ended_,
+        ).plot(ax)  # fmt: skip
+
+    def _draw(self) -> None:
+        ax = self.ax_
+        self.size_ax_ = ax.twinx()
+        rounds = np.arange(len(self.n_selected))
+        self.lines_ = {}
+        for name, values, colour, marker in (
+            ("g", self.geometric_mean, _BLUE, "o"),
+            ("acc+", self.positive_accuracy, _VERMILLION, "^"),
+        ):
+            (self.lines_[name],) = ax.plot(
+                rounds, 100 * values, color=colour, marker=marker, linewidth=1.8, label=name
+            )
+        (self.lines_["samples"],) = self.size_ax_.plot(
+            rounds, self.n_selected, color=MUTED_INK, marker="s", markersize=4, linestyle="--",
+            linewidth=1.2, label="training samples",
+        )  # fmt: skip
+        self._label(rounds)
+
+    def _label(self, rounds: Integers) -> None:
+        ax, sizes = self.ax_, self.size_ax_
+        kept = ax.axvspan(
+            self.best_round - 0.2, self.best_round + 0.2, color="0.92", zorder=0, label="kept"
+        )
+        # A single round is as wide as one of several.
+        room = 0.5 if len(rounds) > 1 else 1.5
+        ax.set_xlim(-room, rounds[-1] + room)
+        for at in self._numbered(rounds):
+            # Near an axis, long numbers are shifted away from it.
+            place = (at + room) / (rounds[-1] + 2 * room)
+            side = "left" if place < _EDGE else "right" if place > 1 - _EDGE else "center"
+            sizes.annotate(
+                f"{self.n_selected[at]}", (at, self.n_selected[at]),
+                xytext=({"left": -3, "center": 0, "right": 3}[side], 6),
+                textcoords="offset points", ha=side, fontsize="small", color=MUTED_INK,
+            )  # fmt: skip
+        if len(rounds) <= _MOST_NUMBERS:
+            ax.set_xticks(rounds)
+        else:
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        self._part_scales()
+        ax.set_xlabel("round (0: all training samples)")
+        ax.set_ylabel("on all training samples, %", loc="top")
+        sizes.set_ylabel("trained on (log scale)", loc="bottom", color=MUTED_INK)
+        first, best = 100 * self.geometric_mean[0], 100 * self.geometric_mean[self.best_round]
+        put_title(
+            ax,
+            f"Round {self.best_round} of PPTSS is kept: {self.n_selected[self.best_round]} of "
+            f"{self.n_selected[0]} samples, g from {first:.1f} to {best:.1f}%\n"
+            f"It ended because {self.ended}",
+        )
+        put_legend(ax, handles=[*self.lines_.values(), kept])
+
+    def _numbered(self, rounds: Integers) -> Integers:
+        """Rounds whose sizes are written: all, if they fit."""
+        n_digits = len(str(self.n_selected.max()))
+        fit = len(rounds) <= _MOST_NUMBERS and len(rounds) * n_digits <= _MOST_DIGITS
+        return rounds if fit else np.unique([0, self.best_round])
+
+    def _part_scales(self) -> None:
+        """Put accuracies above and sizes below, so that no lines cross."""
+        lowest = 100 * min(self.geometric_mean.min(), self.positive_accuracy.min())
+        lowest = 10.0 * np.floor(min(lowest, 90.0) / 10.0)
+        height = (100.0 - lowest) / _UPPER
+        self.ax_.set_ylim(100.0 - 1.05 * height, 100.0 + 0.05 * height)
+        self.ax_.set_yticks([tick for tick in self.ax_.get_yticks() if lowest <= tick <= 100.0])
+        decades = int(np.ceil(np.log10(max(self.n_selected.max(), 10))))
+        self.size_ax_.set_yscale("log")
+        self.size_ax_.set_ylim(0.8, 10.0 ** (decades / _LOWER))
+        self.size_ax_.set_yticks(10.0 ** np.arange(decades + 1))
+        self.size_ax_.minorticks_off()

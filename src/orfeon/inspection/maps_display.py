@@ -1,4 +1,4 @@
-"""Pictures of what a classifier decides over a plane, and how clearly.
+"""Pictures of what a classifier predicts over a plane, and how clearly.
 
 References
 ----------
@@ -11,50 +11,33 @@ from __future__ import annotations
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils.validation import column_or_1d
 
 from orfeon.base import class_codes
 from orfeon.data.schema import Schema
 from orfeon.data.training_set import check_length
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._map_drawing import (
-    GROUND,
-    MARKERS,
-    TOO_MANY,
-    TRUE,
-    darker,
-    draw_border,
-    draw_classes,
-    draw_margins,
-    draw_true_border,
-    margin_scale,
-    on_same_grid,
-)
-from orfeon.inspection._plane import Box
+from orfeon.inspection.display import Display
 from orfeon.inspection.maps import (
     ClassificationMap,
     MarginMap,
-    Of,
     classification_map,
     margin_map,
 )
-from orfeon.rendering.figure import axes_for, put_colour_bar, put_legend, put_title
-from orfeon.rendering.palette import INK, class_colours, mixed
+from orfeon.rendering.figure import put_colour_bar, put_legend, put_title
+from orfeon.rendering.palette import INK, MUTED_INK, class_colours, mixed
 from orfeon.rendering.texts import plain
 from orfeon.utils.types import Floats, Integers
 
-#: Width and height in inches of a new figure.
-_SIZE = (4.8, 4.9)
 
+class _MapDisplay(Display):
+    """A plane with its background, borders and samples."""
 
-class _MapDisplay:
-    """A plane with its ground, borders and samples."""
+    _size = (4.8, 4.9)
 
-    #: The title.
-    _says: ClassVar[str]
+    #: The first line of the title.
+    _heading: ClassVar[str]
 
-    ax_: Any
-    figure_: Any
     image_: Any
     border_: Any
     points_: list[Any]
@@ -66,9 +49,8 @@ class _MapDisplay:
         self.true_classes: ClassificationMap | None = true_classes
         self.points, self.point_codes = _samples(data, X, y)
 
-    def _draw(self, ax: Any, points: bool, border: bool, legend: bool) -> Self:
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_ = ax.figure
+    def _draw_all(self, ax: Any, points: bool, border: bool, legend: bool) -> Self:
+        ax = self._begin(ax)
         self.image_ = self._draw_ground()
         self.border_ = draw_border(ax, self.data) if border else None
         if self.true_classes is not None:
@@ -78,7 +60,7 @@ class _MapDisplay:
         put_title(ax, self._title())
         if legend:
             self._draw_legend(points)
-            make_room(self.ax_)
+            self._finish()
         return self
 
     def _draw_ground(self) -> Any:
@@ -128,7 +110,7 @@ class _MapDisplay:
         put_legend(self.ax_, handles=entries, handlelength=1.8)
 
     def _title(self) -> str:
-        lines = [self._says]
+        lines = [self._heading]
         if self.data.model:
             lines.append(f"by {self.data.model}")
         if self.true_classes is not None:
@@ -138,7 +120,7 @@ class _MapDisplay:
 
 
 class ClassificationMapDisplay(_MapDisplay):
-    """The class decided at each point of a plane, with the border between classes.
+    """The class predicted at each point of a plane, with the border between classes.
 
     Parameters
     ----------
@@ -148,25 +130,22 @@ class ClassificationMapDisplay(_MapDisplay):
         Samples to draw.
     y : array of shape (n_rows,), optional
         Their classes.
-    truth : ClassificationMap, optional
-        The true classes on the same grid, whose border is drawn too.
+    true_classes : ClassificationMap, optional
+        The true classes on the same grid; their border is drawn too.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     image_ : AxesImage
         The classes.
     border_ : LineCollection or None
         Where the class changes.
     points_ : list of PathCollection
-        The samples, one for each class that has some.
+        The samples of each class that has some.
 
     See Also
     --------
-    MarginMapDisplay : How clearly the class is decided.
+    MarginMapDisplay : How clearly the class is predicted.
     MapMosaicDisplay : Several maps.
 
     Examples
@@ -180,14 +159,14 @@ class ClassificationMapDisplay(_MapDisplay):
     >>> bag = BaggingClassifier(n_estimators=101, random_state=0).fit(X, y)
     >>> display = ClassificationMapDisplay.from_estimator(bag, X, y)
     >>> print(display.ax_.get_title())
-    Class decided at each point
+    Class predicted at each point
     by BaggingClassifier, 101 members
     >>> len(display.points_)
     2
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    _says = "Class decided at each point"
+    _heading = "Class predicted at each point"
 
     @classmethod
     def from_estimator(
@@ -197,38 +176,23 @@ class ClassificationMapDisplay(_MapDisplay):
         y: Any = None,
         *,
         true_classes: Any = None,
-        box: Box | None = None,
-        grid_resolution: int | tuple[int, int] = 300,
-        room: float = 0.05,
-        n_members: int | None = None,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Draw what a fitted model decides.
+        """Draw the predictions of a fitted model.
 
         Parameters
         ----------
-        model : classifier, ensemble, list of fitted classifiers, or function
-            See :func:`classification_map`.
-        X : array or data frame of shape (n_rows, 2), optional
-            Samples, drawn if ``y`` is given.
+        model, X, **options
+            As for :func:`classification_map`. The samples are drawn if ``y`` is given.
         y : array of shape (n_rows,), optional
             Their classes.
-        truth : object, optional
-            What knows the true classes, such as a problem of :mod:`orfeon.datasets`: anything that
-            ``model`` may be.
-        box, grid_resolution, room, n_members
-            As in :func:`classification_map`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ClassificationMapDisplay
-            What was drawn.
+        true_classes : object, optional
+            What predicts the true classes, such as a problem of :mod:`orfeon.datasets`, or anything
+            that ``model`` may be.
+        <ax>
         """
-        data = classification_map(
-            model, X, box=box, grid_resolution=grid_resolution, room=room, n_members=n_members
-        )
+        data = classification_map(model, X, **options)
         known = None if true_classes is None else on_same_grid(true_classes, data)
         return cls(data, *_both(X, y), true_classes=known).plot(ax)
 
@@ -239,25 +203,19 @@ class ClassificationMapDisplay(_MapDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
         points, border, legend : bool, default=True
             Whether to draw the samples, the border between classes, and the legend.
-
-        Returns
-        -------
-        ClassificationMapDisplay
-            The display, with what was drawn.
+        <ax>
         """
-        return self._draw(ax, points, border, legend)
+        return self._draw_all(ax, points, border, legend)
 
 
 class MarginMapDisplay(_MapDisplay):
-    """How clearly the class is decided at each point of a plane.
+    """How clearly the class is predicted at each point of a plane.
 
     With two classes the colour goes from that of the first, where all votes are for it, through
-    white to that of the second. With more, each point has the colour of its class, the stronger the
-    clearer the decision.
+    white to that of the second. With more, each point has the colour of its class, stronger where
+    the decision is clearer.
 
     Parameters
     ----------
@@ -267,23 +225,20 @@ class MarginMapDisplay(_MapDisplay):
         Samples to draw.
     y : array of shape (n_rows,), optional
         Their classes.
-    truth : ClassificationMap, optional
-        The true classes on the same grid, whose border is drawn too.
+    true_classes : ClassificationMap, optional
+        The true classes on the same grid; their border is drawn too.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     image_ : AxesImage
         The margins.
     colour_bar_ : Colorbar or None
-        What the colours stand for.
+        The scale of the colours.
     border_ : LineCollection or None
         Where the class changes.
     points_ : list of PathCollection
-        The samples, one for each class that has some.
+        The samples of each class that has some.
 
     Examples
     --------
@@ -300,7 +255,7 @@ class MarginMapDisplay(_MapDisplay):
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    _says = "How clearly each point is decided"
+    _heading = "How clearly each point is decided"
 
     colour_bar_: Any
 
@@ -316,42 +271,21 @@ class MarginMapDisplay(_MapDisplay):
         X: Any = None,
         y: Any = None,
         *,
-        of: Of = "auto",
         true_classes: Any = None,
-        box: Box | None = None,
-        grid_resolution: int | tuple[int, int] = 300,
-        room: float = 0.05,
-        n_members: int | None = None,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Draw the margins of a fitted model.
 
         Parameters
         ----------
-        model : classifier, ensemble, or list of fitted classifiers
-            See :func:`margin_map`.
-        X : array or data frame of shape (n_rows, 2), optional
-            Samples, drawn if ``y`` is given.
-        y : array of shape (n_rows,), optional
-            Their classes.
-        of : {"auto", "votes", "probabilities"}, default="auto"
-            What is compared, see :func:`margin_map`.
-        truth : object, optional
-            What knows the true classes.
-        box, grid_resolution, room, n_members
-            As in :func:`classification_map`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        MarginMapDisplay
-            What was drawn.
+        model, X, **options
+            As for :func:`margin_map`. The samples are drawn if ``y`` is given.
+        y, true_classes
+            As for :meth:`ClassificationMapDisplay.from_estimator`.
+        <ax>
         """
-        data = margin_map(
-            model, X, box=box, grid_resolution=grid_resolution, room=room, n_members=n_members,
-            of=of,
-        )  # fmt: skip
+        data = margin_map(model, X, **options)
         known = None if true_classes is None else on_same_grid(true_classes, data)
         return cls(data, *_both(X, y), true_classes=known).plot(ax)
 
@@ -368,22 +302,15 @@ class MarginMapDisplay(_MapDisplay):
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
         points : bool, default=False
-            Whether to draw the samples, which hide some of the ground.
+            Whether to draw the samples, which hide some of the background.
         border, legend, colour_bar : bool, default=True
-            Whether to draw the border between classes, the legend, and what colours stand for.
-
-        Returns
-        -------
-        MarginMapDisplay
-            The display, with what was drawn.
+            Whether to draw the border between classes, the legend, and the scale of the colours.
+        <ax>
         """
-        self._draw(ax, points, border, legend)
+        self._draw_all(ax, points, border, legend)
         self.colour_bar_ = self._draw_colour_bar() if colour_bar else None
-        make_room(self.ax_)
-        return self
+        return self._finish()
 
     def _draw_ground(self) -> Any:
         return draw_margins(self.ax_, cast(MarginMap, self.data))
@@ -401,7 +328,7 @@ class MarginMapDisplay(_MapDisplay):
 
 
 def _both(X: Any, y: Any) -> tuple[Any, Any]:
-    """Samples, where their classes are known too."""
+    """Samples, if their classes are known too."""
     return (None, None) if y is None else (X, y)
 
 
@@ -418,3 +345,121 @@ def _samples(data: ClassificationMap, X: Any, y: Any) -> tuple[Floats, Integers]
     codes = class_codes(labels, data.classes)
     known = ~np.isnan(points).any(axis=1)
     return points[known], codes[known]
+
+
+#: Strength of the background of a class, under samples and without them.
+GROUND, STRONG_GROUND = 0.42, 0.8
+#: Markers of the classes.
+MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
+#: The same at margins of 0 and of 1, with more than two classes.
+_LEAST, _MOST = 0.06, 0.9
+#: Dashes of the true border.
+TRUE = (0, (3.5, 2.0))
+#: Lines and points beyond which they are rasterized.
+TOO_MANY = 3000
+
+
+def extent_of(data: ClassificationMap) -> tuple[float, float, float, float]:
+    """The edges of a map, whose points are in the middle of their pixels."""
+    ends = []
+    for at in (data.x, data.y):
+        half = 0.5 * (at[1] - at[0]) if len(at) > 1 else 0.5
+        ends += [float(at[0] - half), float(at[-1] + half)]
+    return ends[0], ends[1], ends[2], ends[3]
+
+
+def darker(colour: str) -> str:
+    """The colour of points, which stand out from the background of their class."""
+    return mixed(colour, "#000000", 0.8)
+
+
+def draw_classes(ax: Any, data: ClassificationMap, strength: float = GROUND) -> Any:
+    from matplotlib.colors import ListedColormap
+
+    n_classes = len(data.classes)
+    colours = [mixed(c, "#FFFFFF", strength) for c in class_colours(n_classes)]
+    return ax.imshow(
+        data.codes, origin="lower", extent=extent_of(data), aspect="auto", interpolation="nearest",
+        cmap=ListedColormap(colours), vmin=-0.5, vmax=n_classes - 0.5, zorder=0,
+    )  # fmt: skip
+
+
+def margin_scale(data: MarginMap) -> Any:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import LinearSegmentedColormap, Normalize
+
+    if len(data.classes) == 2:
+        first, second = class_colours(2)
+        colours, lowest = [second, "#FFFFFF", first], -1.0
+    else:
+        strengths = (_LEAST, _MOST)
+        colours = [mixed(MUTED_INK, "#FFFFFF", s) for s in strengths]
+        lowest = 0.0
+    cmap = LinearSegmentedColormap.from_list("margins", colours)
+    return ScalarMappable(Normalize(lowest, 1.0), cmap)
+
+
+def draw_margins(ax: Any, data: MarginMap) -> Any:
+    where: dict[str, Any] = {
+        "origin": "lower", "extent": extent_of(data), "aspect": "auto",
+        "interpolation": "nearest", "zorder": 0,
+    }  # fmt: skip
+    if len(data.classes) == 2:
+        scale = margin_scale(data)
+        return ax.imshow(data.margins, cmap=scale.cmap, norm=scale.norm, **where)
+    from matplotlib.colors import to_rgb
+
+    colours = np.array([to_rgb(c) for c in class_colours(len(data.classes))])
+    strength = (_LEAST + (_MOST - _LEAST) * data.margins)[:, :, None]
+    return ax.imshow(1.0 - strength * (1.0 - colours[data.codes]), **where)
+
+
+def draw_border(ax: Any, data: ClassificationMap, linewidth: float = 0.8) -> Any:
+    """Draw the border between the classes, along the edges of the pixels."""
+    from matplotlib.collections import LineCollection
+
+    left, right, bottom, top = extent_of(data)
+    n_rows, n_columns = data.codes.shape
+    across = np.linspace(left, right, n_columns + 1)
+    up = np.linspace(bottom, top, n_rows + 1)
+    column, begin, end = _runs((data.codes[:, 1:] != data.codes[:, :-1]).T)
+    at = across[column + 1]
+    upright = np.column_stack([at, up[begin], at, up[end]])
+    row, begin, end = _runs(data.codes[1:] != data.codes[:-1])
+    at = up[row + 1]
+    level = np.column_stack([across[begin], at, across[end], at])
+    edges: Any = np.concatenate([upright, level]).reshape(-1, 2, 2)
+    drawn = LineCollection(
+        edges, colors=INK, linewidth=linewidth, capstyle="projecting", zorder=2,
+        rasterized=len(edges) > TOO_MANY,
+    )  # fmt: skip
+    ax.add_collection(drawn, autolim=False)
+    return drawn
+
+
+def draw_true_border(ax: Any, true_classes: ClassificationMap, linewidth: float = 1.3) -> list[Any]:
+    """Draw the border between the true classes, in dashes."""
+    present = np.unique(true_classes.codes)
+    some = present if len(present) > 2 else present[1:]  # one line between two
+    return [
+        ax.contour(
+            true_classes.x, true_classes.y, (true_classes.codes == code).astype(float), [0.5],
+            colors=INK, linestyles=[TRUE], linewidths=linewidth, zorder=2.5,
+        )
+        for code in some
+    ]  # fmt: skip
+
+
+def _runs(differ: npt.NDArray[np.bool_]) -> tuple[Integers, Integers, Integers]:
+    """Runs of True in each line: its number, where it begins and where it has ended."""
+    edges = np.diff(np.pad(differ.astype(np.int8), ((0, 0), (1, 1))), axis=1)
+    line, begin = np.nonzero(edges == 1)
+    return line, begin, np.nonzero(edges == -1)[1]
+
+
+def on_same_grid(true_classes: Any, data: ClassificationMap) -> ClassificationMap:
+    """The classes that a model predicts at the points of a map."""
+    if isinstance(true_classes, ClassificationMap):
+        return true_classes
+    box = ((data.x[0], data.x[-1]), (data.y[0], data.y[-1]))
+    return classification_map(true_classes, box=box, grid_resolution=data.codes.shape[::-1])

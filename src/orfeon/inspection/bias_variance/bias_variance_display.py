@@ -1,4 +1,4 @@
-"""The picture of bias and variance: what the error of several learners is made of."""
+"""The picture of bias and variance: the parts of the error of several learners."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection.bias_variance.bootstrap import (
+from orfeon.inspection.bias_variance.definitions import Definition
+from orfeon.inspection.bias_variance.intervals import (
     BiasVarianceIntervals,
     Over,
     bias_variance_intervals,
 )
-from orfeon.inspection.bias_variance.decomposition import Definition
-from orfeon.inspection.bias_variance.resampled_predictions import (
+from orfeon.inspection.bias_variance.repeated_trainings import (
     ResampledPredictions,
     resample_predictions,
 )
-from orfeon.inspection.bias_variance.training_samples import Sampling
-from orfeon.rendering.figure import axes_for, put_legend, put_title, width_of
+from orfeon.inspection.display import Display, check_not_empty
+from orfeon.rendering.figure import put_legend, put_title, width_of
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.rendering.texts import plain
 from orfeon.utils.seeding import RandomState, seed_sequence
@@ -49,7 +48,7 @@ _NAMES = {
 
 
 class _Bar(NamedTuple):
-    """A part of a bar: where it begins, how long it is, and where its whisker goes."""
+    """A part of a bar: where it begins, and how long it is."""
 
     start: float
     length: float
@@ -59,10 +58,10 @@ class _Bar(NamedTuple):
         return self.start + self.length
 
 
-class BiasVarianceDisplay:
+class BiasVarianceDisplay(Display):
     """Noise, bias and variance of several learners, as bars that add up to their errors.
 
-    A bar for each learner, with noise, bias and variance side by side; what is negative is left of
+    One bar per learner, with noise, bias and variance side by side; negative parts are left of
     zero. Whiskers at the ends of bias and variance are their intervals, and a diamond is the error,
     the sum of all parts, with its interval.
 
@@ -73,10 +72,7 @@ class BiasVarianceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     bars_ : dict of (str, str) to Rectangle
         By learner and part.
     whiskers_ : dict of (str, str) to ErrorbarContainer
@@ -98,28 +94,26 @@ class BiasVarianceDisplay:
     ...     TwoNorm(), definition="breiman", n_test=200, n_repetitions=20, random_state=0,
     ... )
     >>> print(display.ax_.get_title())
-    Bias and variance by Breiman: least error with bagging
+    Bias and variance by Breiman: lowest error with bagging
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
     bars_: dict[tuple[str, str], Any]
     whiskers_: dict[tuple[str, str], Any]
     #: Width of the axes without the names, in points.
     _room: float
 
     def __init__(self, intervals: Mapping[str, BiasVarianceIntervals]) -> None:
-        if not intervals:
-            raise ValueError("intervals is empty; there is nothing to draw.")
+        check_not_empty("intervals", intervals)
         definitions = {found.definition for found in intervals.values()}
         if len(definitions) > 1:
             raise ValueError(
-                f"intervals are by several definitions, {sorted(definitions)}; bars that can be "
-                "compared are by one."
+                f"intervals are by several definitions, {sorted(definitions)}; only one can be "
+                "compared."
             )
         self.intervals = dict(intervals)
         self.definition = definitions.pop()
+        self._size = (_WIDTH, _FRAME + _EACH * len(intervals))
 
     @classmethod
     def from_predictions(
@@ -127,45 +121,24 @@ class BiasVarianceDisplay:
         predictions: Mapping[str, Any],
         y: Any = None,
         *,
-        definition: Definition = "kohavi_wolpert",
-        posterior: Any = None,
-        noise: Any = 0.0,
-        classes: Any = None,
-        sample_weight: Any = None,
-        unbiased: bool = False,
-        over: Over = "both",
-        confidence: float = 0.95,
-        n_resamples: int = 500,
         random_state: RandomState = None,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Draw the parts of learners whose predictions are known.
+        """Draw the parts of learners from their predictions.
 
         Parameters
         ----------
         predictions : dict of str to array of shape (n_trainings, n_points)
             Labels or numbers that each learner predicts after each training.
-        y, definition, posterior, noise, classes, sample_weight, unbiased
-            As for :func:`bias_variance_decomposition`.
-        over, confidence, n_resamples, random_state
+        y, random_state, **options
             As for :func:`bias_variance_intervals`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        BiasVarianceDisplay
-            What was drawn.
+        <ax>
         """
         _check_named("predictions", predictions)
         seed = _shared_seed(random_state)
         return cls({
-            name: bias_variance_intervals(
-                answers, y, definition=definition, posterior=posterior, noise=noise,
-                classes=classes,
-                sample_weight=sample_weight, unbiased=unbiased, over=over, confidence=confidence,
-                n_resamples=n_resamples, random_state=seed,
-            )
+            name: bias_variance_intervals(answers, y, random_state=seed, **options)
             for name, answers in predictions.items()
         }).plot(ax)  # fmt: skip
 
@@ -175,41 +148,24 @@ class BiasVarianceDisplay:
         resampled: Mapping[str, ResampledPredictions],
         *,
         definition: Definition | None = None,
-        unbiased: bool = False,
-        over: Over = "both",
-        confidence: float = 0.95,
-        n_resamples: int = 500,
         random_state: RandomState = None,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Draw the parts of learners that were trained again and again.
+        """Draw the parts of learners that were trained repeatedly.
 
         Parameters
         ----------
         resampled : dict of str to ResampledPredictions
             By learner, see :func:`resample_predictions`.
-        definition : str, optional
-            See :func:`bias_variance_decomposition`; by default "kohavi_wolpert", and
-            "squared_error" in regression.
-        unbiased : bool, default=False
-            Whether the estimates are corrected for the number of trainings.
-        over, confidence, n_resamples, random_state
-            As for :func:`bias_variance_intervals`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        BiasVarianceDisplay
-            What was drawn.
+        definition, random_state, **options
+            As for :meth:`ResampledPredictions.intervals`.
+        <ax>
         """
         _check_named("resampled", resampled)
         seed = _shared_seed(random_state)
         return cls({
-            name: one.intervals(
-                definition, unbiased=unbiased, over=over, confidence=confidence,
-                n_resamples=n_resamples, random_state=seed,
-            )
+            name: one.intervals(definition, random_state=seed, **options)
             for name, one in resampled.items()
         }).plot(ax)  # fmt: skip
 
@@ -225,47 +181,29 @@ class BiasVarianceDisplay:
         over: Over = "both",
         confidence: float = 0.95,
         n_resamples: int = 500,
-        sampling: Sampling | None = None,
-        n_train: float | None = None,
-        n_test: float | None = None,
-        n_repetitions: int = 50,
-        n_jobs: int | None = None,
-        verbose: int = 0,
         random_state: RandomState = None,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Train several learners on the same samples, again and again, and draw their parts.
+        """Train several learners repeatedly on the same samples, and draw their parts.
 
         Parameters
         ----------
         estimators : dict of str to estimators
             The learners by name, not fitted.
-        data, y, sampling, n_train, n_test, n_repetitions, n_jobs, verbose, random_state
+        data, y, random_state, **options
             As for :func:`resample_predictions`.
-        definition : str, optional
-            See :func:`bias_variance_decomposition`; by default "kohavi_wolpert", and
-            "squared_error" in regression.
-        unbiased : bool, default=False
-            Whether the estimates are corrected for the number of trainings.
+        <definition>
         over, confidence, n_resamples
             As for :func:`bias_variance_intervals`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        BiasVarianceDisplay
-            What was drawn.
+        <ax>
         """
         _check_named("estimators", estimators)
         seed = _shared_seed(random_state)
         resampled = {
-            name: resample_predictions(
-                estimator, data, y, sampling=sampling, n_train=n_train, n_test=n_test,
-                n_repetitions=n_repetitions, n_jobs=n_jobs, verbose=verbose, random_state=seed,
-            )
+            name: resample_predictions(estimator, data, y, random_state=seed, **options)
             for name, estimator in estimators.items()
-        }  # fmt: skip
+        }
         return cls.from_resampled(
             resampled, definition=definition, unbiased=unbiased, over=over, confidence=confidence,
             n_resamples=n_resamples, random_state=seed, ax=ax,
@@ -273,59 +211,41 @@ class BiasVarianceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, data: Any, y: Any = None, **options: Any) -> Self:
-        """Train a learner again and again, and draw its parts.
+        """Train a learner repeatedly, and draw its parts.
 
         Parameters
         ----------
         estimator : estimator
             The learner, not fitted.
-        data, y
-            As for :func:`resample_predictions`.
-        **options
+        data, y, **options
             As for :meth:`from_estimators`.
 
         Returns
         -------
         BiasVarianceDisplay
-            What was drawn.
+            The display, drawn.
         """
         return cls.from_estimators({type(estimator).__name__: estimator}, data, y, **options)
 
     # -- drawing -----------------------------------------------------------------------------------
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        BiasVarianceDisplay
-            The display, with what was drawn.
-        """
-        size = (_WIDTH, _FRAME + _EACH * len(self.intervals))
-        self.ax_ = ax = axes_for(type(self).__name__, ax, size)
-        self.figure_, self.bars_, self.whiskers_ = ax.figure, {}, {}
+    def _draw(self) -> None:
+        ax = self.ax_
+        self.bars_, self.whiskers_ = {}, {}
         for place, name in enumerate(self.intervals):
-            self._draw(place, name)
+            self._draw_bar(place, name)
         ax.axvline(0.0, color=INK, linewidth=0.8, zorder=2.5)
         self._name_bars()
         for side in ("top", "right", "left"):
             ax.spines[side].set_visible(False)
         ax.margins(x=0.03)
         self._label()
-        make_room(self.ax_)
-        return self
 
     @property
     def _scale(self) -> float:
         return 1.0 if self.definition == "squared_error" else 100.0
 
-    def _draw(self, place: int, name: str) -> None:
-        """The bar of one learner."""
+    def _draw_bar(self, place: int, name: str) -> None:
         found = self.intervals[name]
         for part, bar in self._stacked(found).items():
             colour, hatch = _LOOKS[part]
@@ -343,7 +263,7 @@ class BiasVarianceDisplay:
         )  # fmt: skip
 
     def _name_bars(self) -> None:
-        """Names beside the bars, or above them where they would take too much of the width."""
+        """Names beside the bars, or above them if they would take too much width."""
         ax, names = self.ax_, [plain(name) for name in self.intervals]
         beside = _LETTER * max(len(name) for name in names)
         is_above = beside > _MOST_NAME * width_of(ax)
@@ -367,7 +287,7 @@ class BiasVarianceDisplay:
         )  # fmt: skip
 
     def _stacked(self, found: BiasVarianceIntervals) -> dict[str, _Bar]:
-        """Where the parts are: positive ones right of zero one after the other, others left."""
+        """Positions of the parts: positive ones right of zero one after the other, others left."""
         reach = {True: 0.0, False: 0.0}
         bars = {}
         for part in _LOOKS:
@@ -377,7 +297,6 @@ class BiasVarianceDisplay:
         return bars
 
     def _label(self) -> None:
-        """Say what is seen."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
@@ -386,8 +305,8 @@ class BiasVarianceDisplay:
         title = f"Bias and variance{_NAMES[self.definition]}"
         if len(self.intervals) > 1:
             best = min(self.intervals, key=lambda name: self.intervals[name].estimates["error"])
-            title += f": least error with {plain(best)}"
-        # Names beside the bars take part of the width, which the layout does not know yet.
+            title += f": lowest error with {plain(best)}"
+        # Names beside the bars take width that the layout does not know yet.
         put_title(ax, title, width=max(20 * _LETTER, 1.1 * self._room))
         words = {part: part for part in _LOOKS}
         if is_squared:
@@ -412,13 +331,12 @@ class BiasVarianceDisplay:
 def _check_named(argument: str, given: Any) -> None:
     if not isinstance(given, Mapping) or not given:
         raise ValueError(
-            f"{argument} is to be a dict, of at least one learner by name; got "
-            f"{type(given).__name__}."
+            f"{argument} must be a dict of learners by name, got {type(given).__name__}."
         )
 
 
 def _shared_seed(random_state: RandomState) -> int:
-    """A seed that is the same for all learners, also where none was given."""
+    """One seed for all learners, also if none was given."""
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(seed_sequence(random_state).generate_state(1)[0])

@@ -8,27 +8,25 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._reading import named_ensembles
+from orfeon.inspection.display import Display, check_not_empty
 from orfeon.inspection.diversity_measures import MEASURES, Diversity, Measure, diversity
-from orfeon.inspection.diversity_of_pairs import (
-    PairwiseDiversity,
-    pair_values,
-    pairwise_diversity,
+from orfeon.inspection.diversity_of_pairs import PairwiseDiversity, pair_values, pairwise_diversity
+from orfeon.inspection.reading import named_ensembles
+from orfeon.rendering.figure import (
+    look_of,
+    put_legend,
+    put_title,
+    room_of,
+    width_of,
 )
-from orfeon.members.votes import On
-from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title, room_of, width_of
 from orfeon.rendering.palette import EDGE, FAINT, INK, MUTED_INK, TRACK
 from orfeon.rendering.texts import plain
 
-#: Width and height in inches of new figures: of the measures, and of the pairs.
-_SIZE, _SQUARE = (6.4, 4.6), (5.2, 4.4)
-#: Inches below which an axes has no room for numbers beside it.
+#: Width in inches below which there is no room for numbers beside the axes.
 _NARROW = 4.5
-#: Ensembles up to which their numbers are written.
+#: Numbers are written for at most this many ensembles.
 _MOST_NUMBERS = 4
-#: Inches that a column of numbers has, a number at the end of a scale, and what the names of
-#: measures take from the axes.
+#: Width in inches of a column of numbers, of a number at the end of a scale, and of the names.
 _COLUMN, _END, _NAMES = 0.46, 0.34, 0.6
 #: Share of the height of a row over which the marks of ensembles are spread.
 _SPREAD = 0.6
@@ -37,25 +35,22 @@ _OF_PAIRS = {name: measure for name, measure in MEASURES.items() if measure.is_p
 _OF_PAIRS["kappa"] = Measure("kappa of the votes", False, -1.0, 1.0, True)
 
 
-class DiversityDisplay:
-    """The ten measures of one ensemble or more, each on a scale that grows with diversity.
+class DiversityDisplay(Display):
+    """The ten measures of one or more ensembles, each on a scale that grows with diversity.
 
     Each measure has a scale of its own, from its least diverse value on the left to its most
-    diverse on the right. Arrows say whether more of it, or less, is more diverse.
+    diverse on the right. Arrows show whether more of it, or less, is more diverse.
 
     Parameters
     ----------
-    measured : Diversity or mapping of str to Diversity
-        What is drawn, see :func:`diversity`; several with their names.
+    measured : Diversity or dict of str to Diversity
+        What is drawn, see :func:`diversity`; or several by name.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     marks_ : dict of str to Line2D
-        Marks of each ensemble: places on the scales from 0 to 1, and rows.
+        Marks of each ensemble: positions on the scales from 0 to 1, and rows.
 
     See Also
     --------
@@ -82,14 +77,13 @@ class DiversityDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (6.4, 4.6)
+
     marks_: dict[str, Any]
 
     def __init__(self, measured: Diversity | Mapping[str, Diversity]) -> None:
         self.measured = dict(measured) if isinstance(measured, Mapping) else {"members": measured}
-        if not self.measured:
-            raise ValueError("measured is empty; at least one ensemble is needed.")
+        check_not_empty("measured", self.measured)
 
     @classmethod
     def from_estimator(
@@ -99,95 +93,51 @@ class DiversityDisplay:
         y: Any,
         *,
         name: str | None = None,
-        sample_weight: Any = None,
-        on: On = "train",
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Draw the measures of one ensemble or more.
+        """Draw the measures of one or more ensembles.
 
         Parameters
         ----------
-        ensemble : fitted ensemble, or mapping of str to fitted ensembles
-            Of orfeon, or scikit-learn's, or a list of fitted estimators.
-        X : array or data frame of shape (n_samples, n_features)
-            Samples.
-        y : array of shape (n_samples,)
-            Their labels.
-        name : str, optional
-            Name of the ensemble; by default that of its class, and "members" for a list. A mapping
-            has names of its own.
-        sample_weight, on
+        <named ensembles>
+        X, y, **options
             As for :func:`diversity`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        DiversityDisplay
-            What was drawn.
+        <name>
+        <ax>
         """
         return cls({
-            its: diversity(given, X, y, sample_weight=sample_weight, on=on)
+            its: diversity(given, X, y, **options)
             for its, given in named_ensembles(ensemble, name).items()
         }).plot(ax)  # fmt: skip
 
     @classmethod
     def from_votes(
-        cls,
-        votes: Any,
-        y: Any,
-        *,
-        name: str | None = None,
-        sample_weight: Any = None,
-        no_vote: Any = None,
-        ax: Any = None,
+        cls, votes: Any, y: Any, *, name: str | None = None, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw the measures from the labels that members vote for.
+        """Draw the measures of one or more matrices of votes.
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_samples), or mapping of str to such arrays
-            Votes of the members of one ensemble or more.
-        y : array of shape (n_samples,)
-            True labels.
-        name : str, optional
-            Name of the ensemble, "members" by default. A mapping has names of its own.
-        sample_weight, no_vote
+        <named votes>
+        y, **options
             As for :func:`diversity`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        DiversityDisplay
-            What was drawn.
+        <name>
+        <ax>
         """
         return cls({
-            its: diversity(given, None, y, sample_weight=sample_weight, no_vote=no_vote)
+            its: diversity(given, None, y, **options)
             for its, given in named_ensembles(votes, name).items()
         }).plot(ax)  # fmt: skip
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        DiversityDisplay
-            The display, with what was drawn.
-        """
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_ = ax.figure
+    def _draw(self) -> None:
+        ax = self.ax_
         self._draw_scales()
         n = len(self.measured)
         rows = np.arange(len(MEASURES), dtype=np.float64)
         width = width_of(ax) / 72
         n_columns = n if n <= _MOST_NUMBERS and width >= _NARROW else 0
-        # An inch in widths of the scales, to which all places are relative.
+        # An inch in widths of the scales, to which all positions are relative.
         inch = 1 / max(width - _NAMES - n_columns * _COLUMN - 2 * _END, 1.0)
         self.marks_ = {}
         for k, (name, found) in enumerate(self.measured.items()):
@@ -205,11 +155,9 @@ class DiversityDisplay:
                 self._write_numbers(found, 1 + inch * (_END + (k + 0.5) * _COLUMN), look)
         ax.set_xlim(-inch * _END, 1 + inch * (_END + n_columns * _COLUMN))
         self._label(width < _NARROW)
-        make_room(self.ax_)
-        return self
 
     def _draw_scales(self) -> None:
-        """A line for each measure, with the values at its ends, and a tick at 0 between them."""
+        """A line for each measure, with the values at its ends and a tick at 0."""
         for row, measure in enumerate(MEASURES.values()):
             self.ax_.plot([0, 1], [row, row], color=TRACK, linewidth=1, zorder=2)
             for value in (measure.lowest, 0.0, measure.highest):
@@ -233,7 +181,6 @@ class DiversityDisplay:
             )  # fmt: skip
 
     def _label(self, is_narrow: bool) -> None:
-        """Say what is seen."""
         ax = self.ax_
         ax.set_yticks(range(len(MEASURES)), [f"{m.label} {m.arrow}" for m in MEASURES.values()])
         n_pairwise = sum(measure.is_pairwise for measure in MEASURES.values())
@@ -243,10 +190,10 @@ class DiversityDisplay:
         ax.spines[:].set_visible(False)
         ends = {1.0: ("diverse \N{RIGHTWARDS ARROW}", "right")}
         if not is_narrow:
-            ends[0.0] = ("\N{LEFTWARDS ARROW} alike", "left")
+            ends[0.0] = ("\N{LEFTWARDS ARROW} similar", "left")
         for at, (text, side) in ends.items():
             ax.annotate(text, (at, -0.9), ha=side, va="center", fontsize="small", color=INK)
-        # The names of the measures take part of the width, which the layout does not know yet.
+        # The names of the measures take width that the layout does not know yet.
         room = room_of(ax, beside=115.0 if is_narrow else 140.0)
         put_title(ax, f"Ten measures of diversity: {self._whose()}", width=room)
         marks = list(self.marks_.values())
@@ -261,13 +208,13 @@ class DiversityDisplay:
 
 
 def _place(measure: Measure, value: float) -> float:
-    """Where a value is on the scale of its measure: 0 the least diverse, 1 the most."""
+    """Position of a value on the scale of its measure: 0 is least diverse, 1 most."""
     share = (value - measure.lowest) / (measure.highest - measure.lowest)
     return share if measure.grows else 1.0 - share
 
 
-class PairwiseDiversityDisplay:
-    """One measure of all pairs of members, in colour: the brighter, the more diverse.
+class PairwiseDiversityDisplay(Display):
+    """One measure of all pairs of members in colour; brighter is more diverse.
 
     Parameters
     ----------
@@ -279,14 +226,11 @@ default="disagreement"
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     image_ : matplotlib AxesImage
-        The matrix; members with themselves, and pairs without the measure, are masked.
+        The matrix; the diagonal, and pairs for which the measure is undefined, are masked.
     colorbar_ : matplotlib Colorbar
-        What the colours mean.
+        The scale of the colours.
 
     See Also
     --------
@@ -306,8 +250,8 @@ default="disagreement"
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (5.2, 4.4)
+
     image_: Any
     colorbar_: Any
 
@@ -325,84 +269,43 @@ default="disagreement"
         y: Any,
         *,
         measure: str = "disagreement",
-        sample_weight: Any = None,
-        on: On = "train",
         ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Draw a measure of the pairs of an ensemble's members.
 
         Parameters
         ----------
-        ensemble : fitted ensemble
-            Of orfeon, or scikit-learn's, or a list of fitted estimators.
-        X : array or data frame of shape (n_samples, n_features)
-            Samples.
-        y : array of shape (n_samples,)
-            Their labels.
+        ensemble : fitted ensemble or list of fitted estimators
+            The ensemble, of orfeon or scikit-learn.
+        X, y, **options
+            As for :func:`diversity`.
         measure : str, default="disagreement"
             The measure.
-        sample_weight, on
-            As for :func:`diversity`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PairwiseDiversityDisplay
-            What was drawn.
+        <ax>
         """
-        pairs = pairwise_diversity(ensemble, X, y, sample_weight=sample_weight, on=on)
-        return cls(pairs, measure).plot(ax)
+        return cls(pairwise_diversity(ensemble, X, y, **options), measure).plot(ax)
 
     @classmethod
     def from_votes(
-        cls,
-        votes: Any,
-        y: Any,
-        *,
-        measure: str = "disagreement",
-        sample_weight: Any = None,
-        no_vote: Any = None,
-        ax: Any = None,
+        cls, votes: Any, y: Any, *, measure: str = "disagreement", ax: Any = None, **options: Any
     ) -> Self:
-        """Draw a measure of pairs from the labels that members vote for.
+        """Draw a measure of pairs from a matrix of votes.
 
         Parameters
         ----------
         votes : array of shape (n_members, n_samples)
-            Votes.
-        y : array of shape (n_samples,)
-            True labels.
+            Labels that each member votes for.
+        y, **options
+            As for :func:`diversity`.
         measure : str, default="disagreement"
             The measure.
-        sample_weight, no_vote
-            As for :func:`diversity`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PairwiseDiversityDisplay
-            What was drawn.
+        <ax>
         """
-        pairs = pairwise_diversity(votes, None, y, sample_weight=sample_weight, no_vote=no_vote)
-        return cls(pairs, measure).plot(ax)
+        return cls(pairwise_diversity(votes, None, y, **options), measure).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        PairwiseDiversityDisplay
-            The display, with what was drawn.
-        """
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SQUARE)
-        self.figure_ = ax.figure
+    def _draw(self) -> None:
+        ax = self.ax_
         known = _OF_PAIRS[self.measure]
         matrix: npt.NDArray[np.float64] = getattr(self.pairs, self.measure)
         shown = np.ma.masked_invalid(matrix)
@@ -425,5 +328,3 @@ default="disagreement"
         name = known.label[0].upper() + known.label[1:]
         mean = self.pairs.mean(self.measure)
         put_title(ax, f"{name} of {self.pairs.n_members} members, mean {mean:.3g}")
-        make_room(self.ax_)
-        return self

@@ -1,4 +1,4 @@
-"""The picture of AdaBoost's bounds: the training error, and what was known of it beforehand.
+"""The picture of AdaBoost's bounds: the training error, and how large theory lets it be.
 
 References
 ----------
@@ -20,11 +20,10 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.bounds import BoundsMixin, edge_bound, error_bound, vote_bound
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._reading import read_class_votes, read_weights
+from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.reading import read_class_votes, read_weights
 from orfeon.rendering.figure import (
     Scale,
-    axes_for,
     check_scale,
     look_of,
     put_legend,
@@ -34,33 +33,28 @@ from orfeon.rendering.figure import (
 from orfeon.rendering.palette import INK, MUTED_INK
 from orfeon.utils.types import Floats
 
-#: Width and height in inches of a new figure.
-_SIZE = (6.0, 4.2)
 _PRODUCT = "product of 2\u221a(e(1 \u2212 e))"
 _EDGES = "exp(\u22122 sum of squared edges)"
 _PSEUDO = "by the pseudo-losses"
 
 
-class BoostingBoundsDisplay:
+class BoostingBoundsDisplay(Display):
     """Training error of a boosted ensemble after each member, and its bounds.
 
     Parameters
     ----------
     bounds : dict of str to array of shape (n_rounds,)
-        Bounds after each member, by name; those above 1 say nothing and are cut off.
+        Bounds after each member, by name; those above 1 are useless and cut off.
     measured : array of shape (n_rounds,), optional
         What they bound: the training error, or the share of samples with a small margin.
     member_errors : array of shape (n_rounds,), optional
         Weighted error of each member in its round.
     theta : float, default=0.0
-        The margin that the share is one of; 0 for the training error.
+        The margin of that share; 0 for the training error.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     lines_ : dict of str to Line2D
         The bounds by name, "measured" and "member errors".
 
@@ -79,8 +73,8 @@ class BoostingBoundsDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (6.0, 4.2)
+
     lines_: dict[str, Any]
 
     def __init__(
@@ -90,8 +84,7 @@ class BoostingBoundsDisplay:
         member_errors: npt.ArrayLike | None = None,
         theta: float = 0.0,
     ) -> None:
-        if not bounds:
-            raise ValueError("bounds is empty; there is nothing to draw.")
+        check_not_empty("bounds", bounds)
         self.bounds = {name: np.asarray(bound, np.float64) for name, bound in bounds.items()}
         self.measured = None if measured is None else np.asarray(measured, np.float64)
         self.member_errors = None
@@ -116,15 +109,8 @@ class BoostingBoundsDisplay:
             Weighted error of each member in its round.
         training_errors : array of shape (n_rounds,), optional
             Training error after each member.
-        scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        BoostingBoundsDisplay
-            What was drawn.
+        <scale>
+        <ax>
         """
         bounds = {_PRODUCT: error_bound(member_errors), _EDGES: edge_bound(member_errors)}
         return cls(bounds, training_errors, member_errors).plot(ax, scale=scale)
@@ -152,18 +138,11 @@ class BoostingBoundsDisplay:
         X, y, sample_weight
             Its training samples.
         theta : float, default=0.0
-            Above 0, and for AdaBoostClassifier and PoolBoostClassifier: not the training error but
-            the share of samples with a margin of at most this, and its bound. The margin is the
+            Above 0, for AdaBoostClassifier and PoolBoostClassifier: draw the share of samples with
+            a margin of at most this and its bound, instead of the training error. The margin is the
             right votes minus the wrong ones over all votes.
-        scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        BoostingBoundsDisplay
-            What was drawn.
+        <scale>
+        <ax>
         """
         if theta > 0:
             return cls._of_margins(booster, X, y, sample_weight, theta).plot(ax, scale=scale)
@@ -183,13 +162,13 @@ class BoostingBoundsDisplay:
         if not isinstance(booster, BoundsMixin):
             raise TypeError(
                 f"booster={booster!r} is not allowed with theta={theta}: bounds of margins are "
-                "known of AdaBoostClassifier and PoolBoostClassifier."
+                "known for AdaBoostClassifier and PoolBoostClassifier."
             )
-        booster.margin_bound(theta)  # it refuses where there is none
+        booster.margin_bound(theta)  # raises if there is none
         votes = read_class_votes(booster, X, y, sample_weight, what="margins").selection
         sums = np.cumsum(booster.member_weights_[:, None] * votes.correctness, axis=0)
         margins = sums / np.cumsum(booster.member_weights_)[:, None]
-        # Votes are rounded, so that a margin of just theta may seem to be above it.
+        # Rounding may put a margin of exactly theta above it.
         small = (margins <= theta + 1e-12) @ votes.weights / votes.total_weight
         bound = vote_bound(booster.errors_, booster.member_weights_, theta)
         return cls({f"bound for margins up to {theta:g}": bound}, small, booster.errors_, theta)
@@ -199,19 +178,12 @@ class BoostingBoundsDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        scale : {"auto", "linear", "log"}, default="auto"
-            How the numbers of members are spread; "auto" is logarithmic from 300 of them on.
-
-        Returns
-        -------
-        BoostingBoundsDisplay
-            The display, with what was drawn.
+        <scale>
+        <ax>
         """
         check_scale(scale)
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_, self.lines_ = ax.figure, {}
+        ax = self._begin(ax)
+        self.lines_ = {}
         n_rounds = max(len(bound) for bound in self.bounds.values())
         for number, (name, bound) in enumerate(self.bounds.items()):
             look = look_of(number)
@@ -228,8 +200,7 @@ class BoostingBoundsDisplay:
         scale_members(ax, n_rounds, scale)
         put_title(ax, self._title(what, n_rounds))
         put_legend(ax)
-        make_room(self.ax_)
-        return self
+        return self._finish()
 
     @property
     def _of_members(self) -> str:
@@ -242,14 +213,14 @@ class BoostingBoundsDisplay:
 
     def _title(self, what: str, n_rounds: int) -> str:
         bound = min(float(bound[-1]) for bound in self.bounds.values())
-        known = f"its bound is {_percent(bound)}" if bound < 1 else "its bound says nothing"
+        known = f"its bound is {_percent(bound)}" if bound < 1 else "its bound is useless"
         after = f"After {n_rounds} members"
         if self.measured is None:
             return f"The {what} after {n_rounds} members: {known}"
         found = _percent(float(self.measured[-1]))
         if self.theta > 0:
-            return f"{after} the share with a {what} is {found}, and {known}"
-        return f"{after} the {what} is {found}, and {known}"
+            return f"{after} the share with a {what} is {found}; {known}"
+        return f"{after} the {what} is {found}; {known}"
 
 
 def _percent(share: float) -> str:
@@ -268,8 +239,8 @@ def _bounds_of(booster: Any) -> tuple[dict[str, Floats], Floats]:
     is_plain = getattr(booster, "learning_rate", None) == 1 and len(booster.classes_) == 2
     if errors is None or not is_plain:
         raise TypeError(
-            f"booster={booster!r} is not allowed: bounds are known of AdaBoostClassifier, "
-            "PoolBoostClassifier, AdaBoostM2Classifier and AdaBoostOCClassifier, and of "
+            f"booster={booster!r} is not allowed: bounds are known for AdaBoostClassifier, "
+            "PoolBoostClassifier, AdaBoostM2Classifier and AdaBoostOCClassifier, and for "
             "scikit-learn's AdaBoostClassifier of two classes with learning_rate=1."
         )
     kept = np.asarray(errors, np.float64)[: len(booster.estimators_)]

@@ -1,10 +1,9 @@
-"""Pictures of a forest as a neighbourhood: which rows are near each other, and near a new one.
+"""Pictures of a forest as a neighbourhood: which rows are near each other, and which are outliers.
 
 References
 ----------
 Breiman (2001). Random forests. Machine Learning 45(1), 5-32.
 Breiman and Cutler (2003). Manual on setting up, using, and understanding random forests v4.0.
-Meinshausen (2006). Quantile regression forests. Journal of Machine Learning Research 7, 983-999.
 """
 
 from __future__ import annotations
@@ -16,34 +15,37 @@ import numpy.typing as npt
 from scipy import sparse
 
 from orfeon.forest.neighbourhood import checked_proximities, outlier_scores, proximities
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._row_classes import RowClasses
-from orfeon.rendering.figure import axes_for, inches, put_colour_bar, put_legend, put_title
+from orfeon.inspection.display import Display, check_choice
+from orfeon.inspection.neighbourhood import RowClasses
+from orfeon.rendering.figure import (
+    inches,
+    put_colour_bar,
+    put_legend,
+    put_title,
+)
 from orfeon.rendering.palette import EDGE, INK, class_colours
 from orfeon.rendering.texts import fitting_size, put_names
 from orfeon.utils.types import Floats, Integers
 
 Kind = Literal["matrix", "plane"]
 
-#: Width and height in inches of a new figure.
-_SIZE = (4.8, 4.6)
-#: Share of the pairs of rows whose proximities are told apart by their colour.
-_TOLD_APART = 0.99
+#: Share of the pairs of rows within the range of the colours.
+_IN_RANGE = 0.99
 #: Points between the matrix and the colours of the classes.
 _STRIP = 4.5
-#: Rows that are written beside their scores.
+#: Outliers whose row numbers are written.
 _MOST_NAMED = 5
-#: Rows up to which all eigenvectors are looked for at once.
+#: Rows up to which all eigenvectors are computed at once.
 _FEW = 500
 
 
 def scaling_coordinates(proximities: Floats) -> tuple[Floats, Floats]:
-    """Points of a plane whose distances are as those of the rows, as far as a plane allows.
+    """Points of a plane whose distances are similar to those of the rows.
 
-    Two rows of proximity p are at a squared distance of 2 (1 - p), and classical scaling finds the
-    plane of the greatest variation.
+    Two rows of proximity p are at a squared distance of 2 (1 - p); classical scaling finds the
+    plane of largest variation.
     """
-    from sklearn.decomposition import KernelPCA  # few ask for points, and importing it takes long
+    from sklearn.decomposition import KernelPCA  # importing it takes long
 
     n_rows = len(proximities)
     if n_rows < 3:
@@ -56,7 +58,7 @@ def scaling_coordinates(proximities: Floats) -> tuple[Floats, Floats]:
     return points, scaling.eigenvalues_ / max(whole, np.finfo(np.float64).tiny)
 
 
-class ProximityDisplay:
+class ProximityDisplay(Display):
     """Proximities between rows: as a matrix sorted by class, or as distances in a plane.
 
     Parameters
@@ -68,13 +70,10 @@ class ProximityDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     order_ : ndarray of shape (n_rows,)
-        The rows as they are in the matrix: by class, and in each those nearest to all others of the
-        class first.
+        The order of the rows in the matrix: by class, and in each class those nearest to all
+        others first.
 
     See Also
     --------
@@ -95,8 +94,8 @@ class ProximityDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (4.8, 4.6)
+
     order_: Integers
 
     def __init__(self, proximities: npt.ArrayLike | sparse.csr_array, y: Any = None) -> None:
@@ -115,20 +114,14 @@ class ProximityDisplay:
         Parameters
         ----------
         ensemble : Forest, tree, or ensemble of trees
-            Ours, or one of scikit-learn that has ``apply``; fitted.
+            Of orfeon, or of scikit-learn with ``apply``; fitted.
         X : array or data frame of shape (n_rows, n_features)
             Rows.
         y : array of shape (n_rows,), optional
             Their classes.
         kind : {"matrix", "plane"}, default="matrix"
-            The picture: all pairs of rows, or points whose distances are as those of the rows.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ProximityDisplay
-            What was drawn.
+            All pairs of rows, or points whose distances are similar to those of the rows.
+        <ax>
         """
         return cls(proximities(ensemble, X), y).plot(ax, kind=kind)
 
@@ -137,27 +130,18 @@ class ProximityDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
         kind : {"matrix", "plane"}, default="matrix"
-            The picture.
-
-        Returns
-        -------
-        ProximityDisplay
-            The display, with what was drawn.
+            As for :meth:`from_estimator`.
+        <ax>
         """
-        if kind not in ("matrix", "plane"):
-            raise ValueError(f'kind={kind!r} is not allowed; use "matrix" or "plane".')
-        self.ax_ = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_ = self.ax_.figure
+        check_choice("kind", kind, ("matrix", "plane"))
+        self._begin(ax)
         self.order_ = self._sorted()
         if kind == "matrix":
             self._draw_matrix()
         else:
             self._draw_plane()
-        make_room(self.ax_)
-        return self
+        return self._finish()
 
     def _sorted(self) -> Integers:
         codes = self._classes.codes
@@ -172,7 +156,7 @@ class ProximityDisplay:
 
         ax, n_rows = self.ax_, len(self.proximities)
         pairs = self.proximities[~np.eye(n_rows, dtype=bool)]
-        highest = float(np.quantile(pairs, _TOLD_APART)) if len(pairs) else 1.0
+        highest = float(np.quantile(pairs, _IN_RANGE)) if len(pairs) else 1.0
         blue = class_colours(1)[0]
         image = ax.imshow(
             self.proximities[np.ix_(self.order_, self.order_)], vmin=0.0,
@@ -180,7 +164,7 @@ class ProximityDisplay:
             cmap=LinearSegmentedColormap.from_list("near", ["#FFFFFF", blue, "#00243A"]),
         )  # fmt: skip
         image.cmap.colorbar_extend = "max" if highest < 1 else "neither"
-        put_colour_bar(image, ax, "share of the trees with both rows in one leaf")
+        put_colour_bar(image, ax, "share of trees with both rows in one leaf")
         self._part_classes()
         put_title(ax, "Proximities of rows" + ", sorted by class" * bool(self._classes.names))
 
@@ -197,7 +181,7 @@ class ProximityDisplay:
         starts = np.concatenate([[0], ends[:-1]])
         middle = (starts + ends - 1) / 2
         names = [f"class {name}" for name in classes.names]
-        # The smallest class has to have room for its name.
+        # The smallest class must have room for its name.
         room = 0.6 * inches(self.figure_)[0] * np.min(ends - starts) / ends[-1]
         size = fitting_size(max(map(len, names)), float(room))
         ax.set_xticks(middle, names, fontsize=size)
@@ -238,8 +222,8 @@ class ProximityDisplay:
         )
 
 
-class OutlierDisplay:
-    """How far each row is from the other rows of its class, and which are worth a look.
+class OutlierDisplay(Display):
+    """How far each row is from the other rows of its class, and which are outliers.
 
     Parameters
     ----------
@@ -252,12 +236,9 @@ class OutlierDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     outliers_ : ndarray of int
-        The outliers, that of the highest score first.
+        The outliers, the highest score first.
 
     Examples
     --------
@@ -273,8 +254,8 @@ class OutlierDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (4.8, 3.6)
+
     outliers_: Integers
 
     def __init__(self, scores: npt.ArrayLike, y: Any = None, *, threshold: float = 10.0) -> None:
@@ -297,40 +278,21 @@ class OutlierDisplay:
         Parameters
         ----------
         ensemble : Forest, tree, or ensemble of trees
-            Ours, or one of scikit-learn that has ``apply``; fitted.
+            Of orfeon, or of scikit-learn with ``apply``; fitted.
         X : array or data frame of shape (n_rows, n_features)
             Rows.
         y : array of shape (n_rows,), optional
-            Their classes; by default all rows are of one.
+            Their classes; by default all rows are of one class.
         threshold : float, default=10.0
             The score above which a row is an outlier.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        OutlierDisplay
-            What was drawn.
+        <ax>
         """
         near = proximities(ensemble, X)
         codes = RowClasses(y, len(near)).codes
         return cls(outlier_scores(near, codes), y, threshold=threshold).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        OutlierDisplay
-            The display, with what was drawn.
-        """
-        self.ax_ = ax = axes_for(type(self).__name__, ax, (4.8, 3.6))
-        self.figure_ = ax.figure
+    def _draw(self) -> None:
+        ax = self.ax_
         classes, n_rows = self._classes, len(self.scores)
         place = np.empty(n_rows)
         place[np.argsort(classes.codes, kind="stable")] = np.arange(n_rows)
@@ -351,8 +313,6 @@ class OutlierDisplay:
         whose = "all others" if not classes.names else "its class" if n == 1 else "their class"
         found = f"{n} of {n_rows} rows {'is' if n == 1 else 'are'} far from {whose}"
         put_title(ax, found)
-        # There are no numbers below the axis.
+        # There are no tick labels below the axis.
         put_legend(ax, handles=[*drawn, line] if classes.names else [line], below=20.0)
         ax.grid(axis="y", color=EDGE, linewidth=0.3)
-        make_room(self.ax_)
-        return self

@@ -1,12 +1,12 @@
-"""How sure bias and variance are: standard errors and intervals by the bootstrap.
+"""Confidence intervals of bias and variance, by the bootstrap.
 
-Parts of an error are not means over trainings: the bias looks at all trainings together. So the
-trainings are drawn again with replacement, and all parts computed anew; with ``over="both"`` the
-points are drawn again too, independently of the trainings, so that the interval is one for the
-problem and not for these points alone. Standard errors are the standard deviations of the
-replicates, and intervals are normal ones about the estimate. Percentiles would be off: a bootstrap
-sample of trainings has fewer different ones, so that its variance is too small and its bias too
-large, by a share of 1 / n_trainings. A spread does not mind.
+Parts of an error are not means over trainings: the bias depends on all trainings together. So the
+trainings are drawn again with replacement and all parts recomputed; with ``over="both"`` the points
+are drawn again too, independently, so the interval is about the problem and not about these points
+alone. Standard errors are the standard deviations of the replicates, and intervals are normal ones
+about the estimate. Percentiles would be off: a bootstrap sample has fewer different trainings, so
+its variance is too small and its bias too large, by a share of 1 / n_trainings. A spread is not
+affected.
 
 References
 ----------
@@ -24,17 +24,16 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import ndtri
 
-from orfeon.inspection.bias_variance.decomposition import (
+from orfeon.inspection.bias_variance.definitions import (
     VOTE_PARTS,
     Definition,
-    bias_variance_decomposition,
-)
-from orfeon.inspection.bias_variance.parts import PARTS, Parts, Votes, read_votes
-from orfeon.inspection.bias_variance.squared_error import (
     Numbers,
+    bias_variance_decomposition,
     read_numbers,
     squared_error_parts,
 )
+from orfeon.inspection.bias_variance.parts import PARTS, Parts, Votes, read_votes
+from orfeon.inspection.display import check_choice
 from orfeon.utils.seeding import Purpose, RandomState, branch, seed_sequence
 from orfeon.utils.types import Floats, Integers
 
@@ -51,7 +50,7 @@ class BiasVarianceIntervals:
     Parameters
     ----------
     definition : str
-        Whose definition of bias and variance this is.
+        The definition of bias and variance.
     estimates : dict of str to float
         "error", "bias", "variance" and "noise".
     standard_errors : dict of str to float
@@ -59,9 +58,9 @@ class BiasVarianceIntervals:
     confidence : float
         Level of the intervals.
     over : {"both", "trainings"}
-        What was drawn again: trainings and points, or trainings alone.
+        What was resampled: trainings and points, or trainings alone.
     n_resamples : int
-        How often.
+        Number of bootstrap samples.
 
     Examples
     --------
@@ -80,18 +79,7 @@ class BiasVarianceIntervals:
     n_resamples: int
 
     def interval(self, part: str) -> tuple[float, float]:
-        """Normal interval about the estimate of a part.
-
-        Parameters
-        ----------
-        part : {"error", "bias", "variance", "noise"}
-            Which.
-
-        Returns
-        -------
-        tuple of (float, float)
-            Its ends.
-        """
+        """Lower and upper end of the interval of a part: "error", "bias", "variance" or "noise"."""
         if part not in self.estimates:
             raise ValueError(f"part={part!r} is not allowed; use one of {list(self.estimates)}.")
         reach = float(ndtri(0.5 + 0.5 * self.confidence)) * self.standard_errors[part]
@@ -121,15 +109,14 @@ def bias_variance_intervals(
     n_resamples: int = 500,
     random_state: RandomState = None,
 ) -> BiasVarianceIntervals:
-    """Bias, variance and noise of a learner with their intervals.
+    """Bias, variance and noise of a learner with confidence intervals.
 
     Parameters
     ----------
     predictions, y, definition, posterior, noise, classes, sample_weight, unbiased
         As for :func:`bias_variance_decomposition`; two trainings or more.
     over : {"both", "trainings"}, default="both"
-        What is drawn again: trainings and points, or trainings alone, where the points are all
-        that matter.
+        What is resampled: trainings and points, or only trainings if no other points matter.
     confidence : float, default=0.95
         Level of the intervals.
     n_resamples : int, default=500
@@ -146,9 +133,9 @@ def bias_variance_intervals(
     --------
     >>> import numpy as np
     >>> from orfeon.inspection import bias_variance_intervals
-    >>> said = np.random.default_rng(0).random((100, 200)) < 0.2  # wrong one time in five
+    >>> predicted = np.random.default_rng(0).random((100, 200)) < 0.2  # wrong one time in five
     >>> found = bias_variance_intervals(
-    ...     said, np.zeros(200, bool), unbiased=True, over="trainings", random_state=0
+    ...     predicted, np.zeros(200, bool), unbiased=True, over="trainings", random_state=0
     ... )
     >>> low, high = found.interval("variance")
     >>> bool(low < 0.16 < high)  # 0.2 * 0.8
@@ -161,7 +148,9 @@ def bias_variance_intervals(
     found = bias_variance_decomposition(predictions, y, **given)
     bootstrap = _Bootstrap(over, confidence, n_resamples, random_state)
     (replicates,) = bootstrap.replicates([_read(predictions, y, given)], definition, unbiased)
-    return bootstrap.judge(definition, {part: getattr(found, part) for part in PARTS}, replicates)
+    return bootstrap.intervals(
+        definition, {part: getattr(found, part) for part in PARTS}, replicates
+    )
 
 
 def bias_variance_difference(
@@ -180,12 +169,12 @@ def bias_variance_difference(
     n_resamples: int = 500,
     random_state: RandomState = None,
 ) -> BiasVarianceIntervals:
-    """By how much the parts of two learners differ that were trained on the same samples.
+    """Differences between the parts of two learners trained on the same samples.
 
     Parameters
     ----------
     first, second : array of shape (n_trainings, n_points)
-        Predictions of the two after each training. Row r of both is to come from the same
+        Predictions of the two after each training. Row r of both must come from the same
         training sample: trainings and points are drawn in pairs.
     y, definition, posterior, noise, classes, sample_weight, unbiased
         As for :func:`bias_variance_decomposition`.
@@ -215,7 +204,7 @@ def bias_variance_difference(
     shapes = np.shape(first), np.shape(second)
     if shapes[0] != shapes[1]:
         raise ValueError(
-            f"first has shape {shapes[0]} and second {shapes[1]}; they are to come from the same "
+            f"first has shape {shapes[0]} and second {shapes[1]}; they must come from the same "
             "training samples and points."
         )
     one, other = (bias_variance_decomposition(answers, y, **given) for answers in (first, second))
@@ -223,24 +212,20 @@ def bias_variance_difference(
     tables = [_read(answers, y, given) for answers in (first, second)]
     of_one, of_other = bootstrap.replicates(tables, definition, unbiased)
     estimates = {part: getattr(other, part) - getattr(one, part) for part in PARTS}
-    return bootstrap.judge(definition, estimates, of_other - of_one)
+    return bootstrap.intervals(definition, estimates, of_other - of_one)
 
 
 def _read(predictions: Any, y: Any, given: dict[str, Any]) -> Votes | Numbers:
-    """Predictions and truth, as the definition wants them."""
     if given["definition"] == "squared_error":
         return read_numbers(predictions, y, given["noise"], given["sample_weight"])
     return read_votes(predictions, y, given["posterior"], given["classes"], given["sample_weight"])
 
 
 class _Bootstrap:
-    """Draws trainings, and points, again and again."""
-
     def __init__(
         self, over: Over, confidence: float, n_resamples: int, random_state: RandomState
     ) -> None:
-        if over not in ("both", "trainings"):
-            raise ValueError(f'over={over!r} is not allowed; use "both" or "trainings".')
+        check_choice("over", over, ("both", "trainings"))
         if not 0.0 < confidence < 1.0:
             raise ValueError(f"confidence={confidence!r} is not allowed: it is between 0 and 1.")
         if n_resamples < 2:
@@ -271,7 +256,7 @@ class _Bootstrap:
         self, n_trainings: int, weights: Floats, size: int
     ) -> Iterator[tuple[Integers, Floats]]:
         """Blocks of samples: how often each training is in it, and the weight of each point."""
-        # One generator each, so that the size of the blocks changes nothing.
+        # One generator each, so the size of the blocks changes nothing.
         for_trainings, for_points = (
             np.random.default_rng(branch(self._seeds, place)) for place in range(2)
         )
@@ -288,10 +273,9 @@ class _Bootstrap:
                 on *= for_points.multinomial(n_points, np.full(n_points, 1 / n_points), n_drawn)
             yield times, on
 
-    def judge(
+    def intervals(
         self, definition: str, estimates: dict[str, float], replicates: Floats
     ) -> BiasVarianceIntervals:
-        """Estimates with the spread of their replicates."""
         spread = replicates.std(axis=0, ddof=1)
         errors = dict(zip(PARTS, spread.tolist(), strict=True))
         return BiasVarianceIntervals(
@@ -302,9 +286,9 @@ class _Bootstrap:
 def _parts(
     table: Votes | Numbers, times: Integers, definition: str, unbiased: bool
 ) -> Iterator[Parts]:
-    """Parts at each point, where each training is so many times in the sample."""
+    """Parts at each point, with each training so many times in the sample."""
     if isinstance(table, Numbers):
-        # About the mean of all, lest squares of large numbers hide their differences.
+        # About the mean of all: squares of large numbers would hide their differences.
         middle = table.answers.mean(axis=0)
         answers = table.answers - middle
         shares = times / table.n_trainings
@@ -315,7 +299,7 @@ def _parts(
             )  # fmt: skip
         return
     n_points, n_classes = table.y_true.shape
-    # Whole numbers, which floats hold exactly: classes with as many votes are tied to the last bit.
+    # Whole numbers, exact as floats: classes with equally many votes are exactly tied.
     counts = np.empty((len(times), n_points, n_classes))
     for code in range(n_classes):
         counts[:, :, code] = times.astype(np.float64) @ (table.codes == code)

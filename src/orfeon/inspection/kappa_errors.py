@@ -1,4 +1,4 @@
-"""Kappa-error diagrams: how much each two members agree, and how much they err.
+"""Kappa-error diagrams: how much each pair of members agrees, and how much it errs.
 
 References
 ----------
@@ -14,11 +14,17 @@ from typing import Any, Self
 
 import numpy as np
 
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._reading import named_ensembles
+from orfeon.inspection.display import Display, check_not_empty
 from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
+from orfeon.inspection.reading import named_ensembles
 from orfeon.members.votes import On
-from orfeon.rendering.figure import Look, axes_for, look_of, put_legend, put_title, width_of
+from orfeon.rendering.figure import (
+    Look,
+    look_of,
+    put_legend,
+    put_title,
+    width_of,
+)
 from orfeon.rendering.palette import FAINT, INK, tint
 from orfeon.rendering.texts import plain
 from orfeon.utils.seeding import RandomState, seed_sequence
@@ -26,9 +32,7 @@ from orfeon.utils.types import Floats, Integers
 
 #: Pairs above which a cloud is drawn as a density.
 _DENSE = 20_000
-#: Width and height in inches of a new figure.
-_SIZE = (6.4, 4.8)
-#: Points below which axes have no room for what numbers of kappa mean.
+#: Width in points below which there is no room to explain kappa.
 _NARROW = 230.0
 #: Hexagons across a density.
 _HEXAGONS = 60
@@ -43,8 +47,8 @@ class KappaError:
     Parameters
     ----------
     kappa : ndarray of shape (n_pairs,)
-        Agreement of the votes of the two members beyond that of chance: 1 where they always agree,
-        0 where they agree as two independent members would. Less is more diverse.
+        Agreement of the two members' votes beyond chance: 1 if they always agree, 0 if they agree
+        as often as independent members would. Less is more diverse.
     error : ndarray of shape (n_pairs,)
         Mean of the two members' errors.
     pairs : ndarray of int64 of shape (n_pairs, 2)
@@ -52,13 +56,13 @@ class KappaError:
     n_members : int
         Number of members.
     centroid : tuple of (float, float)
-        Mean kappa and mean error of all pairs, also of those that a sample leaves out.
+        Mean kappa and mean error of all pairs, also of those not drawn.
     spread : tuple of (float, float)
         Their standard deviations.
 
     See Also
     --------
-    kappa_error : Makes one.
+    kappa_error : Computes it.
 
     Examples
     --------
@@ -105,15 +109,14 @@ def kappa_error(
     Returns
     -------
     KappaError
-        A point for each pair that votes on a common sample. Both numbers of a pair are about the
-        samples on which both members vote.
+        One point per pair with a common sample, measured on the samples on which both vote.
 
     Notes
     -----
     Kappa is (theta1 - theta2) / (1 - theta2): theta1 is the share of samples on which the two
-    members vote for the same class, theta2 what it would be if they were independent, each with
-    its own class shares. It is about labels, and does not know which are right; the interrater
-    kappa of :func:`orfeon.inspection.diversity` knows nothing else.
+    members vote for the same class, theta2 what it would be if they were independent, each with its
+    own class shares. It looks at labels and ignores which are right; the interrater kappa of
+    :func:`orfeon.inspection.diversity` looks only at that.
 
     Examples
     --------
@@ -138,7 +141,7 @@ def kappa_error(
     kappa, error = pair_values(matrices.kappa), pair_values(matrices.error)
     known = np.flatnonzero(~np.isnan(error))
     if not len(known):
-        raise ValueError("no two members vote on a common sample; kappa is about such pairs.")
+        raise ValueError("no two members vote on a common sample, which kappa needs.")
     points = np.array([kappa[known], error[known]])
     (mean_kappa, mean_error), (sd_kappa, sd_error) = points.mean(axis=1), points.std(axis=1)
     if max_pairs is not None and max_pairs < len(known):
@@ -157,22 +160,19 @@ def _members(places: Integers, n_members: int) -> Integers:
     return np.column_stack([first, places - before[first] + first + 1])
 
 
-class KappaErrorDisplay:
+class KappaErrorDisplay(Display):
     """A cloud of pairs of members for each ensemble: diverse on the left, accurate at the bottom.
 
     The centroid of each cloud is marked. Large clouds are drawn as densities.
 
     Parameters
     ----------
-    clouds : KappaError or mapping of str to KappaError
-        What is drawn, see :func:`kappa_error`; several with their names.
+    clouds : KappaError or dict of str to KappaError
+        What is drawn, see :func:`kappa_error`; or several by name.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     clouds_ : dict of str to PathCollection or PolyCollection
         The points of each ensemble, or the hexagons of its density.
     centroids_ : dict of str to Line2D
@@ -196,21 +196,20 @@ class KappaErrorDisplay:
     ... }
     >>> display = KappaErrorDisplay.from_estimator(ensembles, X, y)
     >>> print(display.ax_.get_title())
-    Kappa-error diagram: a point for each pair of members
+    Kappa-error diagram: one point per pair of members
     >>> sorted(display.clouds_), len(display.clouds["bagging"])
     (['bagging', 'boosting'], 190)
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (6.4, 4.8)
+
     clouds_: dict[str, Any]
     centroids_: dict[str, Any]
 
     def __init__(self, clouds: KappaError | Mapping[str, KappaError]) -> None:
         self.clouds = dict(clouds) if isinstance(clouds, Mapping) else {"members": clouds}
-        if not self.clouds:
-            raise ValueError("clouds is empty; at least one ensemble is needed.")
+        check_not_empty("clouds", self.clouds)
 
     @classmethod
     def from_estimator(
@@ -220,104 +219,55 @@ class KappaErrorDisplay:
         y: Any,
         *,
         name: str | None = None,
-        sample_weight: Any = None,
-        on: On = "train",
-        max_pairs: int | None = None,
-        random_state: RandomState = None,
         ax: Any = None,
+        **options: Any,
     ) -> Self:
-        """Draw the diagram of one ensemble or more.
+        """Draw the diagram of one or more ensembles.
 
         Parameters
         ----------
-        ensemble : fitted ensemble, or mapping of str to fitted ensembles
-            Of orfeon, or scikit-learn's, or a list of fitted estimators.
-        X : array or data frame of shape (n_samples, n_features)
-            Samples.
-        y : array of shape (n_samples,)
-            Their labels.
-        name : str, optional
-            Name of the ensemble; by default that of its class, and "members" for a list. A mapping
-            has names of its own.
-        sample_weight, on, max_pairs, random_state
+        <named ensembles>
+        X, y, **options
             As for :func:`kappa_error`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KappaErrorDisplay
-            What was drawn.
+        <name>
+        <ax>
         """
-        clouds = {
-            its: kappa_error(
-                given, X, y, sample_weight=sample_weight, on=on, max_pairs=max_pairs,
-                random_state=random_state,
-            )
+        return cls({
+            its: kappa_error(given, X, y, **options)
             for its, given in named_ensembles(ensemble, name).items()
-        }  # fmt: skip
-        return cls(clouds).plot(ax)
+        }).plot(ax)  # fmt: skip
 
     @classmethod
     def from_votes(
-        cls,
-        votes: Any,
-        y: Any,
-        *,
-        name: str | None = None,
-        sample_weight: Any = None,
-        no_vote: Any = None,
-        max_pairs: int | None = None,
-        random_state: RandomState = None,
-        ax: Any = None,
+        cls, votes: Any, y: Any, *, name: str | None = None, ax: Any = None, **options: Any
     ) -> Self:
-        """Draw the diagram from the labels that members vote for.
+        """Draw the diagram of one or more matrices of votes.
 
         Parameters
         ----------
-        votes : array of shape (n_members, n_samples), or mapping of str to such arrays
-            Votes of the members of one ensemble or more.
-        y : array of shape (n_samples,)
-            True labels.
-        name : str, optional
-            Name of the ensemble, "members" by default. A mapping has names of its own.
-        sample_weight, no_vote, max_pairs, random_state
+        <named votes>
+        y, **options
             As for :func:`kappa_error`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        KappaErrorDisplay
-            What was drawn.
+        <name>
+        <ax>
         """
-        clouds = {
-            its: kappa_error(
-                given, None, y, sample_weight=sample_weight, no_vote=no_vote, max_pairs=max_pairs,
-                random_state=random_state,
-            )
+        return cls({
+            its: kappa_error(given, None, y, **options)
             for its, given in named_ensembles(votes, name).items()
-        }  # fmt: skip
-        return cls(clouds).plot(ax)
+        }).plot(ax)  # fmt: skip
 
     def plot(self, ax: Any = None, *, density_above: int = _DENSE) -> Self:
         """Draw the picture.
 
+        Diagrams on the same axes get different colours and markers.
+
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default. Diagrams on the same axes have different
-            colours and markers.
         density_above : int, default=20000
             Clouds of more pairs are drawn as a density, in hexagons.
-
-        Returns
-        -------
-        KappaErrorDisplay
-            The display, with what was drawn.
+        <ax>
         """
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_ = ax.figure
+        ax = self._begin(ax)
         drawn = len(ax.get_legend_handles_labels()[1])
         self.clouds_, self.centroids_ = {}, {}
         for place, (name, cloud) in enumerate(self.clouds.items(), start=drawn):
@@ -331,8 +281,7 @@ class KappaErrorDisplay:
                 label=f"{plain(name)}: kappa {kappa:.2f}, error {error:.1f}%",
             )  # fmt: skip
         self._label(any(len(cloud) > density_above for cloud in self.clouds.values()))
-        make_room(self.ax_)
-        return self
+        return self._finish()
 
     def _draw_points(self, cloud: KappaError, look: Look) -> Any:
         _, size, alpha = next(points for points in _POINTS if len(cloud) <= points[0])
@@ -353,23 +302,22 @@ class KappaErrorDisplay:
         )  # fmt: skip
 
     def _extent(self) -> tuple[float, float, float, float]:
-        """Where the hexagons of all clouds lie, so that they are of one size."""
+        """The area of all clouds, so that all hexagons have one size."""
         kappa = np.concatenate([cloud.kappa for cloud in self.clouds.values()])
         error = 100 * np.concatenate([cloud.error for cloud in self.clouds.values()])
-        # Without width or height, as of members that are all the same, there are no hexagons.
+        # Members that are all the same need some width and height.
         return kappa.min() - 0.01, kappa.max() + 0.01, error.min() - 0.1, error.max() + 0.1
 
     def _label(self, dense: bool) -> None:
-        """Say what is seen."""
         ax = self.ax_
-        what = "darker where there are more pairs" if dense else "a point for each pair of members"
+        what = "darker where there are more pairs" if dense else "one point per pair of members"
         if len(ax.get_legend_handles_labels()[0]) == 1:
             (cloud,) = self.clouds.values()
             what = f"{len(cloud)} pairs of {cloud.n_members} members{', darker: more' * dense}"
         put_title(ax, f"Kappa-error diagram: {what}")
         is_narrow = width_of(ax) < _NARROW
-        ax.set_xlabel("kappa of the two" + ("" if is_narrow else " (0: chance, 1: always agree)"))
-        ax.set_ylabel("mean error of the two, %")
+        ax.set_xlabel("kappa of the pair" + ("" if is_narrow else " (0: chance, 1: always agree)"))
+        ax.set_ylabel("mean error of the pair, %")
         ax.grid(color=FAINT, linewidth=0.5, zorder=0)
         ax.set_axisbelow(True)
         put_legend(ax, title="centroids", title_fontsize="small", handlelength=1.8)

@@ -1,4 +1,4 @@
-"""What a forest's prediction of one row is made of: a picture of the weights of the samples.
+"""A forest as a neighbourhood: the samples that a prediction for one row is made of.
 
 References
 ----------
@@ -7,22 +7,30 @@ Meinshausen (2006). Quantile regression forests. Journal of Machine Learning Res
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_regressor
+from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import column_or_1d
 
 from orfeon.data.schema import Schema
 from orfeon.data.training_set import check_length
 from orfeon.ensembles.out_of_bag import LeavingOut
 from orfeon.forest.neighbourhood import forest_of, forest_weights
-from orfeon.inspection._fitting import fitting_rows, make_room
-from orfeon.inspection._row_classes import RowClasses
+from orfeon.inspection.display import Display, check_choice, check_positive
+from orfeon.inspection.maps_display import MARKERS, darker
 from orfeon.members import unpruned
-from orfeon.rendering.figure import axes_for, inches, put_colour_bar, put_legend, put_title
+from orfeon.rendering.figure import (
+    fitting_rows,
+    inches,
+    put_colour_bar,
+    put_legend,
+    put_title,
+)
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, class_colours
 from orfeon.rendering.texts import plain
 from orfeon.utils.scikit_learn import _check_sample_weight
@@ -30,8 +38,6 @@ from orfeon.utils.types import Floats
 
 Kind = Literal["auto", "plane", "bars"]
 
-#: Width and height in inches of a new figure.
-_SIZE = (4.8, 4.6)
 #: Area in square points of the marker of a sample without weight, and what the heaviest adds.
 _LEAST, _LARGEST = 5.0, 170.0
 #: Share of the width of a figure that is beside bars and their names.
@@ -47,15 +53,15 @@ class RowWeights:
     Parameters
     ----------
     weights : ndarray of shape (n_samples,)
-        Weight of each sample, which sum to one.
+        Weight of each sample; they sum to one.
     y : ndarray of shape (n_samples,)
         Classes or targets.
     is_regression : bool
         Whether they are targets.
     points : ndarray of shape (n_samples, 2) or None
-        The samples, where they have two ordered features.
+        The samples, if they have two ordered features.
     row : ndarray of shape (2,) or None
-        The row that is predicted.
+        The predicted row.
     names : tuple of str
         Names of the features.
 
@@ -64,7 +70,7 @@ class RowWeights:
     >>> import numpy as np
     >>> from orfeon.inspection import RowWeights
     >>> found = RowWeights(np.array([0.5, 0.25, 0.25]), np.array(["a", "b", "a"]), False)
-    >>> found.said(), round(found.n_effective, 2)
+    >>> found.prediction(), round(found.n_effective, 2)
     ({'a': 0.75, 'b': 0.25}, 2.67)
     """
 
@@ -75,8 +81,8 @@ class RowWeights:
     row: Floats | None = None
     names: tuple[str, ...] = ()
 
-    def answers(self) -> Any:
-        """What the weights say together: the share of each class, or the mean target."""
+    def prediction(self) -> Any:
+        """The weighted prediction: the share of each class, or the mean target."""
         if self.is_regression:
             return float(self.weights @ self.y.astype(np.float64))
         classes, codes = np.unique(self.y, return_inverse=True)
@@ -85,7 +91,7 @@ class RowWeights:
 
     @property
     def n_effective(self) -> float:
-        """As many samples of equal weight would say as much: 1 / sum of squared weights."""
+        """Equivalent number of samples with equal weights: 1 / sum of squared weights."""
         squares = float(self.weights @ self.weights)
         return 1.0 / squares if squares > 0 else 0.0
 
@@ -93,16 +99,16 @@ class RowWeights:
 def row_weights(
     ensemble: Any, X: Any, y: Any, row: Any, *, sample_weight: Any = None
 ) -> RowWeights:
-    """Weight of each training sample in what an ensemble of trees says of one row.
+    """Weight of each training sample in the prediction of an ensemble of trees for one row.
 
     Parameters
     ----------
-    ensemble : tree, or ensemble of trees, of ours
+    ensemble : tree, or ensemble of trees, of orfeon
         Fitted.
     X, y, sample_weight
-        The training set, as it was given to ``fit``.
+        The training set, as given to ``fit``.
     row : array of shape (n_features,), or data frame of one row
-        The row that is predicted.
+        The row to predict.
 
     Returns
     -------
@@ -117,15 +123,15 @@ def row_weights(
     >>> X, y = make_friedman1(200, random_state=0)
     >>> forest = RandomForestRegressor(random_state=0).fit(X, y)
     >>> found = row_weights(forest, X, y, X[7] + 0.01)
-    >>> bool(abs(found.said() - forest.predict(X[7:8] + 0.01)[0]) < 1e-9)
+    >>> bool(abs(found.prediction() - forest.predict(X[7:8] + 0.01)[0]) < 1e-9)
     True
     """
     ensemble = unpruned(ensemble)
     forest = forest_of(ensemble)
     if forest is None or forest is ensemble:
         raise TypeError(
-            f"ensemble is of type {type(ensemble).__name__}; the weights of samples are those of "
-            "a tree of ours, or of an ensemble of such trees."
+            f"ensemble is of type {type(ensemble).__name__}; sample weights need a tree of "
+            "orfeon, or an ensemble of such trees."
         )
     one = _one_row(row)
     target = column_or_1d(y)
@@ -154,7 +160,7 @@ def _one_row(row: Any) -> Any:
     """A row as a table of one."""
     if hasattr(row, "columns"):
         if len(row) != 1:
-            raise ValueError(f"row has {len(row)} rows; the weights of one are drawn.")
+            raise ValueError(f"row has {len(row)} rows; give one.")
         return row
     if hasattr(row, "to_frame"):  # a row of a data frame
         return row.to_frame().T.infer_objects()
@@ -172,10 +178,10 @@ def _has_strings(row: Any) -> bool:
     return any(isinstance(value, str) for value in np.ravel(np.asarray(row, dtype=object)))
 
 
-class ForestWeightsDisplay:
-    """The samples that a forest's prediction of one row is made of, by their weight.
+class ForestWeightsDisplay(Display):
+    """The samples that a forest's prediction for one row is made of, by weight.
 
-    With two ordered features they are points of a plane, larger the more they weigh; else the
+    With two ordered features they are points of a plane, larger if they weigh more; otherwise the
     heaviest are bars.
 
     Parameters
@@ -185,10 +191,7 @@ class ForestWeightsDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
 
     See Also
     --------
@@ -204,13 +207,12 @@ class ForestWeightsDisplay:
     >>> X, y = make_circle(300, random_state=0)
     >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
     >>> display = ForestWeightsDisplay.from_estimator(forest, X, y, [0.5, 0.9])
-    >>> round(display.data.said()[0] + display.data.said()[1], 6)
+    >>> round(sum(display.data.prediction().values()), 6)
     1.0
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (4.8, 4.6)
 
     def __init__(self, data: RowWeights) -> None:
         self.data = data
@@ -232,23 +234,13 @@ class ForestWeightsDisplay:
 
         Parameters
         ----------
-        ensemble : tree, or ensemble of trees, of ours
-            Fitted.
-        X, y, sample_weight
-            The training set, as it was given to ``fit``.
-        row : array of shape (n_features,), or data frame of one row
-            The row that is predicted.
+        ensemble, X, y, row, sample_weight
+            As for :func:`row_weights`.
         kind : {"auto", "plane", "bars"}, default="auto"
-            The picture; "auto" is a plane where there are two ordered features.
+            The picture; "auto" is a plane if there are two ordered features.
         n_shown : int, default=15
-            How many samples have bars, at most; fewer where their names have no room.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        ForestWeightsDisplay
-            What was drawn.
+            How many samples have bars at most; fewer if their names have no room.
+        <ax>
         """
         data = row_weights(ensemble, X, y, row, sample_weight=sample_weight)
         return cls(data).plot(ax, kind=kind, n_shown=n_shown)
@@ -258,42 +250,30 @@ class ForestWeightsDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        kind : {"auto", "plane", "bars"}, default="auto"
-            The picture.
-        n_shown : int, default=15
-            How many samples have bars, at most; fewer where their names have no room.
-
-        Returns
-        -------
-        ForestWeightsDisplay
-            The display, with what was drawn.
+        kind, n_shown
+            As for :meth:`from_estimator`.
+        <ax>
         """
-        if kind not in ("auto", "plane", "bars"):
-            raise ValueError(f'kind={kind!r} is not allowed; use "auto", "plane" or "bars".')
+        check_choice("kind", kind, ("auto", "plane", "bars"))
         if kind == "plane" and self.data.points is None:
             raise ValueError(
                 f'kind="plane" needs two ordered features; there are {len(self.data.names)}. Use '
                 'kind="bars".'
             )
-        if n_shown < 1:
-            raise ValueError(f"n_shown={n_shown} is not allowed: it is 1 or more.")
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_ = ax.figure
+        check_positive("n_shown", n_shown)
+        ax = self._begin(ax)
         if kind != "bars" and self.data.points is not None:
             self._draw_plane()
         else:
             self._draw_bars(n_shown)
         put_title(ax, self._title())
-        make_room(self.ax_)
-        return self
+        return self._finish()
 
     def _title(self) -> str:
         data = self.data
         counted = int((data.weights > 0).sum())
-        says = f"{counted} of {len(data.weights)} samples have a say,"
-        return f"{says}\nas much as {data.n_effective:.1f} of equal weight"
+        used = f"{counted} of {len(data.weights)} samples have a weight,"
+        return f"{used}\nequivalent to {data.n_effective:.1f} of equal weight"
 
     def _draw_plane(self) -> None:
         from matplotlib.lines import Line2D
@@ -348,7 +328,7 @@ class ForestWeightsDisplay:
             *data.points[heavy].T, s=size[heavy], c=data.y[heavy].astype(np.float64),
             cmap="cividis", edgecolors="white", linewidths=0.4, zorder=3,
         )  # fmt: skip
-        put_colour_bar(drawn, self.ax_, f"target (weighted mean {data.answers():.4g})")
+        put_colour_bar(drawn, self.ax_, f"target (weighted mean {data.prediction():.4g})")
 
     def _draw_bars(self, n_shown: int) -> None:
         data, ax = self.data, self.ax_
@@ -377,7 +357,7 @@ class ForestWeightsDisplay:
             width = 72 * _BARS * inches(self.figure_)[0]
             put_legend(ax, handles=entries, width=width, handlelength=1.8)
         else:
-            text = f"weighted mean of all targets: {data.answers():.4g}"
+            text = f"weighted mean of all targets: {data.prediction():.4g}"
             ax.text(
                 0.98, 0.03, text, transform=ax.transAxes, ha="right", fontsize="small",
                 color=MUTED_INK,
@@ -391,3 +371,34 @@ class ForestWeightsDisplay:
             Patch(color=colour, label=f"class {name}: {100 * shares[code]:.0f}%")
             for code, name, colour, _ in classes
         ]
+
+
+class RowClasses:
+    """Rows by class, each class with its colour and marker."""
+
+    def __init__(self, y: Any, n_rows: int) -> None:
+        self.names: list[str] = []
+        self.codes = np.zeros(n_rows, np.int64)
+        if y is None:
+            return
+        labels = column_or_1d(y)
+        check_length(labels, n_rows)
+        if type_of_target(labels).startswith("continuous"):
+            raise ValueError("y holds numbers that are not classes; leave it out in regression.")
+        found, self.codes = np.unique(labels, return_inverse=True)
+        self.names = [plain(label) for label in found]
+
+    def __iter__(self) -> Iterator[tuple[int, str, str, str]]:
+        """Code, name, colour and marker of each class; one without a name if unknown."""
+        names = self.names or [""]
+        for code, (name, colour) in enumerate(zip(names, class_colours(len(names)), strict=True)):
+            yield code, name, darker(colour), MARKERS[code % len(MARKERS)]
+
+    def draw(self, ax: Any, points: npt.NDArray[np.float64], **look: Any) -> list[Any]:
+        return [
+            ax.scatter(
+                *points[self.codes == code].T, color=colour, marker=marker, label=f"class {name}",
+                edgecolors="white", linewidths=0.4, **look,
+            )
+            for code, name, colour, marker in self
+        ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Pictures of correlated members: what averaging them is worth, and what makes them less alike.
+"""Pictures of correlated members: what averaging them is worth, and what makes them less similar.
 
 References
 ----------
@@ -16,8 +16,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection._fitting import make_room
-from orfeon.inspection._theory_curves import Curve
 from orfeon.inspection.correlated_members import (
     MemberCorrelationCurve,
     correlated_mean_variance,
@@ -25,22 +23,27 @@ from orfeon.inspection.correlated_members import (
     member_correlation,
     member_correlation_curve,
 )
-from orfeon.rendering.figure import axes_for, look_of, put_legend, put_title, scale_members
+from orfeon.inspection.display import Display, check_not_empty, check_positive
+from orfeon.inspection.theory import Curve
+from orfeon.rendering.figure import (
+    look_of,
+    put_legend,
+    put_title,
+    scale_members,
+)
 from orfeon.rendering.palette import INK, MUTED_INK, class_colours, mixed
 
-#: Width and height in inches of a new figure.
-_SIZE = (6.0, 4.2)
 #: Sizes of a curve, at most.
 _MOST_SIZES = 100
 _RHO = "\N{GREEK SMALL LETTER RHO}"
 _BLUE, _, _, _, _, _VERMILLION = class_colours(6)
 
 
-class CorrelatedMeanDisplay:
+class CorrelatedMeanDisplay(Display):
     """Variance of the mean of correlated members against their number.
 
-    Each curve falls to a floor of rho times the variance of a member, which is drawn faintly:
-    beyond it only less correlation helps.
+    Each curve falls to a floor of rho times the variance of a member, drawn faintly; only less
+    correlation goes below it.
 
     Parameters
     ----------
@@ -49,18 +52,15 @@ class CorrelatedMeanDisplay:
     variance : float
         Variance of a member.
     measured : Curve, optional
-        Variances of means that were measured.
+        Measured variances of means.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     lines_ : dict of float to Line2D
         The curves by correlation.
     measured_ : Line2D or None
-        What was measured.
+        The measured variances.
 
     See Also
     --------
@@ -77,16 +77,15 @@ class CorrelatedMeanDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (6.0, 4.2)
+
     lines_: dict[float, Any]
     measured_: Any
 
     def __init__(
         self, curves: Mapping[float, Curve], variance: float, measured: Curve | None = None
     ) -> None:
-        if not curves:
-            raise ValueError("curves is empty; there is nothing to draw.")
+        check_not_empty("curves", curves)
         self.curves, self.variance, self.measured = dict(curves), variance, measured
 
     @classmethod
@@ -98,7 +97,7 @@ class CorrelatedMeanDisplay:
         max_members: int = 100,
         ax: Any = None,
     ) -> Self:
-        """Draw what the formula says of these correlations.
+        """Draw the formula for these correlations.
 
         Parameters
         ----------
@@ -108,13 +107,7 @@ class CorrelatedMeanDisplay:
             Variance of a member.
         max_members : int, default=100
             The largest size.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CorrelatedMeanDisplay
-            What was drawn.
+        <ax>
         """
         return cls(_curves(correlations, variance, max_members), variance).plot(ax)
 
@@ -129,24 +122,18 @@ class CorrelatedMeanDisplay:
         ax: Any = None,
         **options: Any,
     ) -> Self:
-        """Train an ensemble again and again, and draw the variance of the mean of its members.
+        """Train an ensemble repeatedly, and draw the variance of the mean of its members.
 
         Parameters
         ----------
         ensemble, data, y
             As for :func:`member_correlation_curve`.
         sizes : sequence of int, optional
-            Sizes at which the mean of the first members is looked at; by default some up to all.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+            Numbers of members to average; some up to all by default.
         **options
             ``sampling``, ``n_train``, ``n_test``, ``n_repetitions``, ``n_jobs``, ``verbose`` and
             ``random_state``, as for :func:`resample_predictions`.
-
-        Returns
-        -------
-        CorrelatedMeanDisplay
-            What was drawn.
+        <ax>
         """
         answers, n_classes = member_answers(ensemble, data, y, **options)
         return cls.from_answers(answers, n_classes=n_classes, sizes=sizes, ax=ax)
@@ -155,24 +142,18 @@ class CorrelatedMeanDisplay:
     def from_answers(
         cls, answers: Any, *, n_classes: int = 0, sizes: Sequence[int] | None = None, ax: Any = None
     ) -> Self:
-        """Draw the variance of ensembles of several sizes, and that of the formula.
+        """Draw the variance of ensembles of several sizes, and the formula.
 
         Parameters
         ----------
         answers : array of shape (n_trainings, n_members, n_points)
-            What each member of ensembles says that were trained on different samples: numbers, or
-            class codes.
+            Predictions of each member of ensembles that were trained on different samples:
+            numbers, or class codes.
         n_classes : int, default=0
             Number of classes, 0 in regression.
         sizes : sequence of int, optional
-            Sizes at which the mean of the first members is looked at; by default some up to all.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CorrelatedMeanDisplay
-            What was drawn.
+            Numbers of members to average; some up to all by default.
+        <ax>
         """
         found = member_correlation(answers, n_classes=n_classes)
         rho, each = found.pooled_correlation, found.mean_variance
@@ -189,21 +170,9 @@ class CorrelatedMeanDisplay:
             _curves([rho], each, found.n_members), each, Curve(chosen, np.array(measured))
         ).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        CorrelatedMeanDisplay
-            The display, with what was drawn.
-        """
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_, self.lines_, self.measured_ = ax.figure, {}, None
+    def _draw(self) -> None:
+        ax = self.ax_
+        self.lines_, self.measured_ = {}, None
         for number, (rho, curve) in enumerate(self.curves.items()):
             look = look_of(number)
             (self.lines_[rho],) = ax.plot(
@@ -224,8 +193,6 @@ class CorrelatedMeanDisplay:
         ax.set_ylim(0.0, 1.05 * most)
         put_title(ax, self._title())
         put_legend(ax)
-        make_room(self.ax_)
-        return self
 
     def _title(self) -> str:
         if self.measured is None:
@@ -243,8 +210,7 @@ def _sizes(most: int, n_sizes: int) -> npt.NDArray[np.int64]:
 
 
 def _curves(correlations: Sequence[float], variance: float, max_members: int) -> dict[float, Curve]:
-    if max_members < 1:
-        raise ValueError(f"max_members={max_members!r} is not allowed: it is 1 or more.")
+    check_positive("max_members", max_members)
     sizes = _sizes(max_members, _MOST_SIZES)
     return {
         rho: Curve(sizes, np.asarray(correlated_mean_variance(rho, variance, sizes)))
@@ -253,14 +219,14 @@ def _curves(correlations: Sequence[float], variance: float, max_members: int) ->
 
 
 def _mean_variance(answers: npt.NDArray[Any], n_classes: int) -> float:
-    """Variance over trainings of the mean of some members, in the mean over points."""
+    """Variance over trainings of the mean of some members, averaged over points."""
     if not n_classes:
         return float(answers.mean(axis=1).var(axis=0, ddof=1).mean())
     shares = ((answers == code).mean(axis=1) for code in range(n_classes))
     return float(sum(share.var(axis=0, ddof=1).mean() for share in shares))
 
 
-class MemberCorrelationDisplay:
+class MemberCorrelationDisplay(Display):
     """Correlation of the members of ensembles against a parameter, such as ``max_features``.
 
     Boxes show the correlations at the points of the test set: quartiles, median, and whiskers to
@@ -269,16 +235,13 @@ class MemberCorrelationDisplay:
     Parameters
     ----------
     curve : MemberCorrelationCurve
-        What was measured, see :func:`member_correlation_curve`.
+        The measurements, see :func:`member_correlation_curve`.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
+    <axes>
     boxes_ : dict
-        What matplotlib's ``boxplot`` gives.
+        What matplotlib's ``boxplot`` returns.
     pooled_ : ErrorbarContainer
         The pooled correlations.
 
@@ -298,8 +261,8 @@ class MemberCorrelationDisplay:
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    ax_: Any
-    figure_: Any
+    _size = (6.0, 4.2)
+
     boxes_: dict[str, Any]
     pooled_: Any
 
@@ -310,39 +273,19 @@ class MemberCorrelationDisplay:
     def from_estimator(
         cls, ensemble: Any, data: Any, y: Any = None, *, ax: Any = None, **options: Any
     ) -> Self:
-        """Train ensembles with several values of a parameter, again and again, and draw.
+        """Train ensembles repeatedly for several values of a parameter, and draw.
 
         Parameters
         ----------
-        ensemble, data, y
-            As for :func:`member_correlation_curve`.
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        **options
+        ensemble, data, y, **options
             As for :func:`member_correlation_curve`; ``values`` must be given.
-
-        Returns
-        -------
-        MemberCorrelationDisplay
-            What was drawn.
+        <ax>
         """
         return cls(member_correlation_curve(ensemble, data, y, **options)).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw the picture.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-
-        Returns
-        -------
-        MemberCorrelationDisplay
-            The display, with what was drawn.
-        """
-        self.ax_ = ax = axes_for(type(self).__name__, ax, _SIZE)
-        self.figure_, curve = ax.figure, self.curve
+    def _draw(self) -> None:
+        ax = self.ax_
+        curve = self.curve
         places = np.arange(len(curve.values))
         points = [one.correlation[~np.isnan(one.correlation)] for one in curve.found]
         line = {"color": _BLUE, "linewidth": 1.0}
@@ -361,8 +304,6 @@ class MemberCorrelationDisplay:
         ax.set_ylabel(f"correlation {_RHO} of two members")
         put_title(ax, self._title())
         self._draw_legend()
-        make_room(self.ax_)
-        return self
 
     def _title(self) -> str:
         found = self.curve.correlations
