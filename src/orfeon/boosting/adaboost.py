@@ -55,7 +55,7 @@ class AdaBoostScheme(Scheme):
         self._weights = self.initial
         self.on_failure = on_failure
         self.min_weight = max(min_weight, TINY)
-        #: Least weight of each example: each copy of one in a bootstrap sample has its own.
+        #: Minimum weight of each sample; every copy in a bootstrap sample has its own.
         self._floor = self.min_weight * (self.initial > 0)
         self.n_classes = n_classes
         self.algorithm = algorithm
@@ -141,10 +141,9 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     <n_boosted>
     <sampling>
     on_failure : {"stop", "restart", "bootstrap"}, default="stop"
-        What follows when a member errs on half of the weight or more (it is dropped), or on
-        nothing (it is kept). "stop" ends the run, as in the textbook; "restart" goes on from the
-        first weights; "bootstrap" goes on from a bootstrap sample of the samples, with equal
-        weights (Webb 2000).
+        What to do when a member errs on half of the weight or more (it is dropped), or on nothing
+        (it is kept). "stop" ends the run, as in the textbook; "restart" continues from the first
+        weights; "bootstrap" continues from a bootstrap sample with equal weights (Webb 2000).
     min_weight : float, default=0.0
         The weights, which sum to 1, do not fall below this; 1e-8 is usual where runs are long.
     algorithm : {"m1", "samme"}, default="m1"
@@ -164,7 +163,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     See Also
     --------
     AdaBoostM2Classifier, AdaBoostMHClassifier : For many classes and weak members.
-    PoolBoostClassifier : Chooses members from a pool that is given.
+    PoolBoostClassifier : Chooses members from a given pool.
 
     Notes
     -----

@@ -45,7 +45,7 @@ class MislabelWeights:
         return np.asarray(self.weights.sum(axis=1))
 
     def own(self, supports: Floats) -> Floats:
-        """What is said of each sample's own class, of shape (n_rows, 1)."""
+        """Support of each sample's own class, of shape (n_rows, 1)."""
         return np.asarray(supports[np.arange(len(self.labels)), self.labels][:, None])
 
     def pseudo_loss(self, supports: Floats) -> float:
@@ -105,9 +105,9 @@ class M2Scheme(Scheme):
 class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     """Weighted sum of class plausibilities, boosted by how well they tell right from wrong classes.
 
-    AdaBoost.M1 needs members that are right on more than half of the weight, which with many
-    classes is a lot to ask. Here a member need only find the right class more plausible than the
-    wrong ones a little more often than not.
+    AdaBoost.M1 needs members that are right on more than half of the weight, which is hard with
+    many classes. Here a member only has to find the right class more plausible than the wrong ones
+    slightly more often than not.
 
     Parameters
     ----------

@@ -53,7 +53,7 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
         """The code matrix."""
 
     def _decoding(self) -> Codes:
-        """What the problems say for each class."""
+        """Outputs of the problems for each class."""
         return self._codes(self.n_classes_)
 
     def _joint(self) -> bool:
@@ -78,7 +78,7 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
     def _tally(self, n_rows: int) -> Tally:
         return ProblemTally(n_rows, self._decoding(), bounded=self._squashes)
 
-    def _say(self, members: ProblemMembers, rows: Any) -> npt.NDArray[Any]:
+    def _outputs_of(self, members: ProblemMembers, rows: Any) -> npt.NDArray[Any]:
         return np.array(list(members.outputs(rows)))
 
     def _as_shares(self, sums: Floats, total: Any) -> Floats:
@@ -127,14 +127,14 @@ class _BinaryProblems(WeightedVoteMixin, BoostedEnsemble):
 
 @documented(estimator="a :class:`orfeon.StumpClassifier`", n_estimators="50")
 class AdaBoostMHClassifier(_BinaryProblems):
-    """Boosting of one problem for each class, which is to tell it from all the others.
+    """Boosting of one problem for each class: this class against all the others.
 
     Parameters
     ----------
     <estimator>
     n_estimators : int, default=50
-        Rounds at most; each trains one binary classifier for each class. Fewer than half of
-        them, where the run ends by itself, come with a warning.
+        Maximum number of rounds; each trains one binary classifier for each class. A run that ends
+        by itself with fewer than half of them warns.
     joint : bool, default=True
         Whether the pairs of a sample and a class have one distribution, and a round one vote,
         as in AdaBoost.MH; or whether the problems are boosted each on its own.
@@ -236,8 +236,8 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     ----------
     <estimator>
     n_estimators : int, default=50
-        Rounds at most; each trains one binary classifier for each pair that is not done yet.
-        Fewer than half of them, where the run ends by itself, come with a warning.
+        Maximum number of rounds; each trains one binary classifier for each pair that is not done
+        yet. A run that ends by itself with fewer than half of them warns.
     <sampling>
     <stopping>
     <fitting>
@@ -265,8 +265,8 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     member errs on half of its weight, or on none. With two classes this is AdaBoost.
 
     The real-valued output F of a pair counts as tanh F, which is the difference of the
-    probabilities that it stands for (Friedman et al. 2000): on samples of a third class a pair
-    that is easy to tell apart would else be the loudest.
+    probabilities that it stands for (Friedman et al. 2000): otherwise a pair that is easy to
+    separate would dominate on samples of a third class.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """AdaBoost.R: regression as a yes-or-no question about every number.
 
-Targets are taken to [0, 1]. A prediction h of a sample with target y_i answers, for every y,
+Targets are scaled to [0, 1]. A prediction h of a sample with target y_i answers, for every y,
 whether y is at least y_i: wrongly so between y_i and h. AdaBoost on these questions, where the
 question y weighs ``|y - y_i|`` at first, is AdaBoost.R: a sample has a weight for every y, which
 :class:`orfeon.boosting.piecewise_linear.PiecewiseLinearWeights` keeps exactly.
@@ -86,7 +86,7 @@ class AdaBoostRScheme(Scheme):
 
     @property
     def weights(self) -> Floats:
-        """The weight of each example: that of all its questions."""
+        """The weight of each sample: that of all its questions."""
         return self.questions.mass()
 
     @property
@@ -150,7 +150,7 @@ class AdaBoostRRegressor(MedianBooster):
         Bound of the mean squared training error after each member, see
         :func:`orfeon.boosting.adaboost_r.squared_error_bound`.
     target_range_ : tuple of float
-        The least and the largest target of the training samples.
+        The smallest and the largest target of the training samples.
 
     See Also
     --------
@@ -158,18 +158,18 @@ class AdaBoostRRegressor(MedianBooster):
 
     Notes
     -----
-    Targets are taken to [0, 1] by their range. What members predict outside of that range, as a
-    linear model may, counts as the end of it, in training and in ``predict``: members are at most
-    as far off as that, and the bound holds. Predictions that differ from the target by rounding
-    alone are right.
+    Targets are scaled to [0, 1] by their range. Predictions outside that range, as a linear model
+    may make, are clipped to it, in training and in ``predict``, so the bound holds. Predictions
+    that differ from the target by rounding alone are right.
 
     The run ends when a member's error is above one half; that member is dropped. At exactly one
     half it is kept, without a vote. A member without any error ends the run with a vote that
     outweighs all others, as its infinite vote in the textbook would. A first member that fails is
     kept alone, with a warning.
 
-    Weights gather next to the targets, where a member has to be on the right side of each: runs
-    of weak members, such as stumps, soon end. Unpruned trees with ``sampling="resample"`` do well.
+    Weights concentrate next to the targets, where a member has to be on the right side of each:
+    runs of weak members, such as stumps, end soon. Unpruned trees with ``sampling="resample"`` do
+    well.
 
     References
     ----------
@@ -227,8 +227,8 @@ class AdaBoostRRegressor(MedianBooster):
         self._spread = float(np.average((y - low) ** 2 + (high - y) ** 2, weights=samples.weights))
         return AdaBoostRScheme(y, samples.weights, draws=self.sampling == "resample")
 
-    def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]:
-        return np.asarray(np.clip(super()._say(members, rows), *self.target_range_))
+    def _outputs_of(self, members: Any, rows: Any) -> npt.NDArray[Any]:
+        return np.asarray(np.clip(super()._outputs_of(members, rows), *self.target_range_))
 
     @property
     def squared_error_bounds_(self) -> Floats:

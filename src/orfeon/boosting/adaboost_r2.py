@@ -140,18 +140,18 @@ class AdaBoostR2Scheme(Scheme):
     n_boosted="50",
 )
 class AdaBoostR2Regressor(MedianBooster):
-    """Weighted median of regressors, each trained on what those before were far off on.
+    """Weighted median of regressors, each trained on the samples that those before predicted badly.
 
     Parameters
     ----------
     <estimator>
     <n_boosted>
     loss : {"linear", "square", "exponential"}, default="linear"
-        What the distance from the target costs, as a share s of the largest: s, its square, or
-        1 - exp(-s).
+        Loss of the distance from the target, as a share s of the largest: s, its square, or 1 -
+        exp(-s).
     sampling : {"weights", "resample"}, default="resample"
-        Whether members are trained with weights, or on samples that are drawn by the weights, as
-        in the paper. An estimator that takes no weights is always given a sample.
+        Whether members are trained with weights, or on bootstrap samples drawn by the weights, as
+        in the paper. An estimator that takes no weights always gets a bootstrap sample.
     <combine_boosted_numbers>
     <stopping>
     <fitting>

@@ -43,7 +43,7 @@ class ArcX4Scheme(Scheme):
         return self._labels
 
     def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
-        """Weighted error, and a vote like that of everyone else."""
+        """Weighted error, and the same vote for every member."""
         return RoundResult(float(self.weights[answers != self.labels].sum()), 1.0)
 
     def reweigh(
@@ -55,15 +55,16 @@ class ArcX4Scheme(Scheme):
 
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`", n_estimators="50")
 class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
-    """Vote of classifiers, each trained on samples rich in what those before often got wrong.
+    """Vote of classifiers, each trained with more weight on what those before often got wrong.
 
     Parameters
     ----------
     <estimator>
     <n_estimators>
     sampling : {"weights", "resample"}, default="resample"
-        Whether members are trained on samples that are drawn by the weights, as Breiman does, or
-        with the weights themselves. An estimator that takes no weights is always given a sample.
+        Whether members are trained on bootstrap samples drawn by the weights, as Breiman does, or
+        with the weights themselves. An estimator that takes no weights always gets a bootstrap
+        sample.
     <combine_boosted>
     <stopping>
     <fitting>

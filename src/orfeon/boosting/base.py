@@ -99,7 +99,7 @@ class BoostedEnsemble(Ensemble):
     if TYPE_CHECKING:
 
         def _tally(self, n_rows: int) -> Tally: ...
-        def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]: ...
+        def _outputs_of(self, members: Any, rows: Any) -> npt.NDArray[Any]: ...
         def _loss(self, tally: Tally, y: npt.NDArray[Any], weights: Floats) -> float: ...
 
     # -- what a method defines ----------------------------------------------------------------
@@ -129,7 +129,7 @@ class BoostedEnsemble(Ensemble):
         return EstimatorLearner(self.estimator_, samples.X, samples.n_classes, self.sampling)
 
     def _explain(self, run: Run) -> AdvisedWarning | None:
-        """What the user should know of how a run ended."""
+        """A warning about how a run ended."""
         name = type(self).__name__
         if run.has_failed:
             error = run.results[-1].error
@@ -158,7 +158,7 @@ class BoostedEnsemble(Ensemble):
         return self._explain_few(run) if by_itself else None
 
     def _explain_few(self, run: Run) -> AdvisedWarning | None:
-        """What the user should know of a run that its own rule ended with few members."""
+        """A warning about a run that its own rule ended with few members."""
         labels, last = run.scheme.labels, run.results[-1]
         if run.n_kept >= LEAST_SHARE * self._n_members or (labels == labels[:1]).all():
             return None
@@ -181,7 +181,7 @@ class BoostedEnsemble(Ensemble):
         )
 
     def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
-        """What to change where members must be stronger, or weaker."""
+        """Advice for members that are too weak, or too strong."""
         such = self._stronger if wanted == "stronger" else self._weaker
         return f"Give a {wanted} estimator, {such}."
 
@@ -305,7 +305,7 @@ class BoostedEnsemble(Ensemble):
         """The parameters that a run cannot change on its way, each as a word."""
         free = {self._size_parameter, "n_jobs", "verbose", "warm_start", "random_state", "combine"}
         given = self.get_params(deep=False)
-        return {name: _word(given[name]) for name in given if name not in free}
+        return {name: _value_key(given[name]) for name in given if name not in free}
 
     def _check_same_settings(self) -> None:
         """A run continues with the settings that it started with."""
@@ -356,7 +356,7 @@ def _count(n_members: int) -> str:
     return "1 member" if n_members == 1 else f"{n_members} members"
 
 
-def _word(value: Any) -> str:
+def _value_key(value: Any) -> str:
     """A word for the value of a parameter: the same for the same value."""
     try:
         return str(joblib.hash(value))
@@ -391,7 +391,7 @@ class _Rounds:
             self.rows = validation.X
             self.tally = ensemble._tally(len(validation))
             if before is not None:
-                answers = ensemble._say(before.members, self.rows)
+                answers = ensemble._outputs_of(before.members, self.rows)
                 for one, vote in zip(answers, self.votes, strict=True):
                     self._predict_train(one, vote)
 
@@ -402,7 +402,9 @@ class _Rounds:
         self.votes.append(one.result.vote)
         self.errors.append(one.result.error)
         if self.validation is not None:
-            self._predict_train(self.ensemble._say(one.member, self.rows)[0], one.result.vote)
+            self._predict_train(
+                self.ensemble._outputs_of(one.member, self.rows)[0], one.result.vote
+            )
 
     def _predict_train(self, answers: npt.NDArray[Any], vote: Any) -> None:
         assert self.validation is not None

@@ -66,7 +66,7 @@ class HalvesScheme(Scheme):
         return self._labels
 
     def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
-        """Weighted error over both halves, and a vote like that of everyone else."""
+        """Weighted error over both halves, and the same vote for every member."""
         error = float(self._weights[answers != self._labels].sum())
         return RoundResult(error, 1.0, keep=error < HALF, ends=error >= HALF or error == 0)
 
@@ -140,7 +140,7 @@ class _HalvesLearner:
         return self.base._grow(self.data, samples)[0]
 
     def predict_train(self, member: Forest, what: MemberOutput) -> npt.NDArray[Any]:
-        """What a tree says of the training samples."""
+        """Predictions of a tree on the training samples."""
         return member.predict(self.data.X)
 
 

@@ -216,7 +216,7 @@ class BoundsMixin:
         Returns
         -------
         float
-            The bound; it says nothing where it is above 1.
+            The bound; it is vacuous above 1.
 
         Examples
         --------

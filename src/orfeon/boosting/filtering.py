@@ -76,8 +76,8 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         few, so each should be better than a stump, and it should still err on its own samples,
         for a member without errors leaves nothing to learn for the other two.
     depth : int, default=1
-        How often three are joined: there are 3 to this power members, or fewer where samples or
-        errors run out; fewer than half of them come with a warning.
+        Levels of majorities: there are ``3 ** depth`` members, or fewer where samples or errors run
+        out; fewer than half of them come with a warning.
     sampling : {"stream", "weights", "resample"}, default="stream"
         Where samples come from. As a stream, in a random order, each sample of the training set
         is used once: a first part trains the first classifier, of a second part as many samples
@@ -86,15 +86,14 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         the whole distribution, of which all three see everything: as weights of the samples, or
         by drawing with replacement.
     max_samples : int or float, optional
-        How many samples the first of three has, or which share of them. As a stream a third by
-        default (the rest is halved between the other two, and it is the same share at every
-        level); with ``sampling="resample"`` as many as there are, for every member.
+        Number or share of the samples that the first of three gets. As a stream a third by default
+        (the rest is halved between the other two, and it is the same share at every level); with
+        ``sampling="resample"`` as many as there are, for every member.
     min_samples : int, default=1
-        Where filtering leaves fewer samples than this they are taken for none, and the first of
-        three decides. More than one for learners that refuse small samples.
+        If filtering leaves fewer samples than this, they count as none, and the first of three
+        decides. Use more than one for learners that reject small samples.
     n_jobs : int, optional
-        Threads that ask the members about new rows, through joblib. Training is one after the
-        other.
+        Threads that predict new rows, through joblib. Training is sequential.
     <verbose>
     <random_state>
 
@@ -102,8 +101,8 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
     ----------
     <members>
     committees_ : ndarray of int of shape (3, ..., 3)
-        Which member sits where: its first axis is the three of the top level, its last the three
-        single members of each majority. A member has several places where it decides alone.
+        Which member is where: the first axis is the three of the top level, the last the three
+        single members of each majority. A member that decides alone has several places.
     errors_ : ndarray of shape (n_members,)
         Error of each member on the samples that it was trained for, as they were filtered.
     sample_sizes_ : ndarray of shape (n_members,)

@@ -1,7 +1,7 @@
-"""Classifiers of any make as a pool to choose from.
+"""Classifiers of any kind as a pool to choose from.
 
-What they say of the training samples is asked once; choosing is then one product of a matrix and a
-vector, the weighted errors of all of them.
+They predict the training samples once; choosing is then one matrix-vector product, which gives the
+weighted errors of all of them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Voter:
 
     def predict(self, X: Any) -> Codes:
         """The class of each row."""
-        return self.code(_say(self.classifier, X))
+        return self.code(_outputs_of(self.classifier, X))
 
     def code(self, answers: Any) -> Codes:
         """Labels as class codes."""
@@ -96,7 +96,7 @@ def _adapt(ensemble: Any) -> Any:
     return adapt(ensemble)
 
 
-def _say(classifier: Any, X: Any) -> Any:
+def _outputs_of(classifier: Any, X: Any) -> Any:
     return classifier.predict(X) if hasattr(classifier, "predict") else classifier(X)
 
 
@@ -145,7 +145,7 @@ def _is_fitted(classifier: Any) -> bool:
 )
 @dataclass(frozen=True)
 class PoolMembers(EstimatorMembers):
-    """Classifiers chosen from a pool; one that was chosen several times is asked once."""
+    """Classifiers chosen from a pool; one that was chosen several times is queried once."""
 
     def votes(self, X: Any) -> Codes:
         """Class code that each member votes for."""
@@ -207,7 +207,7 @@ class PoolLearner:
         return PoolMembers([self.voters[best]], self.n_classes)
 
     def predict_train(self, member: PoolMembers, what: MemberOutput) -> npt.NDArray[Any]:
-        """What the classifier chosen last says of the training samples."""
+        """Predictions of the last chosen classifier on the training samples."""
         return np.asarray(self.answers[self.chosen[-1]])
 
 
@@ -231,7 +231,7 @@ def read_pool(
             fitted = clone(given)
             seed_estimator(fitted, int(draw_seed(member_generator(sequence, place))))
             _fit(fitted, samples, classes)
-        outputs = _say(fitted, samples.X)
+        outputs = _outputs_of(fitted, samples.X)
         voters.append(Voter.of(fitted, classes, place, outputs))
         answers.append(voters[-1].code(outputs))
     return voters, _narrow(np.stack(answers), len(classes))

@@ -54,7 +54,7 @@ from orfeon.utils.user_warning import AdvisedWarning, warn_user
 TreeMethod = Literal["exact", "histogram"]
 EarlyStopping = bool | Literal["validation", "cv"]
 
-#: Rounds without improvement after which boosting stops with ``early_stopping=True``, unless told.
+#: Rounds without improvement after which boosting stops with ``early_stopping=True`` by default.
 _ROUNDS_WITHOUT = 10
 
 

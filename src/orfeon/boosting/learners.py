@@ -132,7 +132,7 @@ class TreeLearner:
         return np.arange(self.data.n_classes) if self.classes is None else self.classes
 
     def predict_train(self, member: Forest, what: MemberOutput) -> npt.NDArray[Any]:
-        """What a tree says of the training samples."""
+        """Predictions of a tree on the training samples."""
         if what == "supports":
             return np.asarray(member.supports(self.data.X)[0])
         if what == "votes" and self._regrown is not None and self._is_plain:
@@ -186,7 +186,7 @@ class EstimatorLearner:
         return _safe_indexing(self.X, rows)
 
     def predict_train(self, member: EstimatorMembers, what: MemberOutput) -> npt.NDArray[Any]:
-        """What an estimator says of the training samples."""
+        """Predictions of an estimator on the training samples."""
         if what == "votes":
             return np.asarray(member.votes(self.X)[0])
         answers = member.supports(self.X)[0]

@@ -28,7 +28,7 @@ class PiecewiseLinearWeights:
     """The weight of each sample as a function of y: ``factor(y) * |y - target|`` on [0, 1].
 
     Factors are kept as logarithms, so they do not underflow however often they are multiplied.
-    What is said about weights is said up to one positive factor that all of them share.
+    Weights are known up to one positive factor that all of them share.
     """
 
     def __init__(self, targets: Floats, weights: Floats | None = None) -> None:

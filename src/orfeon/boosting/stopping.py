@@ -17,7 +17,7 @@ from orfeon.utils.types import Floats
 
 
 class Patience:
-    """Watches a curve of losses, and says when it has not fallen for long enough."""
+    """Watches a curve of losses and stops when it has not fallen for long enough."""
 
     def __init__(self, n_rounds: int, tol: float) -> None:
         self.n_rounds = n_rounds
@@ -27,7 +27,7 @@ class Patience:
         self._least_gain = 0.0
 
     def begin(self, loss: float) -> None:
-        """Say what the curve begins from."""
+        """Set where the curve starts."""
         self._least_gain = self.tol * loss
 
     def ends(self, loss: float) -> bool:

@@ -242,7 +242,7 @@ class StumpLearner:
         return tree._replace(value=value)
 
     def predict_train(self, member: Forest, what: MemberOutput) -> npt.NDArray[Any]:
-        """What a stump says of the training samples."""
+        """Predictions of a stump on the training samples."""
         return member.predict(self.data.X)
 
 

@@ -1,4 +1,4 @@
-"""Adding up what weighted members say, member after member."""
+"""Adding up the outputs of weighted members, one after the other."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def with_ties(sums: Floats, total: Any) -> Floats:
 
 
 class Tally(ABC):
-    """What the members heard so far say together."""
+    """Combined output of the members so far."""
 
     def __init__(self, n_rows: int, n_classes: int) -> None:
         self.n_rows = n_rows
@@ -31,7 +31,7 @@ class Tally(ABC):
 
     @abstractmethod
     def add(self, answers: npt.NDArray[Any], vote: Any) -> None:
-        """Hear one more member."""
+        """Add the outputs of one more member."""
 
     def decide(self) -> npt.NDArray[Any]:
         """The decision so far."""
@@ -61,15 +61,15 @@ class MedianTally(Tally):
 
     def __init__(self, n_rows: int, n_classes: int) -> None:
         super().__init__(n_rows, n_classes)
-        self._said: list[Floats] = []
+        self._predictions: list[Floats] = []
         self._votes: list[float] = []
 
     def add(self, answers: npt.NDArray[Any], vote: float) -> None:
-        """Hear a member's predictions."""
-        self._said.append(np.asarray(answers, dtype=np.float64))
+        """Add a member's predictions."""
+        self._predictions.append(np.asarray(answers, dtype=np.float64))
         self._votes.append(vote)
         self.total += vote
 
     def decide(self) -> npt.NDArray[Any]:
         """The weighted median so far."""
-        return weighted_median(np.array(self._said), np.array(self._votes))
+        return weighted_median(np.array(self._predictions), np.array(self._votes))

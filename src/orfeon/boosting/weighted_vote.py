@@ -41,7 +41,7 @@ class _WeightedMembers(QueryMixin):
         """An empty tally of what members say."""
         return self._tally_kind(n_rows, getattr(self, "n_classes_", 0))
 
-    def _say(self, members: Any, rows: Any) -> npt.NDArray[Any]:
+    def _outputs_of(self, members: Any, rows: Any) -> npt.NDArray[Any]:
         """What some members say of rows, one after the other."""
         if self._member_output == "votes":
             return np.asarray(members.votes(rows))
@@ -55,7 +55,7 @@ class _WeightedMembers(QueryMixin):
         for first, last in pairwise([*range(0, n_members, _BLOCK), n_members]):
             some = self.members_.subset(range(first, last))
             votes = self.member_weights_[first:last]
-            for answers, vote in zip(self._say(some, rows), votes, strict=True):
+            for answers, vote in zip(self._outputs_of(some, rows), votes, strict=True):
                 tally.add(answers, vote)
                 yield tally
 
@@ -238,7 +238,7 @@ class WeightedMedianMixin(
             Predictions.
         """
         rows = self._rows(X)
-        return np.asarray(self._query(lambda part: self._say(self.members_, part), rows, 1))
+        return np.asarray(self._query(lambda part: self._outputs_of(self.members_, part), rows, 1))
 
     def predict(self, X: Any) -> Floats:
         """The weighted median of the members' predictions, unless ``combine`` says otherwise.

@@ -61,7 +61,7 @@ SAMPLING: dict[str, list[Any]] = {
     _batches=saved.optional(saved.list_of(saved.batch)),
 )
 class Resampling(LeavingOut):
-    """An ensemble whose members see samples of the samples, drawn with or without replacement."""
+    """An ensemble whose members see random samples, drawn with or without replacement."""
 
     _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples")
 
@@ -97,7 +97,7 @@ class Resampling(LeavingOut):
     def _draw(
         self, samples: TrainingSet, rng: np.random.Generator, member: int
     ) -> npt.NDArray[Any] | None:
-        """How often each sample is in a member's sample."""
+        """How often each sample was drawn for a member."""
         if self.bootstrap == "balanced":
             batch = next(k for k, batch in enumerate(self._batches) if member in batch)
             dealt = self._dealt[batch][member - self._batches[batch].start]
@@ -146,8 +146,8 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
 
     Notes
     -----
-    Samples are drawn in proportion to their ``sample_weight``. Whole-number weights are copies, so
-    the sample of a sample of weight 2 may hold one of its copies and leave the other out.
+    Samples are drawn in proportion to their ``sample_weight``. Whole-number weights count copies,
+    so a bootstrap sample may hold one of two copies and leave the other out.
 
     Examples
     --------

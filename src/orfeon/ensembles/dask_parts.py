@@ -149,11 +149,11 @@ def look_at_parts(ensemble: Any, parts: Sequence[Part]) -> list[Look]:
 
 def agree(looks: Sequence[Look]) -> Look:
     """What the parts are together."""
-    told = [look for look in looks if look.n_rows]
-    if not told:
+    filled = [look for look in looks if look.n_rows]
+    if not filled:
         raise ValueError("X has no rows that count: all partitions are empty or of weight zero.")
-    first = told[0]
-    for look in told:
+    first = filled[0]
+    for look in filled:
         if look.n_features != first.n_features or not np.array_equal(
             _listed(look.names), _listed(first.names)
         ):
@@ -161,10 +161,10 @@ def agree(looks: Sequence[Look]) -> Look:
                 f"partitions of X have other features: {first.n_features} "
                 f"{_listed(first.names)} and {look.n_features} {_listed(look.names)}."
             )
-    schemas = [look.schema for look in told if look.schema is not None]
-    classes = [look.classes for look in told if look.classes is not None]
+    schemas = [look.schema for look in filled if look.schema is not None]
+    classes = [look.classes for look in filled if look.classes is not None]
     return Look(
-        sum(look.n_rows for look in told),
+        sum(look.n_rows for look in filled),
         first.n_features,
         first.names,
         _one_schema(schemas) if schemas else None,
@@ -194,7 +194,7 @@ def _on_parts(
 
 def _bare(ensemble: Any) -> Any:
     bare = copy(ensemble)
-    bare.n_jobs, bare.verbose = None, 0  # a worker has its own threads, and nobody looks
+    bare.n_jobs, bare.verbose = None, 0  # a worker has its own threads and shows no progress
     return bare
 
 
@@ -246,7 +246,7 @@ def _one_schema(schemas: Sequence[Schema]) -> Schema:
         if in_parts[0] is None:
             merged.append(None)
             continue
-        # True is not 1 here; they are told apart again where a feature has both.
+        # True is not 1 here; they are separated again where a feature has both.
         found = {(isinstance(one, bool), one): one for some in in_parts for one in some or ()}
         if len(found) > MAX_CATEGORIES:
             raise ValueError(

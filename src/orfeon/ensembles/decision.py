@@ -1,8 +1,8 @@
-"""What members say, combined by a rule; one that learns is given answers that are honest.
+"""The members' outputs, combined by a rule that may learn from held-out samples.
 
-Rules that learn (weights, confusion matrices) need answers on samples that the members were not
-trained on. Ensembles that leave samples out have them: the out-of-bag answers. The others are
-trained again without each of a few folds, which the member at the same place is asked about.
+Rules that learn (weights, confusion matrices) need outputs on samples that the members were not
+trained on. Ensembles that leave samples out use the out-of-bag outputs. The others are trained
+again without each of a few folds, which the member at the same place predicts.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ OWN = "own"
 COUNTS = ("majority", "plurality")
 #: Folds that an ensemble is trained without, one after the other, for a rule to learn from.
 N_FOLDS = 5
-#: Members asked at once where what they say is not needed of all together.
+#: Members queried at once.
 _BLOCK = 32
-#: Answers that are looked at in one go.
+#: Outputs processed at once.
 _ANSWERS = 1 << 23
 
 
@@ -95,7 +95,7 @@ class CombinesMixin(QueryMixin):
 
     @property
     def decider_(self) -> Decider:
-        """What decides: the rule with all that it has learnt."""
+        """The fitted combining rule."""
         check_is_fitted(self, "members_")
         rule = self._rule
         if rule is None:
@@ -125,7 +125,7 @@ class CombinesMixin(QueryMixin):
     # -- deciding ------------------------------------------------------------------------------
 
     def _answers(self, members: Any, rows: Any, reads: str) -> npt.NDArray[Any]:
-        """What members say: votes or supports, and predictions in regression."""
+        """Outputs of the members: votes or supports, or predictions in regression."""
         if self._n_outputs == 0:
             return np.asarray(members.supports(rows)[:, :, 0])
         return np.asarray(members.votes(rows) if reads == "votes" else members.supports(rows))
@@ -178,7 +178,7 @@ class CombinesMixin(QueryMixin):
             self._learnt = rule.subset(index), decider.subset(index)
 
     def _check_rule(self) -> None:
-        """Refuse a rule for another task."""
+        """Reject a rule for another task."""
         rule = self._rule
         if rule is not None:
             rule.check(is_regression=is_regressor(self))
@@ -206,7 +206,7 @@ class CombinesMixin(QueryMixin):
     def _learn_from_left_out(
         self, rows: Any, y: npt.NDArray[Any], weights: Floats, out: npt.NDArray[np.bool_]
     ) -> None:
-        """Learn from what members say of samples that they did not see."""
+        """Learn from predictions on samples that the members did not see."""
         rule = self._rule
         assert rule is not None
         if not out.any():  # folds are taken
@@ -246,7 +246,7 @@ class CombinesMixin(QueryMixin):
         self._learn(outputs, target, weights)
 
     def _fold_of(self, X: Any, target: npt.NDArray[Any], weights: Floats) -> Integers:
-        """A fold for each sample, by what it is: copies of one are in the same."""
+        """A fold for each sample, by its content: copies share a fold."""
         ranks = np.unique(target, return_inverse=True)[1]
         rng = member_generator(self._sequence, Purpose.COMBINING)
         return deal_folds(
@@ -271,7 +271,7 @@ class CombinesMixin(QueryMixin):
         return other
 
     def _foreign(self, other: Any, X: Any, reads: str) -> npt.NDArray[Any]:
-        """What the members of another ensemble say, in the classes of this one."""
+        """Outputs of the members of another ensemble, in the classes of this one."""
         answers = other._answers(other.members_, other._rows(X), reads)
         if not self._n_outputs or len(other.classes_) == self._n_outputs:
             return np.asarray(answers)

@@ -143,9 +143,9 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
 
     Notes
     -----
-    Categorical features take no part in the discriminant analysis; neither do samples with
-    missing values, whose discriminant variables are missing too. There is no out-of-bag estimate:
-    the samples left out by a member's sample are those its variables were made from.
+    The discriminant analysis ignores categorical features and samples with missing values; the
+    discriminant variables of the latter are missing too. There is no out-of-bag estimate: the
+    samples that a member leaves out are those its variables are computed from.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Samples set aside from training, or dealt into folds, by what they are.
+"""Samples held out from training, or dealt into folds, by their content.
 
 Copies of one sample stay together, and what is drawn does not depend on the order of the rows, nor
 on whether copies are given as weights.
@@ -31,7 +31,7 @@ def set_aside(
 ) -> npt.NDArray[np.bool_]:
     """Choose samples at random, copies of one together.
 
-    What is chosen depends on what the samples are, not on their order, nor on whether copies are
+    The choice depends on the content of the samples, not on their order, nor on whether copies are
     given as weights.
     """
     codes = np.unique(y, return_inverse=True)[1]

@@ -72,14 +72,14 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         return self.oob_score or self.importance == "permutation" or self._must_learn
 
     def in_bag(self, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[Any]:
-        """How often each training sample is in each member's sample.
+        """How often each training sample is in each member's bootstrap sample.
 
-        It is not kept but drawn again, so the training set has to be given once more.
+        The counts are not stored but drawn again, so the training set must be passed once more.
 
         Parameters
         ----------
         X, y, sample_weight
-            The training set, as it was given to ``fit``; its rows may come in another order.
+            The training set passed to ``fit``; its rows may come in another order.
 
         Returns
         -------
@@ -128,14 +128,14 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
     def sample_weights(
         self, X_new: Any, X: Any, y: Any, sample_weight: Any = None
     ) -> npt.NDArray[np.float64]:
-        """The forest as a weighted neighbourhood: what each training sample counts for a new row.
+        """The forest as a weighted neighbourhood: the weight of each training sample for a new row.
 
         Parameters
         ----------
         X_new : array or data frame of shape (n_new, n_features)
             Rows to be predicted.
         X, y, sample_weight
-            The training set, as it was given to ``fit``.
+            The training set passed to ``fit``.
 
         Returns
         -------
@@ -212,7 +212,7 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         self.oob_error_curve_ = estimate.error_curve
 
     def _estimate(self, X: Any, y: Any, weights: Any, out: Any) -> OutOfBag:
-        """What is decided by those members only that did not see a sample."""
+        """The out-of-bag estimate by the rule ``combine``."""
         name = self._simple_rule
         if name in (*COUNTS, "soft"):
             return out_of_bag_classes(self.members_, X, y, weights, out, name == "soft")
@@ -236,7 +236,7 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
 
 @dataclass(frozen=True)
 class OutOfBag:
-    """What members say of the samples they did not see."""
+    """Outputs of members on samples that they did not see."""
 
     votes: npt.NDArray[np.int32] | None
     outputs: Floats

@@ -74,8 +74,8 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
 
     Notes
     -----
-    With ``partial_fit`` and ``fit_chunks`` the first chunk says what the features are: a category
-    that only later chunks have is taken as missing, so begin with a chunk that has them all. The
+    With ``partial_fit`` and ``fit_chunks`` the first chunk defines the features: a category that
+    occurs only in later chunks is treated as missing, so start with a chunk that has them all. The
     partitions of Dask collections agree on categories and classes before members are trained; that
     reads them twice, unless they are persisted.
 
@@ -158,12 +158,12 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Rows; those of a Dask collection are asked about when the result is computed.
+            Rows; a Dask collection is predicted when the result is computed.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Classes; the first of those that are tied. Of a Dask collection another: an array, a
+            Classes; the first of tied ones. For a Dask collection, another collection: an array, a
             series with the index of ``X``, or a bag.
         """
         return _query(self, X, "predict", super().predict)
@@ -174,13 +174,13 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Rows; those of a Dask collection are asked about when the result is computed.
+            Rows; a Dask collection is predicted when the result is computed.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Shares, in the order of ``classes_``. Of a Dask collection another; a data frame has
-            the classes as its columns.
+            Shares, in the order of ``classes_``. For a Dask collection, another collection; a data
+            frame has the classes as its columns.
         """
         return _query(self, X, "predict_proba", super().predict_proba)
 
@@ -190,7 +190,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Rows; those of a Dask collection are asked about when the result is computed.
+            Rows; a Dask collection is predicted when the result is computed.
 
         Returns
         -------
@@ -295,19 +295,19 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Rows; those of a Dask collection are asked about when the result is computed.
+            Rows; a Dask collection is predicted when the result is computed.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Predictions. Of a Dask collection another: an array, a series with the index of ``X``,
-            or a bag.
+            Predictions. For a Dask collection, another collection: an array, a series with the
+            index of ``X``, or a bag.
         """
         return _query(self, X, "predict", super().predict)
 
 
 def _query(ensemble: Any, X: Any, method: str, query: Callable[[Any], Any]) -> Any:
-    """Ask about rows now, or when their partitions are computed."""
+    """Predict rows now, or when their partitions are computed."""
     if not is_dask(X):
         return query(X)
     check_is_fitted(ensemble, "members_")

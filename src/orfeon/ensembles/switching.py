@@ -72,9 +72,9 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
 
     Notes
     -----
-    Members should learn the altered labels by heart: unpruned trees do. Many of them are needed,
-    the more the closer the rate is to its limit. Switching moves the class proportions of each
-    member's labels towards uniform; where classes are very unequal, keep the rate small or use
+    Members should memorize the altered labels, as unpruned trees do. The closer the rate is to its
+    limit, the more members are needed. Switching moves the class proportions of each member's
+    labels towards uniform; where classes are very unequal, keep the rate small or use
     :class:`FlippingClassifier`.
 
     Examples

@@ -16,7 +16,7 @@ from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
 
-#: Members asked at once when stages are wanted.
+#: Members queried at once for staged predictions.
 _BLOCK = 32
 
 CLASSIFIER: dict[str, list[Any]] = {
@@ -49,7 +49,7 @@ class VotesMixin(QueryMixin):
 
 
 class StagedClassifierMixin:
-    """A classifier that can say what its first members decide."""
+    """A classifier with staged predictions."""
 
     if TYPE_CHECKING:
 
@@ -81,7 +81,7 @@ class StagedClassifierMixin:
 
 
 class StagedRegressorMixin:
-    """A regressor that can say what its first members predict."""
+    """A regressor with staged predictions."""
 
     if TYPE_CHECKING:
 
@@ -112,7 +112,7 @@ class StagedRegressorMixin:
 class VotingClassifierMixin(
     StagedClassifierMixin, VotesMixin, CombinesMixin, TabularClassifierMixin
 ):
-    """The decision of an ensemble of classifiers: a vote, or what another rule makes of it."""
+    """How an ensemble of classifiers decides: by a vote, or by another rule."""
 
     _plain_rule: ClassVar[Combine] = "majority"
 
@@ -232,7 +232,7 @@ class VotingClassifierMixin(
 
 
 class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegressorMixin):
-    """The decision of an ensemble of regressors: the mean, or what another rule makes of them."""
+    """How an ensemble of regressors predicts: by the mean, or by another rule."""
 
     _plain_rule: ClassVar[Combine] = "mean"
 

@@ -239,7 +239,7 @@ class HistogramTrees:
     def _branch_tables(
         self, nodes: npt.NDArray[Any], n_children: npt.NDArray[np.uint16], sides: Any
     ) -> npt.NDArray[np.uint16]:
-        """Where each category goes, node by node; the nodes are told where their tables begin."""
+        """Where each category goes, node by node; the nodes hold where their tables begin."""
         tables: list[npt.NDArray[np.uint16]] = []
         start = 0
         if not self.schema.all_ordered:

@@ -1,8 +1,8 @@
 """Keep the samples at the border of their class: those nearest to the samples of others (Duch).
 
-A border between classes is told by the samples beside it; those far inside tell nothing of it.
-For every sample, the nearest of each other class are at the border. What remains are all that
-were so for any. (Support vector neural training selects by the outputs of a network instead.)
+The samples beside a border between classes define it; those far inside do not matter. For every
+sample, the nearest of each other class are at the border. What remains are all that were so for
+any. (Support vector neural training selects by the outputs of a network instead.)
 
 References
 ----------

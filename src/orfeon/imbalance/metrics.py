@@ -48,7 +48,7 @@ ZeroDivision = float | Literal["warn"]
 
 
 def minority_class(y: Any, sample_weight: Any = None) -> Any:
-    """The class of least weight: the positive one, unless something else is said.
+    """The class of least weight: the positive one by default.
 
     Parameters
     ----------

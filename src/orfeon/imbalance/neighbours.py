@@ -1,8 +1,8 @@
 """Neighbours by class: the samples of one class that are nearest to given ones.
 
-Equally near samples are told apart by their rows, the first first, so that the same table gives
-the same neighbours wherever it is computed. scikit-learn's searches leave that open: here a search
-goes on until everything that is as near as the last neighbour has been seen.
+Ties between equally near samples go to the first row, so that the same table gives the same
+neighbours wherever it is computed. scikit-learn's searches leave that open: here a search goes on
+until everything that is as near as the last neighbour has been seen.
 """
 
 from __future__ import annotations

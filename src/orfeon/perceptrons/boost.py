@@ -151,8 +151,8 @@ class PPBoostClassifier(AdaBoostClassifier):
     >>> X, y = make_gaussian_clouds(1000, priors=(0.9, 0.1), random_state=0)
     >>> X_test, y_test = make_gaussian_clouds(5000, priors=(0.9, 0.1), random_state=1)
     >>> for mode in ("adaboost", "balanced"):
-    ...     said = PPBoostClassifier(mode=mode, random_state=0).fit(X, y).predict(X_test)
-    ...     print([round(f(y_test, said), 2) for f in (positive_accuracy, negative_accuracy)])
+    ...     predicted = PPBoostClassifier(mode=mode, random_state=0).fit(X, y).predict(X_test)
+    ...     print([round(f(y_test, predicted), 2) for f in (positive_accuracy, negative_accuracy)])
     [0.67, 0.99]
     [0.96, 0.87]
     """
@@ -216,7 +216,7 @@ class PPBoostClassifier(AdaBoostClassifier):
         try:
             return super()._check_rows(X, reset=reset)
         except (TypeError, ValueError):
-            Schema.learn(X)  # where it is no table, this says so as it is said elsewhere
+            Schema.learn(X)  # raises the usual error if it is not a table
             raise
 
     def _base(self) -> Any:

@@ -61,7 +61,7 @@ class PerceptronLearner:
         return EstimatorMembers([member], self.n_classes)
 
     def predict_train(self, member: EstimatorMembers, what: MemberOutput) -> npt.NDArray[Any]:
-        """What a parallel perceptron says of the training samples."""
+        """Predictions of a parallel perceptron on the training samples."""
         (one,) = member.estimators
         if what == "votes":
             return np.asarray(one._decide(self.inputs))

@@ -1,7 +1,7 @@
 """Write a tree as indented text, in the manner of C4.5.
 
-Each line is a branch; a leaf is said on the line of its branch, followed by the weight of the
-training samples that reached it and, after a stroke, of those of another class.
+Each line is a branch; a leaf is on the line of its branch, followed by the weight of the training
+samples that reached it and, after a stroke, of those of another class.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class TreeView:
         return (min(means), max(means)) if means else (math.nan, math.nan)
 
     def wording(self, decimals: int | None = None, **options: Any) -> Wording:
-        """How this tree's conditions are said: thresholds distinct and in order."""
+        """How this tree's conditions are worded: thresholds distinct and in order."""
         conditions = (node.condition for node in self.nodes if node.condition is not None)
         texts = threshold_texts(conditions, decimals)
         return Wording(self.schema, texts, decimals, **options)

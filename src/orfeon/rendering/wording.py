@@ -38,7 +38,7 @@ def shortened(text: str, length: int | None) -> str:
 
 @dataclass(frozen=True)
 class Wording:
-    """How conditions are said."""
+    """How conditions are worded."""
 
     schema: Schema
     thresholds: Mapping[tuple[Subject, float], str] | None = None
