@@ -1,4 +1,7 @@
-r"""ARFF files: the header says what each column is, then come rows, full or sparse."""
+r"""ARFF files: a header that declares the columns, then dense or sparse rows.
+
+Read by hand: liac-arff reads no dates.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How a text file of a table is written: delimiter, header, decimals, letters."""
+"""How a text file of a table is written: delimiter, header, decimal sign, encoding.
+
+Guessed by hand: csv.Sniffer and pandas do not detect decimal commas, comments or encodings.
+"""
 
 from __future__ import annotations
 
@@ -78,9 +81,9 @@ def dialect_of(text: str, encoding: str, *, header: bool | None = None) -> Diale
         n_skipped = _after_header(every, n_skipped)
     else:
         names = [f"column_{j + 1}" for j in range(max(map(len, rows)))]
-        notes.append("The file has no header: its columns are called column_1, column_2 and so on.")
+        notes.append("The file has no header: columns are named column_1, column_2 and so on.")
     if encoding not in ("utf-8", "utf-8-sig", "utf-16"):
-        notes.append(f"The file is not UTF-8: its letters are read as {encoding}.")
+        notes.append(f"The file is not UTF-8: it is read as {encoding}.")
     decimal = _decimal(rest, delimiter)
     if decimal == ",":
         notes.append("Numbers have decimal commas.")
@@ -183,7 +186,7 @@ def _header_names(
             names = [*names, ""]
         else:
             names = ["row", *names]
-            notes.append("The header lacks the name of the first column: it is called row.")
+            notes.append("The header lacks the name of the first column: it is named row.")
     twice: dict[str, list[str]] = {}
     taken: set[str] = set()
     for j, name in enumerate(names):

@@ -420,7 +420,7 @@ def test_a_word_that_all_rows_share_is_made_once(homes, new_homes):
     finally:
         tracemalloc.stop()
     assert (answer.status, answer.kind) == (413, "too_large")
-    assert "33,554,432 letters" in answer.message
+    assert "33,554,432 characters" in answer.message
     few = pa.DictionaryArray.from_arrays(codes, pa.array(["x" * 1000]))
     assert ask(homes, stream(with_words(new_homes, few)), ARROW).status == 200
 

@@ -166,7 +166,7 @@ def create_app(
     Parameters
     ----------
     model : path or estimator
-        A model file or a fitted estimator. Files with estimators that skops saved are refused:
+        A model file or a fitted estimator. Files with estimators saved by skops are rejected:
         those who trust one give ``orfeon.load(path)``.
     preparation : Preparation, optional
         With an estimator: how a table becomes what it takes. A file has its own.
@@ -174,13 +174,13 @@ def create_app(
         What requests may ask.
     early_decision : float, optional
         Ask members in order until the decision is certain with this confidence, above 0 and at
-        most 1; with 1 decisions are exactly those of all members. By default all are asked.
+        most 1; with 1 decisions are exactly those of all members. By default all members vote.
     memory_map : bool, default=True
         Whether the arrays of a file stay there, so that processes share them. Then nobody may
         write into the file; to rename another into its place is safe.
     allowed_hosts : iterable of str, optional
         Names and addresses that requests may have in their header ``Host``, with any port, such as
-        ``["localhost", "127.0.0.1"]``; ``"*"`` allows all. Others are refused with status 421, so
+        ``["localhost", "127.0.0.1"]``; ``"*"`` allows all. Other hosts get status 421, so
         that web pages of other sites cannot use DNS rebinding. By default nothing is checked: name
         the hosts unless a proxy checks them.
 
@@ -230,7 +230,7 @@ def create_app(
 
 
 def model_document(served: ServedModel) -> dict[str, Any]:
-    """What clients are told of a model."""
+    """The model as ``/model`` describes it."""
     preparation = served.preparation
     return {
         "name": served.name,
@@ -268,9 +268,7 @@ def _response(text: str, kind: str, headers: dict[str, str] | None = None) -> Re
 
 
 def _defect() -> RequestError:
-    return RequestError(
-        500, "defect", "This is a defect of the service; its log says more.", headers=CLOSE
-    )
+    return RequestError(500, "defect", "Internal error of the service; see its log.", headers=CLOSE)
 
 
 async def _send(

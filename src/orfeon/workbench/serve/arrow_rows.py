@@ -32,14 +32,14 @@ def read_arrow(
     except ImportError:
         raise RequestError(
             415, "unsupported_media_type",
-            'This service reads no Arrow: it needs pip install "orfeon[parquet]".',
+            'This service cannot read Arrow: pip install "orfeon[parquet]" adds it.',
         ) from None  # fmt: skip
     if not body:
         raise RequestError(400, "bad_arrow", "The body is empty.")
     try:
         table = _table(body, columns, max_rows)
     except (pyarrow.ArrowException, OSError, ValueError, EOFError, IndexError, struct.error) as e:
-        message = f"The body is no Arrow stream: {_reason(e)}."
+        message = f"The body is not an Arrow stream: {_reason(e)}."
         raise RequestError(400, "bad_arrow", message) from None
     read: list[Any] = []
     letters = _Letters()
@@ -135,7 +135,7 @@ class _Letters:
         if self._left < 0:
             raise RequestError(
                 413, "too_large",
-                f"The words of all rows together have more than {_MAX_LETTERS:,} letters.",
+                f"The strings of all rows together have more than {_MAX_LETTERS:,} characters.",
             )  # fmt: skip
 
 

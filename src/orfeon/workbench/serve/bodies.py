@@ -166,6 +166,6 @@ class BodyReader:
 def busy() -> RequestError:
     """The error of a service that has enough to do."""
     return RequestError(
-        503, "busy", "Too many requests at the same time; come again in a second.",
+        503, "busy", "Too many requests at the same time; try again in a second.",
         headers=[(b"retry-after", b"1")],
     )  # fmt: skip

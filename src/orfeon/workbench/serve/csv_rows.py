@@ -21,7 +21,7 @@ def read_csv(body: bytes, columns: Sequence[ColumnReader], max_rows: int) -> lis
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RequestError(
-            400, "bad_csv", f"The body is not UTF-8: byte {error.start} begins no letter."
+            400, "bad_csv", f"The body is not UTF-8: byte {error.start} is invalid."
         ) from None
     header = text.lstrip().split("\n", 1)[0]
     if not header:
@@ -36,7 +36,7 @@ def read_csv(body: bytes, columns: Sequence[ColumnReader], max_rows: int) -> lis
         raise RequestError(400, "bad_csv", "The body has no header.") from None
     except csv.Error as error:
         raise RequestError(
-            400, "bad_csv", f"The body is no CSV: {error}, line {lines.line_num}."
+            400, "bad_csv", f"The body is not valid CSV: {error}, line {lines.line_num}."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""Requests that are refused: what clients are told, in one form for all."""
+"""Errors of requests, in one format for all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SHOWN = 60
 
 
 class RequestError(Exception):
-    """A request that is refused."""
+    """A request that the service rejects."""
 
     def __init__(
         self,
@@ -32,14 +32,14 @@ class RequestError(Exception):
         self.headers = tuple(headers)
 
     def document(self) -> dict[str, Any]:
-        """What the client is told."""
+        """The error as a JSON document."""
         where = None
         if self.row is not None or self.column is not None:
             where = {"row": self.row, "column": self.column}
         return {"error": {"kind": self.kind, "message": self.message, "where": where}}
 
     def body(self) -> bytes:
-        """What the client is told, as JSON."""
+        """The error as the body of a response."""
         return json.dumps(self.document()).encode("ascii")
 
 

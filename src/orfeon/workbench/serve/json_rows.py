@@ -35,7 +35,7 @@ class JSONRows:
         if len(document) > 1:
             more = some_of((shown(name) for name in document if name != "rows"), 5)
             raise RequestError(
-                422, "wrong_shape", f"The body has {more} beside 'rows', which is not allowed."
+                422, "wrong_shape", f"The body has {more} besides 'rows', which is not allowed."
             )
         if not rows:
             raise RequestError(422, "no_rows", "'rows' is empty; at least one row is needed.")
@@ -64,15 +64,17 @@ class JSONRows:
         try:
             return self._decoder.decode(body.decode("utf-8"))
         except UnicodeDecodeError as error:
-            message = f"The body is not UTF-8: byte {error.start} begins no letter."
+            message = f"The body is not UTF-8: byte {error.start} is invalid."
         except RecursionError:
             message = "The body is nested too deeply."
         except RequestError:
             raise
         except json.JSONDecodeError as error:
-            message = f"The body is no JSON: {error}." if body.strip() else "The body is empty."
+            message = (
+                f"The body is not valid JSON: {error}." if body.strip() else "The body is empty."
+            )
         except ValueError:  # Python refuses to read numbers of thousands of digits
-            message = "The body has a number of too many digits."
+            message = "The body has a number with too many digits."
         raise RequestError(400, "bad_json", message)
 
     def _refuse_row(self, row: Any, number: int, needed: str) -> NoReturn:
@@ -135,5 +137,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(constant: str) -> NoReturn:
     raise RequestError(
-        400, "bad_json", f"{constant} is no JSON; a missing value is null, and numbers are finite."
+        400,
+        "bad_json",
+        f"{constant} is not valid JSON; missing values are null, and numbers are finite.",
     )

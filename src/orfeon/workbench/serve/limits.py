@@ -18,14 +18,14 @@ class Limits:
     max_rows : int, default=10 000
         Rows of a request.
     max_requests : int, default=256
-        Requests that are answered at the same time; others are told to come again.
+        Requests that are answered at the same time; others get status 503.
     max_connections : int, default=512
         Open connections; others are closed at once.
     receive_timeout : float, default=10
         Seconds in which a client must have sent its request; and taken the answer, with a second
         more for every 64 KiB of it.
     predict_timeout : float, default=30
-        Seconds after which a client is told that the prediction takes too long.
+        Seconds after which a prediction counts as too slow: status 503.
 
     Examples
     --------

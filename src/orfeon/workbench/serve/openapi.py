@@ -18,10 +18,10 @@ REFUSALS = {
     400: "The body or the query cannot be read.",
     408: "The body was not sent in time.",
     413: "The body has too many bytes.",
-    415: "The content type is not one that is read, or the body is packed.",
-    421: "The header `Host` names a host that the service does not answer for.",
-    422: "The rows are not what the model takes, or too many; `where` says which row and column.",
-    503: "There is too much to do at the moment; `Retry-After` says when to come again.",
+    415: "The content type is not supported, or the body is compressed.",
+    421: "The header `Host` names a host that is not allowed.",
+    422: "The rows do not fit the model, or are too many; `where` names the row and column.",
+    503: "The service is busy; `Retry-After` says when to try again.",
 }
 
 
@@ -72,8 +72,8 @@ _ERROR: dict[str, Any] = {
             "type": "object",
             "required": ["kind", "message", "where"],
             "properties": {
-                "kind": {"type": "string", "description": "A word for programs."},
-                "message": {"type": "string", "description": "A sentence for people."},
+                "kind": {"type": "string", "description": "Code for programs."},
+                "message": {"type": "string", "description": "Message for people."},
                 "where": {
                     "type": ["object", "null"],
                     "properties": {
@@ -92,7 +92,7 @@ def _description(served: ServedModel, limits: Limits) -> str:
     target = "" if served.preparation is None else f" ({served.preparation.target})"
     early = ""
     if served.early_decision is not None:
-        early = " Members are asked in order until the decision is certain."
+        early = " Members vote in order until the decision is certain."
     return (
         f"Predicts {what}{target} from {len(served.columns)} columns.{early} A request has at "
         f"most {limits.max_rows:,} rows and {limits.max_bytes:,} bytes, and is sent within "
@@ -131,7 +131,7 @@ def _predict(served: ServedModel, limits: Limits) -> dict[str, Any]:
             {
                 "name": "probabilities",
                 "in": "query",
-                "description": "Whether to add the share of each class.",
+                "description": "Whether to add the probability of each class.",
                 "schema": {"type": "boolean", "default": False},
             }
         ]
@@ -170,7 +170,7 @@ def _predict(served: ServedModel, limits: Limits) -> dict[str, Any]:
 def _row(served: ServedModel) -> dict[str, Any]:
     return {
         "type": "object",
-        "description": "A cell for each column, by name; others are passed over.",
+        "description": "A cell for each column, by name; other names are ignored.",
         "required": [column.name for column in served.columns],
         "properties": {column.name: column.schema() for column in served.columns},
     }
@@ -218,13 +218,13 @@ def _predictions(served: ServedModel) -> dict[str, Any]:
         document["properties"]["classes"] = {"const": served.classes}
         document["properties"]["probabilities"] = {
             "type": "array",
-            "description": "The shares of the classes, in the order of `classes`.",
+            "description": "Class probabilities, in the order of `classes`.",
             "items": {"type": "array", "items": {"type": "number"}},
         }
     if served.early_decision is not None:
         document["properties"]["n_queried"] = {
             "type": "array",
-            "description": f"How many of {served.n_members} members were asked.",
+            "description": f"How many of {served.n_members} members voted.",
             "items": {"type": "integer"},
         }
     return document

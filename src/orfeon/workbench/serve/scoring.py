@@ -123,13 +123,13 @@ class Scoring:
                 raise
             # What other packages take is theirs to say.
             raise RequestError(
-                422, "refused", f"The model refuses these rows: {str(error)[:500]}"
+                422, "refused", f"The model rejects these rows: {str(error)[:500]}"
             ) from error
         if answer.predictions.dtype.kind == "f":
             lost = np.flatnonzero(~np.isfinite(answer.predictions))
             if len(lost):  # JSON has no such number, and all forms of answers say the same
                 raise RequestError(
-                    422, "not_finite", "The prediction is no finite number.", row=int(lost[0])
+                    422, "not_finite", "The prediction is not a finite number.", row=int(lost[0])
                 )
         return answer
 
