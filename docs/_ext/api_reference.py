@@ -16,7 +16,6 @@ import pprint
 import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -160,13 +159,23 @@ def family_text(family: str, names: list[PublicName]) -> str:
         text += (
             f".. py:module:: {home}\n\n{(module.__doc__ or '').split('References')[0].strip()}\n\n"
         )
-        own = sorted(
-            (each for each in names if each.home == home), key=lambda each: KINDS.index(each.kind)
-        )
-        for kind, members in groupby(own, key=lambda each: each.kind):
-            text += f"{headed(kind, '~' if len(homes) > 1 else '-')}\n{table_of(list(members))}\n"
+        own = [each for each in names if each.home == home]
+        for heading, members in groups_of(module, own):
+            text += f"{headed(heading, '~' if len(homes) > 1 else '-')}\n{table_of(members)}\n"
     listed = "".join(f"   {each.page}\n" for each in names)
     return f"{text}\n.. toctree::\n   :hidden:\n\n{listed}"
+
+
+def groups_of(module: Any, names: list[PublicName]) -> Iterator[tuple[str, list[PublicName]]]:
+    """The tables of a package: by its subjects if it has any, otherwise by kind."""
+    subjects = getattr(module, "_SUBJECTS", {})
+    of_name = {
+        name: title for title, homes in subjects.items() for its in homes.values() for name in its
+    }
+    for heading in subjects or KINDS:
+        members = [each for each in names if of_name.get(each.name, each.kind) == heading]
+        if members:
+            yield heading, members
 
 
 def _place_of(family: str) -> Any:

@@ -290,7 +290,7 @@ class MapMosaicDisplay(Display):
         """
         return cls(map_mosaic(models, data, **options)).plot(figure)
 
-    def plot(  # type: ignore[override]  # it has many axes, and needs a figure for them
+    def plot(  # it has many axes, and needs a figure for them
         self,
         figure: Any = None,
         *,
