@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 
 import numpy as np
@@ -123,7 +124,9 @@ def test_the_same_is_read_as_by_scipy(tmp_path):
     path.write_text(
         "@relation r\n@attribute u real\n@attribute v {x,y,z}\n@data\n" + "\n".join(rows)
     )
+    limit = csv.field_size_limit()
     expected = pd.DataFrame(arff.loadarff(path)[0])
+    csv.field_size_limit(limit)  # SciPy lifts it for the whole process
     found = read_file(path)
     assert found["u"].tolist() == expected["u"].tolist()
     assert found["v"].tolist() == [level.decode() for level in expected["v"]]
