@@ -278,13 +278,12 @@ def draw_perturbations(folder: Path) -> None:
     """The same 60 samples as one member of six ensembles is given them."""
     from matplotlib import pyplot
 
-    from orfeon.ensembles import flipping, sampling, switching, wagging
-    from orfeon.ensembles.perturbation import Samples
+    from orfeon.ensembles import flipping, switching, wagging
     from orfeon.trees.igp import halve_groups
 
     X, y = GaussianClouds(priors=(0.7, 0.3)).sample(60, random_state=3)
     rng, ones = np.random.default_rng(1), np.ones(len(y))
-    drawn = sampling.draw_with_replacement(Samples(y, ones, 2, 2), rng, len(y))
+    drawn = np.bincount(rng.integers(len(y), size=len(y)), minlength=len(y))
     switched = switching.switch_labels(y, 2, round(0.2 * len(y)), rng)
     chances = flipping.flip_probabilities(np.bincount(y) / len(y), 0.2)
     flipped = flipping.flip_labels(y, chances, rng)

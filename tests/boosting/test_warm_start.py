@@ -218,7 +218,9 @@ def test_fewer_members_other_classes_and_features_are_refused(booster):
     X, y = table(booster)
     model = clone(booster).set_params(warm_start=True, n_estimators=3).fit(X, y)
     before, n_members = answers(model, X), len(model)
-    with pytest.raises(ValueError, match=f"n_estimators=1 is less than the {n_members} existing members"):
+    with pytest.raises(
+        ValueError, match=f"n_estimators=1 is less than the {n_members} existing members"
+    ):
         model.set_params(n_estimators=1).fit(X, y)
     assert_unchanged(model, X, before, n_members)
     model.set_params(n_estimators=6)

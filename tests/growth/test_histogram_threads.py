@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor, wait
 import numpy as np
 import pytest
 from numba import config, njit
-from tests.oracles.histogram import seeds_of
 from tests.growth.test_histogram import assert_same_forest, larger_problem, variance
+from tests.oracles.histogram import seeds_of
 
 from orfeon.growth.histogram import HistogramTrees
 from orfeon.kernels.histogram.grow import grow_tree

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -478,10 +478,10 @@ def present_name(on: Any) -> Any:
 
 def checked_on(on: Any) -> On:
     """The value of ``on``, "train" or "out_of_bag"."""
-    current: Any = present_name(on)
-    if current not in ("train", "out_of_bag"):
-        raise ValueError(f'on={on!r} is not allowed; use "train" or "out_of_bag".')
-    return current
+    current = present_name(on)
+    if current in ("train", "out_of_bag"):
+        return cast(On, current)
+    raise ValueError(f'on={on!r} is not allowed; use "train" or "out_of_bag".')
 
 
 def read_source(

@@ -199,7 +199,11 @@ def test_a_phone_sees_all_without_scrolling_sideways(open_report: Opener) -> Non
 
 def test_the_table_of_methods_fits_a_common_screen(open_report: Opener) -> None:
     outcome = classification()
-    long = {"title": "bagging of pruned trees, pruned to 40%", "nodes": 148_564, "fit_seconds": 12.3}
+    long = {
+        "title": "bagging of pruned trees, pruned to 40%",
+        "nodes": 148_564,
+        "fit_seconds": 12.3,
+    }
     candidates = [replace(candidate, **long) for candidate in outcome.candidates]
     content = study_content(replace(outcome, candidates=tuple(candidates)))
     report = open_report(content, width=1280)
