@@ -1,8 +1,8 @@
-"""Rank-coding of the features, done once for a whole ensemble.
+"""Rank coding of the features, done once for a whole ensemble.
 
-Every ordered feature is replaced by the ranks of its distinct values. A *record* packs the rank
-and the row into one integer (``rank << shift | row``), so that a sorted feature is a sorted array
-of integers and a scan needs one load per sample. Missing values get the rank after the last one.
+Every ordered feature is replaced by the ranks of its distinct values. A *record* packs rank and row
+into one integer (``rank << shift | row``): a sorted feature is a sorted array of integers, and a
+scan needs one load per sample. Missing values get the rank after the last one.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ from orfeon.utils.jit import array_step, kernel
 SORTED, COUNTED, CATEGORICAL = 0, 1, 2
 #: The key of a missing value, larger than all others.
 MISSING_KEY = (1 << 63) - 1
-#: Bits of a digit when columns are sorted digit by digit, and how many digits there are.
+#: Bits per digit of the radix sort, and the number of digit values.
 _DIGIT = 12
 N_DIGITS = 1 << _DIGIT
 
 
 @kernel
 def rank_column(column, order, ranks, records, values, shift):
-    """Ranks, sorted records and distinct values of one feature, given its sorting permutation.
-
-    Missing values (NaN) come last in ``order``. Returns the number of distinct known values.
-    """
+    """Fill ranks, sorted records and distinct values of one feature; returns how many values."""
     n_rows = column.shape[0]
     n_values = 0
     previous = 0.0
@@ -46,7 +43,7 @@ def rank_column(column, order, ranks, records, values, shift):
 
 @kernel
 def code_column(column, n_categories, ranks):
-    """Ranks of a categorical feature: its codes, missing values after the last one."""
+    """Fill the ranks of a categorical feature: its codes, then missing values."""
     for row in range(column.shape[0]):
         x = column[row]
         ranks[row] = int(x) if x == x else n_categories
@@ -54,17 +51,15 @@ def code_column(column, n_categories, ranks):
 
 @array_step
 def key_of(x):
-    """An integer for a number other than NaN: the keys are in the order of the numbers.
-
-    It has as many zeros at its end as the number, so that few digits sort numbers of few digits.
-    """
+    """Map a number other than NaN to an integer of the same order."""
+    # Trailing zero bits stay, so numbers with few digits need few sorting passes.
     bits = np.float64(x).view(np.int64)
     return bits if bits >= 0 else -(bits & np.int64(MISSING_KEY))
 
 
 @array_step
 def value_of(key):
-    """The number that a key stands for."""
+    """The inverse of :func:`key_of`."""
     bits = np.int64(key if key >= 0 else -key)
     magnitude = np.int64(bits).view(np.float64)
     return magnitude if key >= 0 else -magnitude
@@ -72,7 +67,6 @@ def value_of(key):
 
 @kernel
 def spread_keys(ranks, is_categorical, n_values, value_start, values, keys):
-    """Write the key of every row of every ordered feature."""
     for f in range(ranks.shape[0]):
         if is_categorical[f]:
             continue
@@ -86,7 +80,7 @@ def spread_keys(ranks, is_categorical, n_values, value_start, values, keys):
 
 @array_step
 def sort_by_digit(keys, rows, to_keys, to_rows, count, shift):
-    """Sort keys, with their rows, stably by the digit that begins at a bit."""
+    """Sort keys and their rows stably by the digit that starts at bit ``shift``."""
     mask = np.uint64(N_DIGITS - 1)
     for digit in range(count.shape[0]):
         count[digit] = 0
@@ -108,19 +102,16 @@ def sort_by_digit(keys, rows, to_keys, to_rows, count, shift):
 
 @kernel
 def order_column(column, keys, rows, count, order):
-    """Write the order that sorts a column: missing values last, equal values by row.
-
-    Sorts keys and rows by one digit after the other, the last one first. ``keys`` and ``rows`` are
-    scratch for two columns each, ``count`` for the digits.
-    """
+    """Write the order that sorts a column: missing values last, equal values by row."""
+    # Radix sort from the lowest digit up. ``keys`` and ``rows`` are scratch for two columns each.
     n = column.shape[0]
     always = np.uint64(0xFFFFFFFFFFFFFFFF)
     ever = np.uint64(0)
     for i in range(n):
         x = column[i]
-        # The key of missing values is that of a NaN without digits at its end: fewer to sort by.
+        # Missing values use a NaN with trailing zero bits: fewer digits to sort by.
         signed = key_of(x) if x == x else np.int64(0x7FF8 << 48)
-        key = np.uint64(signed) ^ np.uint64(1 << 63)  # without a sign
+        key = np.uint64(signed) ^ np.uint64(1 << 63)  # unsigned
         keys[0, i] = key
         rows[0, i] = i
         always &= key

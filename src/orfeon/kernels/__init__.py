@@ -1,1 +1,1 @@
-"""Array kernels compiled by Numba: arrays in, arrays out, nothing here knows scikit-learn."""
+"""Numba kernels: arrays in, arrays out, independent of scikit-learn."""

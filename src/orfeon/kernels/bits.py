@@ -1,4 +1,4 @@
-"""Words of 64 bits, one for each sample."""
+"""Operations on 64-bit words, one bit per sample."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orfeon.utils.jit import array_step
 
 @array_step
 def count_ones(word):
-    """Number of bits that are set (a form that the compiler knows: one instruction)."""
+    """Number of set bits, in a form that compiles to one instruction."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     word = (word & np.uint64(0x3333333333333333)) + (
         (word >> np.uint64(2)) & np.uint64(0x3333333333333333)

@@ -1,7 +1,7 @@
 """Records of arrays that kernels pass to each other by reference.
 
-A function that takes a dozen arrays costs the compiler and the caller a dozen times seven words.
-A record is one pointer. Records are made inside kernels and never seen by Python code.
+Each array argument costs the compiler and the caller seven words; a record is one pointer. Records
+are made inside kernels and never reach Python code.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ ClassT = TypeVar("ClassT", bound=type)
 
 
 def record(cls: ClassT) -> ClassT:
-    """Turn a class whose annotations name its fields into a record type for kernels.
-
-    With compilation disabled it becomes a plain class with the same constructor.
-    """
+    """Turn a class whose annotations name its fields into a record type for kernels."""
     fields = list(get_type_hints(cls))
     if config.DISABLE_JIT:
         return _plain(cls, fields)
@@ -33,7 +30,7 @@ def record(cls: ClassT) -> ClassT:
         def preprocess_fields(self, fields: Any) -> Any:
             return tuple((name, types.unliteral(kind)) for name, kind in fields)
 
-    # Cached kernels name the type by its module and name: it must be found there.
+    # Cached kernels look the type up by module and name.
     RecordType.__name__ = RecordType.__qualname__ = f"{cls.__name__}Type"
     RecordType.__module__ = cls.__module__
     setattr(sys.modules[cls.__module__], RecordType.__name__, RecordType)
@@ -45,11 +42,9 @@ def record(cls: ClassT) -> ClassT:
 
 
 def _register(record_type: type) -> None:
-    """Tell the compiler what a record is and how its fields are read and written.
-
-    As :func:`numba.experimental.structref.register` does, but fields can also be read by functions
-    that count no references: these borrow what they read for the time of the call.
-    """
+    """Register a record type with the compiler."""
+    # As numba.experimental.structref.register, but functions without reference counting can read
+    # fields too: they borrow them for the call.
     default_manager.register(record_type, models.StructRefModel)
 
     class Fields(AttributeTemplate):  # type: ignore[misc]

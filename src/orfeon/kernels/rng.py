@@ -1,4 +1,4 @@
-"""A small random generator for kernels: xorshift64*, one word of state per tree."""
+"""A random generator for kernels: xorshift64*, one word of state per tree."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orfeon.utils.jit import array_step
 
 @array_step
 def seed_state(state, seed):
-    """Start from a seed; neighbouring seeds give unrelated streams (splitmix64)."""
+    """Seed the state by splitmix64, so that neighbouring seeds give unrelated streams."""
     z = np.uint64(seed) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -19,7 +19,6 @@ def seed_state(state, seed):
 
 @array_step
 def random_word(state):
-    """The next 32 random bits, in the low half of a word."""
     x = state[0]
     x ^= x >> np.uint64(12)
     x ^= x << np.uint64(25)

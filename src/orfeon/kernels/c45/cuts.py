@@ -1,13 +1,11 @@
 """The best cut of an ordered feature by information gain, in four forms of one loop.
 
-Sums of ``x ln x`` stand for entropies: a group of weight ``W`` with class weights ``w_c`` has the
-entropy ``W ln W - sum w_c ln w_c``, in nats times weight. Where all weights are whole numbers,
-``x ln x`` is looked up, and two classes share one counter. With more classes the sums over classes
-are kept up to date, record by record.
+The entropy of weight ``W`` with class weights ``w_c`` is ``W ln W - sum w_c ln w_c``, in nats times
+weight. Integer weights use a table of ``x ln x``, and two classes share one counter.
 
-Each returns (entropy after the cut, its place, the number of cuts, the weight below it): the
-records up to the place go below. A cut leaves ``least`` on both sides; of equal cuts the lowest
-is taken. ``begin`` and ``end`` delimit the known values in the flat ``segments``.
+Each returns (entropy after the cut, its place, the number of cuts, the weight below it); records up
+to the place go below. A cut leaves ``least`` on both sides; the lowest of equal cuts wins.
+``begin`` and ``end`` delimit the known values in the flat ``segments``.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ _LOW_HALF = np.uint64(0xFFFFFFFF)
 @array_step
 def best_cut_counted_two(segments, begin, end, shift, mask, samples, total, ones, least, tie,
                          table):  # fmt: skip
-    """Two classes, whole weights."""
+    """Two classes, integer weights."""
     first = np.int64(math.ceil(least - SLACK))
     last = total - first
     sums = np.uint64(0)
@@ -99,7 +97,7 @@ def best_cut_two(segments, begin, end, shift, mask, samples, total, ones, least,
 
 @array_step
 def best_cut_counted(segments, begin, end, shift, mask, samples, totals, least, tie, table, sums):
-    """Any number of classes, whole weights."""
+    """Any number of classes, integer weights."""
     total = np.int64(0)
     high_terms = 0.0
     for c in range(totals.shape[0]):

@@ -1,13 +1,13 @@
 """C4.5's choice of a test at a node: information gain, gain ratio and the penalty on thresholds.
 
-Of an ordered feature only the best cut is kept; its gain then pays ``log2(number of cuts) / W``,
-the cost of saying which one it is (Release 8). Unknown values scale the gain by the known share
-and count as a branch of their own in the split information.
+Only the best cut of an ordered feature is kept; its gain then pays ``log2(number of cuts) / W``,
+the cost of encoding which one it is (Release 8). Missing values scale the gain by the known share
+and count as a separate branch in the split information.
 
 References
 ----------
 Quinlan (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.
-Quinlan (1996). Improved use of continuous features in C4.5. JAIR 4, 77-90.
+Quinlan (1996). Improved use of continuous attributes in C4.5. JAIR 4, 77-90.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from orfeon.kernels.c45.value_groups import group_values
 from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step, inlined
 
-#: An ordered feature must leave this share of a class's average weight on both sides...
+#: An ordered feature must leave this share of the average class weight on both sides...
 LEAST_ON_EACH_SIDE = 0.1
-#: ...but never has to leave more than this.
+#: ...but never more than this.
 MOST_REQUIRED = 25.0
-#: No test was found at a node.
 NO_TEST = -1
 
 
@@ -43,7 +42,6 @@ def spread_of(totals):
 
 @array_step
 def sum_known(segments, begin, end, mask, samples, totals):
-    """Class weights of a part of a segment; returns their sum."""
     for c in range(totals.shape[0]):
         totals[c] = 0.0
     for i in range(begin, end):
@@ -57,7 +55,6 @@ def sum_known(segments, begin, end, mask, samples, totals):
 
 @inlined
 def least_on_each_side(known, n_classes, min_weight):
-    """Weight that a cut must leave on both sides."""
     least = LEAST_ON_EACH_SIDE * known / n_classes
     if least <= min_weight:
         return min_weight
@@ -66,11 +63,8 @@ def least_on_each_side(known, n_classes, min_weight):
 
 @array_step
 def evaluate_ordered(columns, rules, search, segments, begin, end, f, totals, weight, whole):
-    """Gain, split information and cut of an ordered feature; none when it has no test.
-
-    ``begin`` and ``end`` are places in the flat ``segments``; ``totals`` and ``weight`` are the
-    node's class weights and their sum.
-    """
+    """Write gain, split information and cut of an ordered feature, if it has a test."""
+    # ``begin`` and ``end`` index the flat ``segments``; ``totals`` and ``weight`` are the node's.
     shift = columns.shift
     mask = columns.mask
     samples = search.samples
@@ -124,7 +118,7 @@ def evaluate_ordered(columns, rules, search, segments, begin, end, f, totals, we
 
 @array_step
 def count_values(columns, search, members, begin, end, f):
-    """Class weights of each category among some samples; returns the weight of the unknown."""
+    """Class weights of each category among some samples; returns the weight of missing values."""
     n_values = columns.features[f]["n_values"]
     histogram = search.histogram
     samples = search.samples
@@ -148,7 +142,7 @@ def count_values(columns, search, members, begin, end, f):
 
 @array_step
 def evaluate_categorical(columns, rules, search, members, begin, end, f, weight):
-    """Gain and split information of a categorical feature; none when it has no test."""
+    """Write gain and split information of a categorical feature, if it has a test."""
     unknown = count_values(columns, search, members, begin, end, f)
     n_values = columns.features[f]["n_values"]
     categories = search.categories
@@ -189,7 +183,6 @@ def evaluate_categorical(columns, rules, search, members, begin, end, f, weight)
 
 @inlined
 def shuffle(candidates, state):
-    """Bring the candidates into random order."""
     n = candidates.shape[0]
     for k in range(n - 1):
         other = k + random_below(state, n - k)
@@ -200,7 +193,7 @@ def shuffle(candidates, state):
 
 @inlined
 def average_gain(features, tests, candidates, n_looked, many_values):
-    """Mean gain of the tests on features that have not too many values; infinite without any."""
+    """Mean gain of the tests on features without too many values; infinite if there are none."""
     total = 0.0
     n = 0
     for k in range(n_looked):
@@ -214,11 +207,8 @@ def average_gain(features, tests, candidates, n_looked, many_values):
 
 @inlined
 def best_test(rules, tests, candidates, n_looked, average):
-    """Find the feature of greatest gain ratio, among those of at least average gain.
-
-    Of equal ones the first wins. Without the ratio, the feature of greatest gain. ``NO_TEST``
-    without any.
-    """
+    """The feature of greatest gain ratio among those of at least average gain, or ``NO_TEST``."""
+    # The first of equals wins. Without the ratio, the feature of greatest gain.
     least_gain = average - EPSILON if rules.ratio else -EPSILON
     least_info = EPSILON if rules.ratio else 0.0
     best = np.int64(NO_TEST)
@@ -239,11 +229,9 @@ def best_test(rules, tests, candidates, n_looked, average):
 @array_step
 def choose_test(columns, rules, search, segments, capacity, members, begin, end, totals, weight,
                 whole, stamp, many_values):  # fmt: skip
-    """Find the feature with the best test at a node, or ``NO_TEST``.
-
-    Categorical features tested above carry the node's ``stamp``: all samples agree on them.
-    With a limit on the features, looking goes on until one has a test.
-    """
+    """The feature with the best test at a node, or ``NO_TEST``."""
+    # Categorical features tested above carry the node's ``stamp``: they are constant here. With
+    # ``max_features``, the search goes on until a feature has a test.
     tests = search.tests
     candidates = search.candidates
     if rules.shuffle:

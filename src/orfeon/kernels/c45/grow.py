@@ -1,9 +1,8 @@
-"""Growing C4.5 trees: any number of branches, samples with unknown values in all of them.
+"""Growing C4.5 trees: any number of branches, samples with missing values in all of them.
 
-A node owns a stretch of samples, and of every ordered feature's sorted records. The node that is
-split lies on top of all others, so its children take its place, larger than it was when samples
-with an unknown value are copied into several. Children that will not be split leave their records
-out.
+A node owns a range of samples and of every ordered feature's sorted records. The node being split
+lies on top, so its children take its place; they need more room if samples with missing values are
+copied. Children that will not be split leave their records out.
 """
 
 from __future__ import annotations
@@ -17,13 +16,12 @@ from orfeon.kernels.c45.records import CHILD, GROWN, MEMBER, Tree, Work
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils.jit import array_step, inlined, step
 
-#: Features with at least this share of the samples as values do not count in the average gain.
+#: Features whose values number at least this share of the samples do not count in the average gain.
 MANY_VALUES = 0.3
 
 
 @step
 def make_tree(n_nodes, n_branches, n_classes):
-    """Room for a tree."""
     return Tree(
         np.empty(n_nodes, GROWN),
         np.empty((n_nodes, n_classes)),
@@ -34,7 +32,6 @@ def make_tree(n_nodes, n_branches, n_classes):
 
 @step
 def with_room(tree, more):
-    """Make room for more nodes and branches in a tree."""
     larger = make_tree(
         2 * tree.nodes.shape[0] + more, 2 * tree.branches.shape[0] + more, tree.value.shape[1]
     )
@@ -51,7 +48,6 @@ def with_room(tree, more):
 
 @step
 def make_work(columns, capacity, widest):
-    """Room for ``capacity`` samples, and scratch."""
     n_ordered = columns.records.shape[0] // columns.n_rows
     return Work(
         np.empty(capacity, MEMBER),
@@ -67,7 +63,6 @@ def make_work(columns, capacity, widest):
 
 @step
 def with_capacity(columns, work, needed):
-    """Make room for as many samples as are needed, and more."""
     old = work.members.shape[0]
     capacity = max(2 * old, needed)
     larger = make_work(columns, capacity, np.int64(0))
@@ -108,7 +103,7 @@ def load_root(columns, candidates, work):
 
 @array_step
 def weigh(samples, work, begin, end):
-    """Bring the weights of a node's samples to where the search looks for them."""
+    """Copy the weights of a node's samples to where the search reads them."""
     for i in range(begin, end):
         row = work.members[i]["row"]
         share = work.members[i]["share"]
@@ -120,7 +115,7 @@ def weigh(samples, work, begin, end):
 
 @inlined
 def middle_rank(columns, f, low, high):
-    """Find the greatest rank whose value is at most the midpoint of two values."""
+    """The greatest rank whose value is at most the midpoint of two values."""
     start = columns.features[f]["value_start"]
     middle = 0.5 * columns.values[start + low] + 0.5 * columns.values[start + high]
     first = low
@@ -136,10 +131,8 @@ def middle_rank(columns, f, low, high):
 
 @array_step
 def mark_ordered(columns, work, f, begin, end, cut):
-    """Branch of each row at a cut ``cut`` places after the first.
-
-    Returns the rank of the cut, and how many rows have no value.
-    """
+    """Branch of each row at a cut ``cut`` places after the first."""
+    # Returns the rank of the cut, and how many rows have a missing value.
     branch = work.branch
     segments = work.segments
     mask = columns.mask
@@ -163,7 +156,7 @@ def mark_ordered(columns, work, f, begin, end, cut):
 
 @array_step
 def mark_categorical(columns, work, tree, f, begin, end, grouped, groups):
-    """Branch of each row by its category, the branch table kept; returns how many have no value."""
+    """Branch of each row by category; stores the branch table, returns how many are missing."""
     branches = tree.branches
     start = tree.used[1]
     n_values = columns.features[f]["n_values"]
@@ -222,7 +215,7 @@ def describe_children(samples, work, value, first, width, begin, end, n_unknown)
 
 @array_step
 def may_split(value, at, min_weight):
-    """Whether a node has two classes and weight for two branches."""
+    """Whether a node has two classes and enough weight for two branches."""
     weight = 0.0
     n_present = 0
     for c in range(value.shape[1]):
@@ -233,7 +226,7 @@ def may_split(value, at, min_weight):
 
 @inlined
 def mark_tested(features, rules, tests, nodes, at):
-    """Stamp the categorical features tested above a node, unless a further test may part them."""
+    """Stamp the categorical features tested above a node that a further test cannot split."""
     stamp = at + 1
     above = nodes[at]["parent"]
     while above >= 0:
@@ -247,7 +240,6 @@ def mark_tested(features, rules, tests, nodes, at):
 
 @inlined
 def make_leaf(node, parent, depth, whole, at):
-    """Make a node without a test yet."""
     node["feature"] = 0
     node["cut"] = 0
     node["first_child"] = at
@@ -259,11 +251,9 @@ def make_leaf(node, parent, depth, whole, at):
 
 @array_step
 def split(columns, rules, search, work, tree, at, f):
-    """Make a node's test on feature ``f`` and its children.
-
-    ``work.children`` then holds the sizes of the children that may be split further, with 0 for
-    the others. Returns how many samples go to all of them.
-    """
+    """Write a node's test on feature ``f`` and make its children."""
+    # ``work.children`` then holds the sizes of the children that may be split further, 0 for the
+    # others. Returns how many samples go to all of them.
     node = tree.nodes[at]
     begin = node["begin"]
     end = node["end"]
@@ -295,7 +285,7 @@ def split(columns, rules, search, work, tree, at, f):
 
 @inlined
 def place_children(nodes, used, children, at):
-    """Let the children that may be split wait, in their places, instead of their parent."""
+    """Replace a node in the waiting list by its children that may be split."""
     first = nodes[at]["first_child"]
     begin = nodes[at]["begin"]
     n_waiting = used[2] - 1
@@ -312,7 +302,7 @@ def place_children(nodes, used, children, at):
 
 @array_step
 def start_tree(columns, rules, search, work, tree, whole):
-    """Make the root; returns how many values a feature needs to have very many."""
+    """Make the root; returns the number of values from which a feature has too many."""
     m = load_root(columns, search.candidates, work)
     weigh(search.samples, work, np.int64(0), m)
     for f in range(search.tests.shape[0]):
@@ -343,11 +333,9 @@ def start_tree(columns, rules, search, work, tree, whole):
 
 @array_step
 def grow_on(columns, rules, search, work, tree, fractional, widest, many_values):
-    """Search and split the nodes that wait, until none does or room runs out.
-
-    Returns 0, or -1 when the tree needs room for ``widest`` more nodes and branches, or the number
-    of samples there must be room for. ``fractional`` says whether features have missing values.
-    """
+    """Search and split the waiting nodes, until none is left or room runs out."""
+    # Returns 0, or -1 if the tree needs room for ``widest`` more nodes and branches, or the number
+    # of samples that need room. ``fractional``: whether features have missing values.
     nodes = tree.nodes
     used = tree.used
     while used[2] > 0:

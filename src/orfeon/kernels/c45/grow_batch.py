@@ -1,4 +1,4 @@
-"""Growing and pruning a block of C4.5 trees in one call that holds no lock."""
+"""Growing and pruning a block of C4.5 trees in one call without the GIL."""
 
 from __future__ import annotations
 
@@ -15,22 +15,17 @@ from orfeon.kernels.rng import seed_state
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils.jit import array_step, inlined, kernel, step
 
-#: What is left of its parent's class weights in a leaf that no sample reached: nothing to speak
-#: of, but in the right proportions.
+#: Scale of the parent's class weights in a leaf without samples: negligible, but in proportion.
 EMPTY_SCALE = 2.0**-200
 
 
 class Finish(NamedTuple):
-    """What is done to a grown tree."""
-
     collapse: bool
     prune: bool
     raising: bool
 
 
 class Kept(NamedTuple):
-    """Finished trees, one after the other."""
-
     nodes: Any  # of FINISHED
     value: Any
     branches: Any
@@ -38,7 +33,6 @@ class Kept(NamedTuple):
 
 @step
 def make_search(columns, rules, n_candidates, widest, table):
-    """Scratch for searching nodes."""
     return Search(
         np.zeros(columns.n_rows, SAMPLE),
         np.zeros(columns.features.shape[0], TEST),
@@ -55,7 +49,6 @@ def make_search(columns, rules, n_candidates, widest, table):
 
 @step
 def make_kept(n_nodes, n_branches, n_classes):
-    """Room for finished trees."""
     return Kept(
         np.empty(n_nodes, FINISHED),
         np.empty((n_nodes, n_classes)),
@@ -65,7 +58,6 @@ def make_kept(n_nodes, n_branches, n_classes):
 
 @step
 def with_space(kept, n_kept, n_table, tree):
-    """Make space for one more tree behind the finished ones."""
     n_nodes = n_kept + tree.used[0]
     n_branches = n_table + tree.used[1]
     if n_nodes <= kept.nodes.shape[0] and n_branches <= kept.branches.shape[0]:
@@ -86,7 +78,7 @@ def with_space(kept, n_kept, n_table, tree):
 
 @array_step
 def value_at_most(columns, f, rank, weights):
-    """Find the greatest value of rank at most ``rank`` among the rows of positive weight."""
+    """The greatest value of rank at most ``rank`` among the rows of positive weight."""
     records = columns.records
     first = columns.features[f]["segment"] * columns.n_rows
     last = first + columns.n_rows
@@ -99,13 +91,13 @@ def value_at_most(columns, f, rank, weights):
     while weights[records[first] & columns.mask] <= 0.0:
         first -= 1
     found = np.int64(records[first] >> columns.shift)
-    # Adding zero turns a negative zero, which equals zero, into it.
+    # Adding zero turns negative zero into zero.
     return columns.values[columns.features[f]["value_start"] + found] + 0.0
 
 
 @array_step
 def majority(value, at, parent_label):
-    """Name the heaviest class; a tie takes the parent's label if tied, else the first class."""
+    """The heaviest class; a tie takes the parent's label if tied, else the first class."""
     best = np.int64(0)
     total = 0.0
     for c in range(value.shape[1]):
@@ -123,7 +115,7 @@ def majority(value, at, parent_label):
 
 @array_step
 def describe(kept, to, parent, value, at, unit):
-    """Class weights and label of a node; one that no sample reached speaks for its parent."""
+    """Class weights and label of a node; one without samples takes its parent's."""
     n_classes = value.shape[1]
     total = 0.0
     for c in range(n_classes):
@@ -140,10 +132,8 @@ def describe(kept, to, parent, value, at, unit):
 
 @array_step
 def keep_tree(columns, weights, tree, kept, base, n_table, unit):
-    """Write the nodes that pruning left, parents first; returns the nodes and branches written.
-
-    The list ``waiting`` holds the tree's node at each place; ``parent`` becomes its parent's place.
-    """
+    """Write the nodes that pruning left, parents first; returns the nodes and branches written."""
+    # ``waiting`` lists the tree's node at each place; ``parent`` becomes the place of its parent.
     nodes = tree.nodes
     nodes[0]["waiting"] = 0
     nodes[0]["parent"] = -1 - base
@@ -178,7 +168,7 @@ def keep_tree(columns, weights, tree, kept, base, n_table, unit):
 
 @array_step
 def load_sample(search, work, labels, weights, unit, max_count):
-    """Bring a tree's samples to where the search looks; returns whether all weights are whole."""
+    """Load a tree's samples into ``search`` and ``work``; returns whether all weights are whole."""
     samples = search.samples
     total = 0.0
     whole = True
@@ -200,7 +190,6 @@ def load_sample(search, work, labels, weights, unit, max_count):
 
 @array_step
 def has_missing(columns, candidates):
-    """Whether any candidate feature has missing values."""
     for k in range(candidates.shape[0]):
         if columns.features[candidates[k]]["has_missing"]:
             return True
@@ -209,7 +198,7 @@ def has_missing(columns, candidates):
 
 @inlined
 def widest_test(columns):
-    """Count the branches that a test may have, one more than there are categories."""
+    """The most branches a test may have: one more than there are categories."""
     widest = np.int64(2)
     for f in range(columns.features.shape[0]):
         if columns.features[f]["segment"] < 0:
@@ -219,12 +208,8 @@ def widest_test(columns):
 
 @kernel
 def grow_c45_block(columns, rules, finish, limit, labels, weights, units, seeds, candidates, table):
-    """Grow ``len(seeds)`` trees.
-
-    ``labels``, ``weights``, ``units`` and ``candidates`` have one row per tree, or one row for all.
-    A unit is the weight of one sample. Returns the trees' starts, the finished trees and the
-    length of their branch tables.
-    """
+    """Grow ``len(seeds)`` trees; returns their starts, nodes and the size of the branch tables."""
+    # The arrays from ``labels`` on have one row per tree or one for all; a unit weighs one sample.
     n_trees = seeds.shape[0]
     n_rows = columns.n_rows
     widest = widest_test(columns)
@@ -262,10 +247,7 @@ def grow_c45_block(columns, rules, finish, limit, labels, weights, units, seeds,
 
 @kernel
 def evaluate_root(columns, rules, labels, weights, unit, table, thresholds):
-    """Evaluate all features at the root.
-
-    Fills ``thresholds``; returns the tests and the feature chosen.
-    """
+    """Evaluate all features at the root, fill ``thresholds``; returns the tests and the choice."""
     n_features = columns.features.shape[0]
     widest = widest_test(columns)
     search = make_search(columns, rules, n_features, widest, table)

@@ -1,7 +1,6 @@
-"""Sorting the samples of a node, and the records of every feature, by child.
+"""Partitioning the samples and records of a node by child, stably, so that records stay sorted.
 
-Samples with an unknown value are copied to every child by its fraction. All is stable, so that
-records stay sorted.
+Samples with a missing value are copied to every child with its fraction.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ from orfeon.kernels.c45.information import rounded
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils.jit import array_step
 
-#: A share this small is not followed any further.
+#: Smaller shares are dropped.
 LEAST_SHARE = 1e-6
 
 
 @array_step
 def line_up(children, width):
-    """Let the children's samples follow each other; returns how many there are."""
+    """Place the children's samples one after the other; returns how many there are."""
     total = np.int64(0)
     for k in range(width):
         children[k]["put"] = total
@@ -28,7 +27,7 @@ def line_up(children, width):
 
 @array_step
 def part_members(members, spare, branch, children, begin, end, width):
-    """Sort a node's samples by child, copying the unknown ones."""
+    """Sort a node's samples by child, copying those with a missing value."""
     total = line_up(children, width)
     for i in range(begin, end):
         row = members[i]["row"]
@@ -50,7 +49,7 @@ def part_members(members, spare, branch, children, begin, end, width):
 
 @array_step
 def part_records(segments, spare, begin, end, mask, branch, shares, children, width):
-    """Sort one feature's records by child, stably, copying the unknown ones."""
+    """Sort one feature's records by child, copying those with a missing value."""
     total = line_up(children, width)
     for i in range(begin, end):
         record = segments[i]
@@ -72,7 +71,7 @@ def part_records(segments, spare, begin, end, mask, branch, shares, children, wi
 
 @array_step
 def part_in_two(segments, spare, begin, end, mask, branch):
-    """Sort one feature's records by two children, stably, nothing unknown."""
+    """Sort one feature's records by two children, without missing values."""
     put = np.uint64(begin)
     aside = np.uint64(0)
     for i in range(begin, end):
@@ -89,7 +88,7 @@ def part_in_two(segments, spare, begin, end, mask, branch):
 
 @array_step
 def keep_one(segments, begin, end, mask, branch, kept):
-    """Keep the records of one child, nothing unknown."""
+    """Keep the records of one child, without missing values."""
     put = np.uint64(begin)
     for i in range(begin, end):
         record = segments[np.uint64(i)]
@@ -99,7 +98,6 @@ def keep_one(segments, begin, end, mask, branch, kept):
 
 @array_step
 def part_segments(features, mask, candidates, work, begin, end, width, all_known):
-    """Sort the records of every ordered feature by child."""
     capacity = work.members.shape[0]
     children = work.children
     n_open = 0

@@ -1,8 +1,8 @@
-"""C4.5's pruning: a subtree gives way to a leaf, or to its largest branch, when that errs no more.
+"""C4.5's pruning: replace a subtree by a leaf or by its largest branch if that errs no more.
 
-The training errors of a leaf are taken as a sample, and its error rate as the upper limit of a
-confidence interval for it. Nodes are visited children first. Raising a branch sends the node's
-other samples down that branch, and everything below is judged again.
+The training errors of a leaf are treated as a sample, and its error rate is the upper limit of a
+confidence interval. Nodes are visited children first. Raising a branch sends the node's other
+samples down that branch, and everything below is evaluated again.
 
 References
 ----------
@@ -24,9 +24,8 @@ from orfeon.utils.jit import array_step, inlined, kernel, step
 
 #: A simpler tree may err by this many samples more.
 LENIENCE = 0.1
-#: What is known of a node while its tree is pruned: its estimated errors, whether it is still to be
-#: judged, its samples' place, and that place while others are tried there. ``queue`` and
-#: ``touched`` are lists of nodes.
+#: A node during pruning: estimated errors, whether still to be evaluated, its range of samples, and
+#: the true range while others are tried there. ``queue`` and ``touched`` are lists of nodes.
 JUDGED = np.dtype(
     [
         ("errors", "<f8"),
@@ -46,23 +45,22 @@ class Limit(NamedTuple):
 
     confidence: float
     squared_deviate: float  # of the normal distribution at that confidence
-    saturation: float  # part of the right samples that is added when nearly all are wrong
+    saturation: float  # share of the right samples added if nearly all are wrong
 
 
 class RoundResult(NamedTuple):
     """Scratch of pruning."""
 
     nodes: Any  # of JUDGED
-    extra: Any  # class weights that the leaves of a raised branch would gain, and a row to spare
+    extra: Any  # class weights that the leaves of a raised branch would gain, and a spare row
     members: Any  # of MEMBER: the samples of all nodes, growing at the end
-    used: Any  # how many
+    used: Any  # number of members
     branch: Any  # by row
     children: Any  # of CHILD
 
 
 @step
 def make_judgement(n_nodes, n_rows, n_classes, widest):
-    """Scratch for pruning trees of up to ``n_nodes`` nodes."""
     return RoundResult(
         np.empty(n_nodes, JUDGED),
         np.zeros((n_nodes + 1, n_classes)),
@@ -75,7 +73,7 @@ def make_judgement(n_nodes, n_rows, n_classes, widest):
 
 @kernel
 def extra_errors_of_many(weight, errors, limit):
-    """As below for one error or more: the normal approximation with continuity correction."""
+    """``extra_errors`` from one error on: normal approximation with continuity correction."""
     seen = errors + 0.5
     if seen >= weight:
         return limit.saturation * max(weight - errors, 0.0)
@@ -111,7 +109,7 @@ def estimated_errors(value, at, extra, more, limit):
 
 @array_step
 def collapse(tree, judgement):
-    """Turn a subtree into a leaf where it makes as many training errors as one."""
+    """Turn a subtree into a leaf if it makes as many training errors as one."""
     nodes = judgement.nodes
     for at in range(tree.used[0] - 1, -1, -1):
         weight = 0.0
@@ -135,7 +133,6 @@ def collapse(tree, judgement):
 
 @array_step
 def branch_of(columns, tree, at, row):
-    """Find the branch a row takes at an inner node."""
     f = tree.nodes[at]["feature"]
     cut = tree.nodes[at]["cut"]
     rank = np.int64(columns.ranks[f * columns.n_rows + row])
@@ -148,7 +145,6 @@ def branch_of(columns, tree, at, row):
 
 @step
 def with_store(judgement):
-    """Make room for twice the samples."""
     return RoundResult(
         judgement.nodes, judgement.extra, np.empty(2 * judgement.members.shape[0], MEMBER),
         judgement.used, judgement.branch, judgement.children,
@@ -157,10 +153,8 @@ def with_store(judgement):
 
 @array_step
 def count_branches(columns, tree, judgement, weights, at):
-    """Branch of each sample of a node, size and fraction of each child.
-
-    Returns how many samples have no value.
-    """
+    """Branch of each sample of a node, size and fraction of each child."""
+    # Returns how many samples have a missing value.
     members = judgement.members
     children = judgement.children
     width = tree.nodes[at]["n_children"]
@@ -188,7 +182,7 @@ def count_branches(columns, tree, judgement, weights, at):
 
 @array_step
 def spread_in_place(tree, judgement, at):
-    """Sort the samples of a node by child, nothing unknown."""
+    """Sort the samples of a node by child, without missing values."""
     members = judgement.members
     nodes = judgement.nodes
     begin = nodes[at]["begin"]
@@ -210,7 +204,7 @@ def spread_in_place(tree, judgement, at):
 
 @array_step
 def spread_by_copy(tree, judgement, at):
-    """Copy the samples of a node to its children, unknown ones to all, behind all others."""
+    """Append copies of a node's samples for its children; missing values go to all."""
     members = judgement.members
     nodes = judgement.nodes
     first = tree.nodes[at]["first_child"]
@@ -235,7 +229,7 @@ def spread_by_copy(tree, judgement, at):
 
 @array_step
 def spread(columns, tree, judgement, weights, at):
-    """Give the children of a node their samples; returns whether there was room for them."""
+    """Give the children of a node their samples; returns whether there was room."""
     n_unknown = count_branches(columns, tree, judgement, weights, at)
     more = judgement.nodes[at]["end"] - judgement.nodes[at]["begin"]
     more += n_unknown * (tree.nodes[at]["n_children"] - 1)
@@ -250,7 +244,6 @@ def spread(columns, tree, judgement, weights, at):
 
 @array_step
 def sum_samples(judgement, at, search, weights, sums, into):
-    """Class weights of a node's samples."""
     members = judgement.members
     for c in range(sums.shape[1]):
         sums[into, c] = 0.0
@@ -262,10 +255,8 @@ def sum_samples(judgement, at, search, weights, sums, into):
 
 @step
 def settle(columns, tree, judgement, search, weights, root):
-    """Send the samples of a node down its subtree, count them anew and have all judged again.
-
-    Returns the last node of the subtree, or -1 when there was no room for the samples.
-    """
+    """Send the samples of a node down its subtree, recount them and mark all to be evaluated."""
+    # Returns the last node of the subtree, or -1 if there was no room for the samples.
     nodes = judgement.nodes
     nodes[0]["queue"] = root
     n_queued = 1
@@ -289,10 +280,7 @@ def settle(columns, tree, judgement, search, weights, root):
 
 @array_step
 def raised_errors(columns, tree, judgement, search, weights, at, largest, limit):
-    """Estimated errors of the largest branch with all the samples of its parent, none unknown.
-
-    Its own samples stay where they are; the others are added to the leaves they reach.
-    """
+    """Estimated errors of the largest branch with all samples of its parent; no missing values."""
     nodes = judgement.nodes
     extra = judgement.extra
     none = extra.shape[0] - 1
@@ -326,10 +314,7 @@ def raised_errors(columns, tree, judgement, search, weights, at, largest, limit)
 
 @array_step
 def raised_errors_fractional(columns, tree, judgement, search, weights, at, largest, limit):
-    """Do the same when values may be unknown: all samples are shared out anew, behind all others.
-
-    Returns a negative number when there was no room for them.
-    """
+    """Like ``raised_errors`` with missing values: all samples are distributed anew, at the end."""
     nodes = judgement.nodes
     top = judgement.used[0]
     n = nodes[at]["end"] - nodes[at]["begin"]
@@ -377,7 +362,7 @@ def raised_errors_fractional(columns, tree, judgement, search, weights, at, larg
 
 @inlined
 def largest_child(tree, at):
-    """Find the child of greatest weight, the last of equal ones."""
+    """The child of greatest weight, the last of equals."""
     most = 0.0
     first = tree.nodes[at]["first_child"]
     largest = first
@@ -393,7 +378,6 @@ def largest_child(tree, at):
 
 @inlined
 def load_members(judgement, weights):
-    """Give the root the rows of positive weight."""
     m = np.int64(0)
     for row in range(weights.shape[0]):
         if weights[row] > 0.0:
@@ -407,7 +391,6 @@ def load_members(judgement, weights):
 
 @inlined
 def take_over(tree, at, child):
-    """Put a child's test and children in the place of its parent's."""
     node = tree.nodes[at]
     node["feature"] = tree.nodes[child]["feature"]
     node["cut"] = tree.nodes[child]["cut"]
@@ -417,7 +400,6 @@ def take_over(tree, at, child):
 
 @inlined
 def errors_below(tree, judgement, at):
-    """Estimated errors of a node's children together."""
     below = 0.0
     first = tree.nodes[at]["first_child"]
     for child in range(first, first + tree.nodes[at]["n_children"]):
@@ -427,10 +409,8 @@ def errors_below(tree, judgement, at):
 
 @array_step
 def judge_all(columns, tree, judgement, search, weights, limit, raising, fractional):
-    """Cut and raise the branches of a tree; returns whether there was room for its samples.
-
-    What was cut or raised before the room ran out stands when all is judged again.
-    """
+    """Cut and raise the branches of a tree; returns whether there was room for its samples."""
+    # Cuts made before the room ran out stay when everything is evaluated again.
     nodes = judgement.nodes
     none = judgement.extra.shape[0] - 1
     for at in range(tree.used[0]):
@@ -478,7 +458,7 @@ def judge_all(columns, tree, judgement, search, weights, limit, raising, fractio
 
 @inlined
 def prune_tree(columns, tree, judgement, search, weights, limit, raising, fractional):
-    """Prune a tree by its estimated errors; returns the judgement, which may have grown."""
+    """Prune a tree by its estimated errors; returns the scratch, which may have grown."""
     while not judge_all(columns, tree, judgement, search, weights, limit, raising, fractional):
         judgement = with_store(judgement)
         for i in range(judgement.extra.shape[0]):

@@ -1,7 +1,6 @@
-"""What C4.5's kernels work on.
+"""Records of C4.5's kernels: few structured arrays and tuples.
 
-Related arrays are kept as one array of records, and records in few tuples: the compiler's time
-goes with the number of arrays that its functions pass on.
+Compile time grows with the number of arrays passed between functions.
 """
 
 from __future__ import annotations
@@ -10,17 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-#: A feature of the table: its place among the sorted records, -1 when it is categorical.
+#: A feature of the table; ``segment`` is its place among the sorted records, -1 if categorical.
 FEATURE = np.dtype(
     [("segment", "<i8"), ("n_values", "<i8"), ("value_start", "<i8"), ("has_missing", "<i8")]
 )
-#: The best test on a feature at the node that is searched; no split information, no test.
-#: ``tested`` is the last node whose path upwards had the feature in it.
+#: The best test on a feature at the current node; ``info`` (split information) is 0 if there is
+#: none. ``tested`` is the last node with a test on the feature above it.
 TEST = np.dtype(
     [("gain", "<f8"), ("info", "<f8"), ("cut", "<i8"), ("width", "<i8"), ("tested", "<i8")]
 )
-#: A sample in the node that is searched: its weight, the same if its class is 1 else 0, and
-#: where weights are whole numbers both in one word, ``weight << 32 | ones``.
+#: A sample at the current node: its weight, the same if its class is 1 else 0, and, if weights are
+#: integers, both in one word, ``weight << 32 | ones``.
 SAMPLE = np.dtype([("weight", "<f8"), ("ones", "<f8"), ("packed", "<u8"), ("label", "<i8")])
 #: Running sums of a class on both sides of a cut.
 SUMS = np.dtype(
@@ -33,10 +32,10 @@ SUMS = np.dtype(
         ("high_count", "<i8"),
     ]
 )
-#: The weight of a category, or group of categories, and the branch a category takes.
+#: Weight of a category or group of categories, and the branch of a category.
 CATEGORY = np.dtype([("weight", "<f8"), ("branch", "<i8")])
 #: A node of the tree being grown. ``cut`` is the greatest rank of the first branch, or where the
-#: branch table begins; ``begin`` and ``end`` are the node's place among the samples.
+#: branch table begins; ``begin`` and ``end`` delimit its samples.
 GROWN = np.dtype(
     [
         ("feature", "<i8"),
@@ -51,11 +50,10 @@ GROWN = np.dtype(
         ("waiting", "<i8"),
     ]
 )
-#: A sample in a node: its row and its share, the product of the branch fractions on its way.
+#: A sample in a node: its row and its share, the product of the branch fractions on its path.
 MEMBER = np.dtype([("row", "<i8"), ("share", "<f8")])
-#: A child of the node that is split: its samples, where the next one goes, its known fraction.
+#: A child of the node being split: samples, where the next one goes, fraction of known values.
 CHILD = np.dtype([("size", "<i8"), ("put", "<i8"), ("fraction", "<f8")])
-#: A finished node.
 FINISHED = np.dtype(
     [
         ("threshold", "<f8"),
@@ -81,14 +79,12 @@ class Columns(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How trees are grown."""
-
     n_classes: int
     min_weight: float  # in at least two branches
     ratio: bool  # gain ratio instead of gain
     penalty: bool  # on thresholds
     grouping: bool  # of categories
-    shuffle: bool  # the order in which features are tried, which decides ties
+    shuffle: bool  # the order of the features, which decides ties
     max_features: int
     max_depth: int
 
@@ -101,9 +97,9 @@ class Search(NamedTuple):
     sums: Any  # of SUMS, by class
     categories: Any  # of CATEGORY
     histogram: Any  # class weights of each category
-    groups: Any  # by feature: the branch of each category, when they are grouped
+    groups: Any  # by feature: the branch of each category, if they are grouped
     known: Any  # class weights of the known values
-    candidates: Any  # the features to look at
+    candidates: Any  # features to search
     table: Any  # n ln n
     random: Any
 
@@ -114,7 +110,7 @@ class Tree(NamedTuple):
     nodes: Any  # of GROWN
     value: Any  # class weights
     branches: Any
-    used: Any  # nodes, branch entries, waiting nodes, 1 + unknown samples of a split under way
+    used: Any  # nodes, branch entries, waiting nodes, 1 + missing values of a split under way
 
 
 class Work(NamedTuple):
@@ -125,6 +121,6 @@ class Work(NamedTuple):
     segments: Any  # records of every ordered feature, one feature after the other
     spare: Any
     weights: Any  # by row, in the whole tree
-    shares: Any  # by row, in the node that is split
+    shares: Any  # by row, in the node being split
     branch: Any  # by row
     children: Any  # of CHILD

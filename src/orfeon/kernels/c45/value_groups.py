@@ -1,11 +1,10 @@
 """Grouping the categories of a feature into few branches (C4.5's option ``-s``).
 
-Every category that occurs starts as a group. Groups of one and the same single class are joined;
-then, greedily, the pair of groups whose union gives the best gain ratio, as long as that improves.
-While fewer than three groups are large enough to be branches, the largest takes no more members;
-while fewer than two are, a pair is joined whether it improves or not. With plain gain as the
-criterion joining never improves, and goes on until two groups are left. Categories that do not
-occur share a branch of their own, which is empty.
+Every category that occurs starts as a group. Groups with the same single class are joined; then,
+greedily, the pair whose union gives the best gain ratio, as long as that improves. While fewer than
+three groups are large enough to be branches, the largest takes no more members; while fewer than
+two are, a pair is joined even without improvement. With plain gain, joining never improves and goes
+on until two groups are left. Categories that do not occur share one empty branch.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ def entropy_of(histogram, group):
 
 @array_step
 def entropy_of_union(histogram, first, second):
-    """Entropy of two groups taken as one."""
     weight = 0.0
     terms = 0.0
     for c in range(histogram.shape[1]):
@@ -44,7 +42,7 @@ def entropy_of_union(histogram, first, second):
 
 @array_step
 def worth(gain, info, ratio):
-    """Say what a test is worth; a test without gain or information is worth less than nothing."""
+    """Gain ratio or gain of a test; negative without gain or information."""
     if ratio:
         if gain >= -TINY and info > EPSILON:
             return gain / info
@@ -69,7 +67,7 @@ def join(histogram, categories, n_values, first, second, last):
 
 @inlined
 def gather_present(histogram, categories, n_values):
-    """One group for each category that occurs, the others marked; returns the number of groups."""
+    """Make one group of each category that occurs; returns the number of groups."""
     n_groups = np.int64(0)
     for v in range(n_values):
         if categories[v]["weight"] > 0.0:
@@ -85,7 +83,7 @@ def gather_present(histogram, categories, n_values):
 
 @array_step
 def only_class(histogram, group):
-    """Name the class of a group that has one, otherwise -1."""
+    """The class of a group that has only one, otherwise -1."""
     found = -1
     for c in range(histogram.shape[1]):
         if histogram[group, c] > 0.0:
@@ -97,7 +95,6 @@ def only_class(histogram, group):
 
 @array_step
 def join_single_classes(histogram, categories, n_values, n_groups):
-    """Join the groups that consist of the same single class; returns the number of groups."""
     first = 0
     while first < n_groups - 1:
         c = only_class(histogram, first)
@@ -115,10 +112,8 @@ def join_single_classes(histogram, categories, n_values, n_groups):
 @array_step
 def best_union(histogram, categories, n_groups, barred, entropy, after, split, weight, least_gain,
                ratio, forced):  # fmt: skip
-    """Find the pair of groups to join next; returns (value, first, second), first = -1 without any.
-
-    ``after`` is the entropy of the groups as they are, ``split`` their split information.
-    """
+    """The pair of groups to join next: (value, first, second), first = -1 if there is none."""
+    # ``after`` is the entropy of the current groups, ``split`` their split information.
     best = 0.0
     best_gain = -EPSILON
     best_first = -1
@@ -149,7 +144,7 @@ def best_union(histogram, categories, n_groups, barred, entropy, after, split, w
 
 @array_step
 def measure(histogram, categories, n_groups, unknown):
-    """Entropy left within the groups and split information of all of them, in nats times weight."""
+    """Entropy left within the groups and their split information, in nats times weight."""
     after = 0.0
     terms = x_ln_x(unknown)
     weight = unknown
@@ -162,7 +157,7 @@ def measure(histogram, categories, n_groups, unknown):
 
 @array_step
 def largest_group(categories, n_groups, min_weight):
-    """Count the groups large enough for a branch; returns also the largest one."""
+    """The number of groups large enough for a branch, and the largest group."""
     n_large = 0
     largest = 0
     for group in range(n_groups):
@@ -174,7 +169,6 @@ def largest_group(categories, n_groups, min_weight):
 
 @inlined
 def known_entropy(histogram, n_values):
-    """Entropy of all known values together, in nats times weight."""
     known = 0.0
     terms = 0.0
     for c in range(histogram.shape[1]):
@@ -188,11 +182,9 @@ def known_entropy(histogram, n_values):
 
 @array_step
 def group_values(histogram, categories, n_values, weight, unknown, min_weight, ratio):
-    """Group the categories counted in ``histogram``, weighed in ``categories``; both are used up.
-
-    ``weight`` is the whole weight of the node, ``unknown`` that without a value. Writes the branch
-    of each category; returns (gain, split information, number of branches), all 0 without a test.
-    """
+    """Group the categories in ``histogram`` and ``categories``, both overwritten."""
+    # ``weight`` is that of the node, ``unknown`` that of missing values. Writes each category's
+    # branch; returns (gain, split information, number of branches), all 0 without a test.
     entropy = known_entropy(histogram, n_values)
     present = gather_present(histogram, categories, n_values)
     n_groups = join_single_classes(histogram, categories, n_values, present)

@@ -1,12 +1,10 @@
 """Split criteria: how good it is to send some of a node's samples left and the others right.
 
-Sums of weights are integers: counts as given, or fixed-point numbers when weights are fractional
-(see :mod:`orfeon.growth`). They are therefore exact, whatever the order of the rows, and the right
-child is the node minus the left child without rounding. A *score* orders the splits of one node;
-``decrease`` turns it into the weighted impurity decrease.
-
-``stats`` of a node or of its left part are the class weights, or (weight, moment) in regression,
-where the moment is the fixed-point sum of weight times centred target.
+Weights are integers: counts, or fixed-point numbers if fractional (see :mod:`orfeon.growth`). Their
+sums are exact in any order of the rows, and the right child is the node minus the left without
+rounding. A *score* orders the splits of one node; ``decrease`` turns it into the weighted impurity
+decrease. ``stats`` are class weights, or in regression (weight, moment), where the moment is the
+fixed-point sum of weight times centred target.
 """
 
 from __future__ import annotations
@@ -15,15 +13,15 @@ import numpy as np
 
 from orfeon.utils.jit import array_step
 
-#: Gini for two classes with any weights, as the variance of their codes; with packed counts; for up
-#: to four classes with packed counters; for any number; entropy from a table of n log2 n, and with
+#: Gini of two classes with any weights, as the variance of their codes; of two with packed counts;
+#: of up to four with packed counters; of any number; entropy from a table of n log2 n, and with
 #: logarithms; variance.
 GINI_PAIR, GINI_TWO, GINI_FEW, GINI, ENTROPY_TABLE, ENTROPY, VARIANCE = -1, 0, 1, 2, 3, 4, 5
 
 
 @array_step
 def counter_bits(n_stats):
-    """Bits of each class when their counters share a word; 0 when there are too many classes."""
+    """Bits per class if the counters share a word; 0 if there are too many classes."""
     if n_stats > 32:
         return np.int64(0)
     return min(np.int64(64) // n_stats, np.int64(62))
@@ -31,13 +29,12 @@ def counter_bits(n_stats):
 
 @array_step
 def n_log_n(n):
-    """``n log2 n``, 0 at 0."""
     return n * np.log2(n) if n > 0.0 else 0.0
 
 
 @array_step
 def split_score(criterion, left, total):
-    """Score of one split from the statistics of its left side; larger is better."""
+    """Score of a split from the statistics of its left side; larger is better."""
     if criterion == VARIANCE:
         weight_left = float(left[0])
         weight_right = float(total[0] - left[0])
@@ -75,7 +72,7 @@ def split_score(criterion, left, total):
 
 @array_step
 def decrease(criterion, score, total):
-    """Weight times impurity decrease (in units of the integer weights) of a split of that score."""
+    """Weight times impurity decrease of a split, in units of the integer weights."""
     if criterion == VARIANCE:
         return score - float(total[1]) * float(total[1]) / float(total[0])
     weight = 0.0
@@ -105,10 +102,8 @@ def is_better(criterion, score, best, weight):
 
 @array_step
 def best_possible(criterion, total):
-    """A score that no split of the node can beat, so that the search may stop there; else +inf.
-
-    Two classes: both children pure. Three: one class is split off. More are not worth bounding.
-    """
+    """A score that no split can beat, so that the search may stop there; +inf if unknown."""
+    # Two classes: both children pure. Three: one class is split off. More are not worth bounding.
     present = 0
     a = 0.0
     b = 0.0
@@ -134,13 +129,13 @@ def best_possible(criterion, total):
         two = b + (a * a + c * c) / (a + c)
         three = c + (a * a + b * b) / (a + b)
         best = max(one, max(two, three))
-    # A little less, but more than the node has without a split.
+    # Slightly less, but more than the node has without a split.
     return best - 1e-10 * (best - unsplit)
 
 
 @array_step
 def best_of_two(targets, weights, moments, rows, begin, end, left, total):
-    """The score that sets the only two targets of a node apart; +inf when there are more."""
+    """Score of separating the only two targets of a node; +inf if there are more."""
     one = targets[rows[begin]]
     other = one
     for c in range(2):

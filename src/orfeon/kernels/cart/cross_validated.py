@@ -1,8 +1,8 @@
-"""Trees pruned by cost-complexity, the price of a leaf chosen by cross-validation.
+"""Trees pruned by cost-complexity, with the price of a leaf chosen by cross-validation.
 
-For every tree kept, one more is grown for each fold, all from the same presorted table. The folds
-are dealt to *groups* of rows: copies of one sample stay together, otherwise a tree would be
-tested on samples it was grown from and would hardly be pruned.
+For every tree kept, one more is grown per fold from the same presorted table. Folds keep copies of
+a sample together (*groups*); otherwise trees would be tested on samples they were grown from and
+would hardly be pruned.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ from orfeon.utils.jit import kernel, step
 
 @record
 class Choice:
-    """What is known while the price of a leaf is being chosen."""
+    """Scratch for choosing the price of a leaf."""
 
     is_categorical: Any
     fold: Any  # of each row
     cost: Any  # of each node as a leaf
-    node_alpha: Any  # of the fold's tree, as shares of its weight
-    main_alpha: Any  # of the tree that saw every sample
+    node_alpha: Any  # of the fold's tree, relative to its weight
+    main_alpha: Any  # of the tree grown on all samples
     alphas: Any  # its breakpoints
     risks: Any
     leaves: Any  # at its breakpoints
-    prices: Any  # between its breakpoints, as shares of its weight
+    prices: Any  # between its breakpoints, relative to its weight
     loss: Any  # summed over the folds, for each price
     squared_loss: Any
     fold_alphas: Any
@@ -63,10 +63,8 @@ class Choice:
 
 @step
 def deal_folds(group, labels, weights, n_classes, n_folds, random, fold):
-    """Deal the present groups to folds at random, class by class; returns the number of folds.
-
-    Groups are numbered by content, not by row, so that the order of the rows does not matter.
-    """
+    """Deal the present groups to folds at random, class by class; returns the number of folds."""
+    # Groups are numbered by content, so the order of the rows does not matter.
     n_rows = group.shape[0]
     n_groups = 0
     for i in range(n_rows):
@@ -101,7 +99,7 @@ def deal_folds(group, labels, weights, n_classes, n_folds, random, fold):
 
 @step
 def leaf_costs(options, nodes, n_nodes, cost):
-    """What each node costs as a leaf: the weight it gets wrong, or its sum of squares."""
+    """Cost of each node as a leaf: the weight it gets wrong, or its sum of squares."""
     for node in range(n_nodes):
         if options.criterion == VARIANCE:
             cost[node] = nodes.spread[node]
@@ -112,11 +110,9 @@ def leaf_costs(options, nodes, n_nodes, cost):
 
 @step
 def add_fold_losses(options, sample, nodes, arenas, choice, X, weights, v, mean_unit):
-    """Losses on fold ``v`` of its tree pruned at each price.
-
-    The tree pruned at a price answers with the first node on the way down that is cut at it. Prices
-    are visited from the highest, so each row walks its path once.
-    """
+    """Add the losses on fold ``v`` of its tree pruned at each price."""
+    # The pruned tree predicts with the first node on the path that is cut at the price. Prices are
+    # visited from the highest, so each row walks its path once.
     loss = choice.loss
     squared_loss = choice.squared_loss
     for i in range(X.shape[0]):
@@ -166,7 +162,7 @@ def choose_step(choice, n_samples, one_standard_error, keep_a_split):
 
 @step
 def begin_path(options, choice, nodes, n_nodes, main):
-    """Keep the tree that saw every sample, its breakpoints, and the prices between them."""
+    """Keep the tree grown on all samples, its breakpoints, and the prices between them."""
     copy_nodes(main, np.int64(0), nodes, n_nodes)
     leaf_costs(options, nodes, n_nodes, choice.cost)
     choice.n_main = n_nodes
@@ -200,7 +196,7 @@ def test_fold(options, sample, nodes, n_nodes, arenas, choice, X, weights, v, me
 
 @step
 def summarise(choice, n_samples):
-    """Breakpoints as shares of the weight, mean losses, their standard errors, leaves."""
+    """Breakpoints relative to the weight, mean losses, their standard errors, leaves."""
     path = np.empty((4, choice.n_steps))
     for k in range(choice.n_steps):
         mean = choice.loss[k] / choice.whole
@@ -214,7 +210,6 @@ def summarise(choice, n_samples):
 
 @step
 def make_choice(columns, max_nodes):
-    """Scratch for choosing the price of a leaf."""
     n_rows = columns.n_rows
     is_categorical = np.empty(columns.kind.shape[0], np.bool_)
     for f in range(columns.kind.shape[0]):
@@ -233,10 +228,8 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
                          n_rows, settings, labels, weights, moments, targets, limits, min_decrease,
                          seeds, candidates, table, X, group, folds, one_standard_error,
                          keep_a_split, mean_unit, unit):  # fmt: skip
-    """Grow and prune ``len(seeds)`` trees; arguments as for growing, then those of the choice.
-
-    Also returns, for the last tree, the summary of its choice and the step taken.
-    """
+    """Grow and prune ``len(seeds)`` trees."""
+    # Also returns, for the last tree, the summary of its choice and the step taken.
     columns = Columns(
         records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
     )

@@ -1,9 +1,8 @@
-"""Growing trees: exact search over presorted features, shared by a whole ensemble.
+"""Growing trees by exact search over presorted features, shared by a whole ensemble.
 
-The features were sorted once (:mod:`orfeon.data.sorting`). A tree copies the sorted records
-of the rows it sees; a node owns a segment of every feature's records, and splitting it partitions
-the segments stably, so that they stay sorted. Nodes are searched when they are created, and wait in
-a frontier: the last one is split next, or the one of greatest gain when leaves are limited.
+A tree copies the sorted records (:mod:`orfeon.data.sorting`) of its rows. A node owns a segment of
+every feature's records, which a split partitions stably. Nodes are searched when created and wait
+in a frontier: the last is split next, or the one of greatest gain if leaves are limited.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from orfeon.utils.jit import array_step, inlined, step
 
 #: A branch table entry not decided yet: the category does not occur in the node.
 UNDECIDED = 65_535
-#: No limit on depth or leaves.
 NO_LIMIT = 1 << 40
 
 
@@ -65,10 +63,8 @@ def load_rows(columns, sample, options, work, n_candidates):
 
 @step
 def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_nodes, leaf_begin):
-    """Fill the segments with the present rows grouped by leaf, sorted within each leaf.
-
-    ``leaf_begin`` (at least n_nodes + 1 long) receives where each node's rows begin.
-    """
+    """Fill the segments with the present rows grouped by leaf, sorted within each leaf."""
+    # ``leaf_begin`` (at least n_nodes + 1 long) receives where each node's rows begin.
     m = load_rows(columns, sample, options, work, n_candidates)
     rows = work.rows
     segments = work.segments
@@ -104,7 +100,6 @@ def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_n
 
 @array_step
 def make_leaf(nodes, node):
-    """A node that routes to itself."""
     nodes.threshold[node] = np.inf
     nodes.feature[node] = 0
     nodes.first_child[node] = node
@@ -114,7 +109,7 @@ def make_leaf(nodes, node):
 
 @array_step
 def majority(stats, tie, parent_label):
-    """The class of greatest weight; among tied ones the parent's label, else the first."""
+    """The class of greatest weight; among ties the parent's label, else the first."""
     best = 0
     for c in range(1, stats.shape[0]):
         if stats[c] > stats[best]:
@@ -129,7 +124,7 @@ def majority(stats, tie, parent_label):
 
 @array_step
 def describe_node(nodes, node, sample, options, rows, begin, end, parent_label):
-    """Label, or the spread around the mean, of a node whose statistics are known."""
+    """Label a node whose statistics are known, or sum its squared deviations in regression."""
     if options.criterion != VARIANCE:
         nodes.label[node] = majority(nodes.stats[node], options.tie, parent_label)
         return
@@ -154,7 +149,6 @@ def describe_node(nodes, node, sample, options, rows, begin, end, parent_label):
 
 @array_step
 def node_weight(options, stats):
-    """Weight of the samples behind some statistics."""
     if options.criterion == VARIANCE:
         return stats[0]
     weight = np.int64(0)
@@ -165,7 +159,7 @@ def node_weight(options, stats):
 
 @array_step
 def may_split(nodes, node, depth, sample, options, rows, begin, end):
-    """Whether the limits, and impurity, leave a node open to splitting."""
+    """Whether the limits and the impurity allow a split."""
     weight = node_weight(options, nodes.stats[node])
     if end - begin < 2 or depth >= options.max_depth:
         return False
@@ -185,7 +179,7 @@ def may_split(nodes, node, depth, sample, options, rows, begin, end):
 
 @array_step
 def save_subset(work, arenas, n_categories):
-    """Keep the chosen category set as a branch table; returns where it starts."""
+    """Store the chosen category set as a branch table; returns where it starts."""
     start = arenas.used[0]
     if start + n_categories > arenas.branches.shape[0]:
         arenas.used[3] = 1
@@ -199,7 +193,6 @@ def save_subset(work, arenas, n_categories):
 
 @array_step
 def save_projection(work, arenas, n_terms):
-    """Keep the chosen linear combination; returns its number."""
     p = arenas.used[1]
     start = arenas.used[2]
     if start + n_terms > arenas.term_weight.shape[0] or p + 2 > arenas.term_start.shape[0]:
@@ -215,14 +208,14 @@ def save_projection(work, arenas, n_terms):
     return p
 
 
-#: The step that the ways of growing differ in.
+#: The step in which the ways of growing differ.
 find_split = find_best
 
 
 @inlined
 def consider(columns, sample, options, work, arenas, nodes, node, begin, end, depth, waiting,
              n_candidates):  # fmt: skip
-    """Search the split of an open node; it waits in the frontier when it has one."""
+    """Search an open node and add it to the frontier if it has a split."""
     for c in range(options.n_stats):
         work.total[c] = nodes.stats[node, c]
     score, threshold = find_split(columns, sample, options, work, begin, end, n_candidates)
@@ -250,7 +243,6 @@ def consider(columns, sample, options, work, arenas, nodes, node, begin, end, de
 
 @inlined
 def write_test(columns, work, arenas, nodes, node, entry, heavier):
-    """Turn a waiting search result into the node's test."""
     f = work.frontier[entry, 4]
     cut = work.frontier[entry, 5]
     missing_goes = work.frontier[entry, 7]
@@ -267,7 +259,6 @@ def write_test(columns, work, arenas, nodes, node, entry, heavier):
 
 @inlined
 def next_to_split(options, work, waiting):
-    """The frontier's entry to split next: the last, or the one of greatest gain."""
     entry = waiting - 1
     if options.max_leaves < NO_LIMIT:
         for k in range(waiting - 1):
@@ -278,7 +269,6 @@ def next_to_split(options, work, waiting):
 
 @inlined
 def drop_entry(work, entry, waiting):
-    """Take an entry out of the frontier by moving the last one into its place."""
     last = waiting - 1
     for k in range(work.frontier.shape[1]):
         work.frontier[entry, k] = work.frontier[last, k]
@@ -289,7 +279,7 @@ def drop_entry(work, entry, waiting):
 
 @inlined
 def add_children(options, work, nodes, node, n_nodes):
-    """Two new leaves under a node, with their statistics; returns the branch of greater weight."""
+    """Add two leaves with their statistics under a node; returns the heavier branch."""
     nodes.first_child[node] = n_nodes
     for c in range(options.n_stats):
         nodes.stats[n_nodes, c] = work.left[c]
@@ -303,7 +293,7 @@ def add_children(options, work, nodes, node, n_nodes):
 
 @inlined
 def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_candidates):
-    """Split a waiting node in two; ``work.open`` lists which of them may be split again."""
+    """Split a waiting node; ``work.open`` lists the children that may be split again."""
     begin = work.frontier[entry, 0]
     end = work.frontier[entry, 1]
     node = work.frontier[entry, 2]
@@ -336,10 +326,8 @@ def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_
 def grow_open(
     columns, sample, options, work, arenas, nodes, n_nodes, n_open, n_leaves, n_candidates
 ):
-    """Grow on from the nodes listed in ``work.open``; returns the number of nodes.
-
-    Stops early when an arena is full (``arenas.used[3]``): the caller enlarges it and starts again.
-    """
+    """Grow on from the nodes listed in ``work.open``; returns the number of nodes."""
+    # Stops if an arena is full (``arenas.used[3]``): the caller enlarges it and starts again.
     waiting = np.int64(0)
     while True:
         for k in range(n_open):
@@ -362,7 +350,7 @@ def grow_open(
 @array_step
 def open_root(columns, sample, options, work, nodes, n_candidates):
     """Load the rows and make the root; returns the number of open nodes, 0 or 1."""
-    # Constants would each compile the functions below once more, so zero is a variable.
+    # A variable, because constants would compile the functions below once more each.
     zero = np.int64(0)
     m = load_rows(columns, sample, options, work, n_candidates)
     sum_rows(

@@ -1,4 +1,4 @@
-"""Growing a block of trees in one call that holds no lock."""
+"""Growing a block of trees in one call without the GIL."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from orfeon.utils.jit import array_step, inlined, kernel, step, with_step
 
 @step
 def make_work(columns, options, n_candidates, table, max_nodes):
-    """Scratch for growing trees of a table."""
     n_rows = columns.n_rows
     n_features = columns.kind.shape[0]
     n_sorted = columns.records.shape[0] // n_rows if options.uses_segments else 0
-    # Random cuts need neither sorted records nor linear combinations, but lines of keys.
+    # Random cuts need keys instead of sorted records and linear combinations.
     is_random = not options.uses_segments and options.n_combined == 0
     n_keyed = max(n_rows, SIDE_BY_SIDE) if is_random else 0
     widest = 0
@@ -69,7 +68,6 @@ def make_work(columns, options, n_candidates, table, max_nodes):
 
 @step
 def make_nodes(n, n_stats, regression):
-    """Room for ``n`` nodes."""
     return Nodes(
         np.empty(n),
         np.empty(n, np.int32),
@@ -84,10 +82,8 @@ def make_nodes(n, n_stats, regression):
 
 @step
 def append_nodes(kept, n_kept, nodes, n_nodes, n_left):
-    """Copy a finished tree behind the kept ones, in larger arrays when they are full.
-
-    ``n_left`` trees are still to come; there will be room for them if they are alike.
-    """
+    """Append a finished tree to the kept ones, in larger arrays if they are full."""
+    # Leaves room for the ``n_left`` trees to come if they are of similar size.
     if n_kept + n_nodes > kept.threshold.shape[0]:
         room = n_kept + n_nodes + max((n_left + n_left // 8) * n_nodes, n_kept // 2)
         larger = make_nodes(room, kept.stats.shape[1], kept.spread.shape[0] > 0)
@@ -99,7 +95,7 @@ def append_nodes(kept, n_kept, nodes, n_nodes, n_left):
 
 @step
 def copy_nodes(to, at, source, n):
-    """Copy ``n`` nodes (element by element: slices cost seconds of compilation)."""
+    """Copy ``n`` nodes, element by element: slices cost seconds of compilation."""
     for i in range(n):
         to.threshold[at + i] = source.threshold[i]
         to.feature[at + i] = source.feature[i]
@@ -115,7 +111,6 @@ def copy_nodes(to, at, source, n):
 
 @step
 def make_arenas(n_branches, n_projections, n_terms):
-    """Room for branch tables and linear combinations."""
     return Arenas(
         np.empty(n_branches, np.uint16),
         np.zeros(n_projections + 1, np.int64),
@@ -127,7 +122,7 @@ def make_arenas(n_branches, n_projections, n_terms):
 
 @step
 def enlarge(arenas, used, work, options):
-    """Twice the room, with what was there when the last finished tree ended."""
+    """Double the room, keeping the state at the end of the last finished tree."""
     more = np.int64(16) * (options.n_combined + 1)
     larger = make_arenas(
         2 * arenas.branches.shape[0] + 16 * work.key.shape[0],
@@ -148,10 +143,7 @@ def enlarge(arenas, used, work, options):
 
 @step
 def keep_only(nodes, n_nodes, cut, place):
-    """Make leaves of the cut nodes and drop what is below them, in place; returns what is left.
-
-    ``place`` is scratch; it receives each node's new index, or -1.
-    """
+    """Make leaves of the cut nodes and drop the nodes below, in place; returns how many stay."""
     for node in range(n_nodes):
         place[node] = 0 if node == 0 else -1
     left = 0
@@ -183,7 +175,7 @@ def keep_only(nodes, n_nodes, cut, place):
 
 @step
 def pack(options, labels, weights, packed):
-    """Weight and class of each row in one word, as the packed criteria want them."""
+    """Pack weight and class of each row into one word, for the packed criteria."""
     if options.criterion == GINI_TWO:
         for i in range(weights.shape[0]):
             w = np.uint64(weights[i])
@@ -210,13 +202,12 @@ class Block:
 
 @step
 def row_of(array, t):
-    """Row of a tree in an array that may have one row for all."""
     return t if array.shape[0] > 1 else 0
 
 
 @step
 def make_options(settings):
-    """Options of a block; those particular to a tree are set when it begins."""
+    """Options of a block; ``begin_tree`` sets those of each tree."""
     zero = np.int64(0)
     return Options(
         settings[0], settings[1], settings[2], settings[3], settings[4], zero, zero, -np.inf,
@@ -226,7 +217,6 @@ def make_options(settings):
 
 @step
 def begin_tree(block, options, work, t):
-    """Set what is particular to a tree."""
     options.min_split = block.limits[t, 0]
     options.min_leaf = block.limits[t, 1]
     options.tie = block.limits[t, 2]
@@ -237,7 +227,6 @@ def begin_tree(block, options, work, t):
 
 @step
 def sample_of(block, t, weights, packed):
-    """The samples of a tree, with these weights."""
     return Sample(
         block.labels[row_of(block.labels, t)],
         weights,
@@ -249,7 +238,6 @@ def sample_of(block, t, weights, packed):
 
 @step
 def list_candidates(block, work, t):
-    """List the features that a tree may use, in their own order."""
     own = row_of(block.candidates, t)
     for k in range(block.candidates.shape[1]):
         work.candidates[k] = block.candidates[own, k]
@@ -257,7 +245,6 @@ def list_candidates(block, work, t):
 
 @step
 def results(starts, kept, arenas):
-    """The arrays of finished trees, as Python takes them."""
     return (
         starts, kept.threshold, kept.feature, kept.first_child, kept.n_children, kept.missing,
         kept.label, kept.stats, kept.spread, arenas.branches, arenas.term_start,
@@ -268,10 +255,7 @@ def results(starts, kept, arenas):
 def _grow_block(records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows,
                 settings, labels, weights, moments, targets, limits, min_decrease, seeds,
                 candidates, table):  # fmt: skip
-    """Grow ``len(seeds)`` trees; see :class:`Block` for the samples.
-
-    Returns the trees' starts, their nodes and the arenas.
-    """
+    """Grow ``len(seeds)`` trees; returns their starts, nodes and arenas."""
     columns = Columns(
         records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
     )
@@ -313,23 +297,23 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
 
 @array_step
 def no_table(work, arenas, n):
-    """Stands in for keeping category sets and combinations where there are none."""
+    """Replaces ``save_subset`` and ``save_projection`` if there is nothing to store."""
     return np.int64(0)
 
 
 @array_step
 def no_marks(columns, work, arenas, begin, end, f, cut, missing_goes, threshold):
-    """Stands in for marking rows by category or combination where there are none."""
+    """Replaces ``mark_sides`` if there are neither categories nor linear combinations."""
 
 
 @step
 def no_larger(arenas, used, work, options):
-    """Stands in for making room for category sets and combinations where there are none."""
+    """Replaces ``enlarge`` if there is nothing to store."""
     return arenas
 
 
 def _block_kernel(name, find, compiled=array_step, **steps):
-    """The kernel that grows with one way of finding splits, and with other steps replaced."""
+    """A block kernel with one way of finding splits and other steps replaced."""
     searching = inlined(with_step(consider, f"consider_{name}", find_split=find, **steps))
     parting = inlined(with_step(part_node, f"part_node_{name}", **steps))
     splitting = inlined(with_step(split_node, f"split_node_{name}", part_node=parting))
@@ -340,7 +324,7 @@ def _block_kernel(name, find, compiled=array_step, **steps):
 
 
 grow_best = kernel(_grow_block)
-#: The same without categorical features: a third less to compile before the first tree.
+#: Without categorical features: a third less to compile before the first tree.
 grow_best_ordered = _block_kernel(
     "best_ordered", find_best_ordered, save_subset=no_table, save_projection=no_table,
     mark_sides=no_marks, enlarge=no_larger,
@@ -349,5 +333,5 @@ grow_among_best = _block_kernel("among_best", find_among_best)
 grow_random = kernel(
     with_step(_grow_block, "grow_block_random", grow_open=grow_random_open, pack=pack_counters)
 )
-#: Linear combinations are sorted in arrays of their own, so references to arrays are counted.
+#: Linear combinations are sorted in new arrays, so array references must be counted.
 grow_oblique = _block_kernel("oblique", find_oblique, compiled=inlined)

@@ -1,9 +1,8 @@
 """Iterative growing and pruning (Gelfand, Ravishankar and Delp 1991).
 
-The samples are in two halves. The tree is grown with one half, pruned with the other, grown on
-from its leaves with the other, pruned with the first, and so on until its size no longer changes:
-the sequence of pruned trees is nested, so equal size means equal tree. The proof needs that a node
-gets its label once, when it is created, and keeps it.
+The tree is grown on one half of the samples and pruned on the other, then grown on from its leaves
+with the halves exchanged, and so on until its size stays the same: the pruned trees are nested, so
+equal size means equal tree. The proof requires that a node keeps the label of its creation.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from orfeon.utils.jit import kernel, step
 
 @step
 def send_down(nodes, arenas, is_categorical, X, i, labels, weight, error):
-    """Leaf of a row; the labels on its way that are wrong are charged its weight."""
+    """Leaf of a row; adds its weight to the error of the nodes on its path with a wrong label."""
     node = np.int64(0)
     while True:
         if nodes.label[node] != labels[i]:
@@ -54,10 +53,8 @@ def send_down(nodes, arenas, is_categorical, X, i, labels, weight, error):
 @step
 def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_row, leaf_begin,
                 own_stats, n_candidates):  # fmt: skip
-    """List the leaves that the growing half can split; returns how many.
-
-    While growing, a leaf's statistics are those of the growing half; ``own_stats`` keeps its own.
-    """
+    """List the leaves that the growing half can split; returns how many."""
+    # While growing, leaves hold the statistics of the growing half; ``own_stats`` keeps their own.
     group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_nodes, leaf_begin)
     n_open = np.int64(0)
     for node in range(n_nodes):
@@ -86,10 +83,8 @@ def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_r
 
 @step
 def restore_leaves(nodes, n_nodes, own_stats, place):
-    """Give back their own statistics to the leaves that the growing half did not make.
-
-    They were leaves before it grew them on; ``place`` says where pruning left them, if at all.
-    """
+    """Restore the statistics of the old leaves that are leaves again."""
+    # ``place`` is where pruning left each node, -1 if it was dropped.
     for node in range(n_nodes):
         at = place[node]
         if at >= 0 and nodes.n_children[at] == 0:
@@ -113,7 +108,7 @@ def prune_with_half(nodes, n_nodes, arenas, is_categorical, X, labels, weights, 
 @step
 def load_half(nodes, arenas, is_categorical, X, labels, weights, half, growing, regrowing,
               half_weights, leaf_of_row, error):  # fmt: skip
-    """Weights of the growing half, and the leaf of each of its rows when the tree is there."""
+    """Weights of the growing half, and the leaf of each of its rows when regrowing."""
     for i in range(X.shape[0]):
         half_weights[i] = weights[i] if half[i] == growing else 0
         if half_weights[i] > 0 and regrowing:
@@ -122,7 +117,7 @@ def load_half(nodes, arenas, is_categorical, X, labels, weights, half, growing, 
 
 @step
 def undo_growth(nodes, size, own_stats):
-    """Make leaves again of the nodes that were split before the arena was full."""
+    """Make leaves again of the nodes split before the arena was full."""
     for node in range(size):
         if nodes.n_children[node] > 0 and nodes.first_child[node] >= size:
             make_leaf(nodes, node)
@@ -135,10 +130,8 @@ def undo_growth(nodes, size, own_stats):
 def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows,
              settings, labels, weights, moments, targets, limits, min_decrease, seeds, candidates,
              table, X, halves, max_rounds):  # fmt: skip
-    """Grow ``len(seeds)`` trees; ``halves`` (one row a tree) says 1 or 2 for each sample.
-
-    Also returns the number of rounds of each tree; ``max_rounds`` + 1 when it did not converge.
-    """
+    """Grow ``len(seeds)`` trees; ``halves`` (one row per tree) is 1 or 2 for each sample."""
+    # Also returns each tree's number of rounds; ``max_rounds`` + 1 if it did not converge.
     columns = Columns(
         records, ranks, segment, kind, n_values, value_start, values, shift, mask, n_rows
     )
@@ -146,7 +139,7 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
     options = make_options(settings)
     n_trees = seeds.shape[0]
     n_candidates = candidates.shape[1]
-    max_nodes = 4 * n_rows + 8  # what survived one half's pruning, and what the other half adds
+    max_nodes = 4 * n_rows + 8  # nodes left by one half's pruning, plus those the other half adds
     work = make_work(columns, options, n_candidates, table, max_nodes)
     nodes = make_nodes(max_nodes, options.n_stats, False)
     kept = make_nodes(np.int64(1024), options.n_stats, False)

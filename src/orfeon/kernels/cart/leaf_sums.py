@@ -1,7 +1,4 @@
-"""Weights and variances of the nodes of regression trees, from those of their leaves.
-
-Children come after their parents, so one backward pass adds them up.
-"""
+"""Node weights and variances of regression trees from their leaves', in one backward pass."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from orfeon.utils.jit import kernel
 
 @kernel
 def node_weights(tree_start, first_child, n_children, leaf_weight, out):
-    """Weight of each node: the sum of its leaves'."""
     leaf = leaf_weight.shape[0]
     for t in range(tree_start.shape[0] - 2, -1, -1):
         base = tree_start[t]
@@ -28,11 +24,8 @@ def node_weights(tree_start, first_child, n_children, leaf_weight, out):
 
 @kernel
 def node_variances(tree_start, first_child, n_children, mean, weight, leaf_variance, out):
-    """Variance of each node, from the weights and means of all and the variances of the leaves.
-
-    The spread of a node is that of its children plus that between them: all terms are positive, so
-    nothing cancels.
-    """
+    """Variance of each node from its leaves' variances and all weights and means."""
+    # Spread within and between the children: all terms are positive, so nothing cancels.
     leaf = leaf_variance.shape[0]
     for t in range(tree_start.shape[0] - 2, -1, -1):
         base = tree_start[t]

@@ -21,7 +21,6 @@ from orfeon.utils.jit import step
 
 @step
 def value_at(columns, f, row):
-    """Value of an ordered feature, NaN when missing."""
     rank = np.int64(columns.ranks[f * columns.n_rows + row])
     if rank == columns.n_values[f]:
         return np.nan
@@ -30,7 +29,6 @@ def value_at(columns, f, row):
 
 @step
 def project(columns, work, first_term, n_terms, row):
-    """Value of a linear combination at a row."""
     total = 0.0
     for k in range(first_term, first_term + n_terms):
         total += work.term_weight[k] * value_at(columns, work.term_feature[k], row)
@@ -77,11 +75,8 @@ def search_projection(columns, sample, options, work, begin, end, n_terms, best)
 
 @step
 def draw_projection(columns, options, work, n_candidates):
-    """Draw the features and weights of a linear combination; returns its number of terms.
-
-    A categorical feature cannot be added to others: when the first one drawn is categorical, it
-    is searched on its own (-1 is returned), later ones are left out.
-    """
+    """Draw the features and weights of a linear combination; returns its number of terms."""
+    # A categorical feature drawn first is searched alone (returns -1); later ones are left out.
     trial = options.n_combined
     n_terms = 0
     for j in range(min(options.n_combined, n_candidates)):
@@ -104,8 +99,8 @@ def find_oblique(columns, sample, options, work, begin, end, n_candidates):
     best = -np.inf
     best_threshold = 0.0
     tries = 0
-    # Combinations constant in the node do not count, so that a split is found when there is one;
-    # when every feature is constant there is none, hence the cap.
+    # Combinations constant in the node do not count, so that an existing split is found; if every
+    # feature is constant there is none, hence the cap.
     for _ in range(options.max_features + 4 * n_candidates):
         n_terms = draw_projection(columns, options, work, n_candidates)
         if n_terms < 0:

@@ -1,4 +1,4 @@
-"""Parting the rows of a node, and the sorted records of its features, between its children."""
+"""Partitioning the rows and sorted records of a node between its children."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from orfeon.utils.jit import array_step, inlined
 
 @array_step
 def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshold):
-    """Decide for each row of a node whether it goes left, by combination or by category."""
+    """Mark the rows that go left, by linear combination or by category."""
     rows = work.rows
     goes_left = work.goes_left
     missing_left = np.uint8(missing_goes == MISSING_LEFT)
@@ -41,7 +41,7 @@ def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshol
 
 @array_step
 def mark_ranks(ranks, base, cut, beyond, rows, goes_left, begin, end):
-    """Let the rows of ranks up to a cut, and of one beyond it, go left."""
+    """Mark the rows to go left: ranks up to ``cut``, and the rank ``beyond``."""
     for i in range(begin, end):
         row = np.uint64(rows[np.uint64(i)])
         rank = np.int64(ranks[base + row])
@@ -50,7 +50,7 @@ def mark_ranks(ranks, base, cut, beyond, rows, goes_left, begin, end):
 
 @array_step
 def mark_records(segments, first, last, shift, mask, cut, beyond, goes_left):
-    """As ``mark_ranks``, from the sorted records: they are read one after the other."""
+    """Like ``mark_ranks``, from the sorted records, which are read in sequence."""
     for i in range(first, last):
         record = segments[np.uint64(i)]
         rank = np.int64(record >> shift)
@@ -76,7 +76,6 @@ def part_rows(rows, spare, goes_left, begin, end):
 
 @array_step
 def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
-    """Statistics of some rows."""
     for c in range(stats.shape[0]):
         stats[c] = 0
     for i in range(begin, end):
@@ -90,10 +89,8 @@ def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
 
 @inlined
 def part_node(columns, sample, options, work, arenas, nodes, entry, small):
-    """Part the rows of a waiting node, sum the statistics of the left ones; returns the boundary.
-
-    ``work.goes_left`` says of each row where it goes.
-    """
+    """Partition the rows of a waiting node; returns the boundary."""
+    # Fills ``work.goes_left`` by row and ``work.left`` with the statistics of the left side.
     begin = work.frontier[entry, 0]
     end = work.frontier[entry, 1]
     node = work.frontier[entry, 2]
@@ -116,7 +113,7 @@ def part_node(columns, sample, options, work, arenas, nodes, entry, small):
                 work.goes_left, begin, end,
             )  # fmt: skip
     middle = part_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
-    # The smaller side is summed; the other one is what is left of the node.
+    # Sum the smaller side; the other is the node minus it.
     is_left = middle - begin <= end - middle
     sum_rows(
         options.criterion, sample.labels, sample.weights, sample.moments, work.rows,
@@ -147,7 +144,7 @@ def part_both(segments, begin, end, buffer, mask, goes_left):
 
 @array_step
 def part_left(segments, begin, end, mask, goes_left):
-    """The left part alone, when the right child needs no records."""
+    """Keep the left part alone, when the right child needs no records."""
     put = np.uint64(begin)
     for i in range(begin, end):
         record = segments[np.uint64(i)]
@@ -157,7 +154,7 @@ def part_left(segments, begin, end, mask, goes_left):
 
 @array_step
 def part_right(segments, begin, end, mask, goes_left):
-    """The right part alone, filled from the end."""
+    """Keep the right part alone, filled from the end."""
     put = np.uint64(end - 1)
     for i in range(end - 1, begin - 1, -1):
         record = segments[np.uint64(i)]

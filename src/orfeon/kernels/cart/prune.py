@@ -1,8 +1,4 @@
-"""Pruning: which nodes of a grown tree become leaves.
-
-Trees are stored parents first, so a backward pass sums over subtrees and a forward pass reaches
-what is left. All functions take the arrays of one tree.
-"""
+"""Pruning: which nodes of a grown tree become leaves. Parents come before their children."""
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ from orfeon.utils.jit import kernel, step
 
 @step
 def subtree_sums(first_child, n_children, risk, n_nodes, subtree_risk, n_leaves):
-    """Risk and number of the leaves below each node."""
     for node in range(n_nodes - 1, -1, -1):
         if n_children[node] == 0:
             subtree_risk[node] = risk[node]
@@ -30,7 +25,6 @@ def subtree_sums(first_child, n_children, risk, n_nodes, subtree_risk, n_leaves)
 
 @step
 def sift_down(heap, key, i, size):
-    """Restore the order of a heap of nodes after its entry ``i`` grew."""
     item = heap[i]
     while True:
         child = 2 * i + 1
@@ -47,16 +41,15 @@ def sift_down(heap, key, i, size):
 
 @kernel
 def weakest_links(first_child, n_children, risk, n_nodes, node_alpha, alphas, risks, leaves):
-    """The cost-complexity sequence (Breiman et al. 1984, chapter 3).
+    """The cost-complexity sequence (Breiman et al. 1984, chapter 3); returns its length.
 
     ``node_alpha`` receives the alpha at which each node becomes a leaf (+inf for leaves and for
     nodes that vanish with an ancestor). ``alphas``, ``risks`` and ``leaves`` receive the
-    breakpoints, from 0 on, with the risk and the leaves of the smallest tree optimal there;
-    returns their number. Links that are equal but for rounding are cut together.
-
-    Cutting the weakest link can only strengthen its ancestors', so the keys of the heap are lower
-    bounds: a link is computed afresh when it comes up, and goes back if it grew (a lazy heap).
+    breakpoints, from 0 on, with risk and leaves of the smallest tree optimal there. Links equal up
+    to rounding are cut together.
     """
+    # Cutting the weakest link can only strengthen its ancestors', so the keys of the heap are lower
+    # bounds: a link is recomputed when it comes up, and goes back if it grew (a lazy heap).
     subtree_risk = np.empty(n_nodes)
     n_leaves = np.empty(n_nodes, np.int64)
     subtree_sums(first_child, n_children, risk, n_nodes, subtree_risk, n_leaves)
@@ -111,7 +104,6 @@ def weakest_links(first_child, n_children, risk, n_nodes, node_alpha, alphas, ri
 
 @step
 def mark_subtree(first_child, n_children, node, marked, stack):
-    """Mark a node and all below it."""
     stack[0] = node
     depth = 1
     while depth > 0:
@@ -125,11 +117,8 @@ def mark_subtree(first_child, n_children, node, marked, stack):
 
 @kernel
 def reduced_error_cuts(first_child, n_children, error, n_nodes, tolerance, cut, subtree_error):
-    """Reduced-error pruning, bottom up: cut a node whose leaves err no less than itself.
-
-    ``error`` is the weight of the pruning set that each node's label gets wrong. ``cut`` is set for
-    the nodes that become leaves; ``tolerance`` is what equality means for fractional weights.
-    """
+    """Reduced-error pruning, bottom up: cut a node whose leaves err no less than itself."""
+    # ``error``: pruning weight that each node's label gets wrong; within ``tolerance`` is equal.
     for node in range(n_nodes - 1, -1, -1):
         cut[node] = False
         if n_children[node] == 0:
@@ -146,7 +135,7 @@ def reduced_error_cuts(first_child, n_children, error, n_nodes, tolerance, cut, 
 
 @kernel
 def reachable(tree_start, first_child, n_children, cut, keep):
-    """Mark the nodes of each tree that are left when the cut ones become leaves."""
+    """Mark the nodes left when the cut ones become leaves."""
     for t in range(tree_start.shape[0] - 1):
         base = tree_start[t]
         for node in range(tree_start[t + 1] - base):
@@ -162,7 +151,7 @@ def reachable(tree_start, first_child, n_children, cut, keep):
 def errors_on_path(feature, threshold, first_child, n_children, missing, label, is_categorical,
                    branches, projection_start, projection_feature, projection_weight,
                    X, y, weights, error):  # fmt: skip
-    """Add to ``error`` the weight that each node's label gets wrong among the rows through it."""
+    """Add to ``error`` the weight of the rows through each node that its label gets wrong."""
     for i in range(X.shape[0]):
         if weights[i] == 0.0:
             continue

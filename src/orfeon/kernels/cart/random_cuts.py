@@ -1,9 +1,8 @@
 """Random cuts: each candidate feature of a node is cut once, and the best cut is made.
 
-Nothing here needs sorted records. The values of a feature are read row by row, as *keys*:
-integers in the order of the values (:func:`orfeon.data.sorting.spread_keys`). A candidate costs
-one pass over the rows of the node, which lines its keys up, one that finds the extremes and one
-that sums what the cut sends left; the last two take several rows at a time.
+Values are read unsorted, as *keys*: integers in the order of the values
+(:func:`orfeon.data.sorting.spread_keys`). A candidate takes three passes over the node's rows: copy
+the keys, find the extremes, sum the left side; the last two take several rows at a time.
 """
 
 from __future__ import annotations
@@ -33,16 +32,15 @@ from orfeon.kernels.cart.search import (
 from orfeon.kernels.rng import random_below, random_unit
 from orfeon.utils.jit import array_step, inlined, step
 
-#: Small nodes read the values of several candidates at once, up to this many values.
+#: Small nodes read several candidates at once, up to this many values.
 SIDE_BY_SIDE = 256
-#: How a node's statistics are summed: all class weights in one word, weights and moments, or
-#: class by class.
+#: How statistics are summed: all class weights in one word, weights and moments, or by class.
 PACKED, MOMENTS, BY_CLASS = 0, 1, 2
 
 
 @step
 def pack_counters(options, labels, weights, packed):
-    """The weight of each row, in the bits of its class; to be summed while the sums fit."""
+    """Put each row's weight into the bits of its class, for sums that fit in one word."""
     bits = counter_bits(options.n_stats)
     if options.criterion == VARIANCE or bits == 0:
         return
@@ -52,7 +50,7 @@ def pack_counters(options, labels, weights, packed):
 
 @array_step
 def random_categories(random, present, trial, n):
-    """A random proper subset of the ``n`` present categories, in ``trial``."""
+    """Draw a random proper subset of the ``n`` present categories into ``trial``."""
     for i in range(n - 1, 0, -1):
         q = random_below(random, i + 1)
         present[i], present[q] = present[q], present[i]
@@ -64,7 +62,7 @@ def random_categories(random, present, trial, n):
 @array_step
 def count_categories(criterion, ranks, base, labels, weights, moments, rows, begin, end, count,
                      histogram, present):  # fmt: skip
-    """Statistics of each category in the node; returns how many are present, in their order."""
+    """Statistics of each category in the node; returns how many are present, listed in order."""
     n = np.int64(0)
     for i in range(begin, end):
         row = np.int64(rows[i])
@@ -98,11 +96,8 @@ def keep_categories(present, n, trial, n_categories, chosen):
 
 @array_step
 def line_up_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells):
-    """Copy the node's values of some candidates, one after the other.
-
-    The loads do not depend on each other, so that they need not wait for each other: in a small
-    node each of them misses the cache.
-    """
+    """Copy the node's keys of some candidates, one after the other."""
+    # The loads are independent: in a small node each misses the cache, and they overlap.
     n = end - begin
     for q in range(drawn):
         base = np.uint64(candidates[first + q] * n_rows)
@@ -113,7 +108,6 @@ def line_up_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells
 
 @array_step
 def line_up_words(form, packed, labels, weights, moments, rows, begin, end, words, codes):
-    """Copy what the node's rows weigh, in the order of the rows."""
     n = end - begin
     if form == PACKED:
         for i in range(n):
@@ -133,7 +127,7 @@ def line_up_words(form, packed, labels, weights, moments, rows, begin, end, word
 
 @inlined
 def extremes(cells, start, n):
-    """Smallest and largest key, and whether some are missing."""
+    """Smallest and largest known key, and whether any are missing."""
     low = np.int64(MISSING_KEY)
     high = np.int64(-MISSING_KEY)
     for i in range(n):
@@ -151,7 +145,7 @@ def extremes(cells, start, n):
 
 @array_step
 def random_threshold(random, low, high):
-    """A threshold uniform between two values, of which the larger one exceeds it."""
+    """A threshold uniform between two values, always below the larger one."""
     threshold = low + random_unit(random) * (high - low)
     if threshold >= high or not threshold >= low:
         threshold = midpoint(low, high)
@@ -160,7 +154,6 @@ def random_threshold(random, low, high):
 
 @inlined
 def sum_cells(cells, start, words, second, n, cut, missing_left):
-    """Sum of the words of the keys up to a cut."""
     total = np.uint64(0)
     for i in range(n):
         word = words[np.uint64(second + i)]
@@ -174,7 +167,6 @@ def sum_cells(cells, start, words, second, n, cut, missing_left):
 
 @array_step
 def sum_moments(cells, start, words, n, cut, missing_left, left):
-    """Weight and moment of the keys up to a cut; returns the weight."""
     second = words.shape[0] // 2
     left[0] = np.int64(sum_cells(cells, start, words, np.int64(0), n, cut, missing_left))
     left[1] = np.int64(sum_cells(cells, start, words, second, n, cut, missing_left))
@@ -183,7 +175,6 @@ def sum_moments(cells, start, words, n, cut, missing_left, left):
 
 @array_step
 def sum_classes(cells, start, words, codes, n, cut, missing_left, left):
-    """Class weights of the keys up to a cut; returns their sum."""
     for c in range(left.shape[0]):
         left[c] = 0
     weight = np.int64(0)
@@ -198,10 +189,7 @@ def sum_classes(cells, start, words, codes, n, cut, missing_left, left):
 
 @inlined
 def score_packed(criterion, counters, bits, min_leaf, weight, left, total):
-    """Score of a cut from the class weights on its left, in one word; -inf when a side is small.
-
-    Fills ``left``.
-    """
+    """Score of a cut from packed class weights; -inf if a side is too small. Fills ``left``."""
     lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     weight_left = np.int64(0)
     squares_left = 0.0
@@ -216,7 +204,7 @@ def score_packed(criterion, counters, bits, min_leaf, weight, left, total):
     weight_right = weight - weight_left
     score = -np.inf
     if weight_left >= min_leaf and weight_right >= min_leaf:
-        if criterion == GINI_TWO:  # here is that of the second class
+        if criterion == GINI_TWO:  # ``here`` is that of the second class
             excess = float(here) * float(weight) - float(weight_left) * float(total[1])
             score = excess * excess / (float(weight_left) * float(weight_right))
         elif criterion <= GINI:
@@ -228,10 +216,8 @@ def score_packed(criterion, counters, bits, min_leaf, weight, left, total):
 
 @array_step
 def cut_categories(criterion, histogram, present, n, trial, random, left, total, min_leaf):
-    """Score of a random proper subset of the ``n`` present categories, -inf when a side is small.
-
-    Fills ``trial`` and ``left``.
-    """
+    """Score of a random subset of categories, in ``trial``; -inf if a side is too small."""
+    # Fills ``left``.
     if n < 2:
         return -np.inf
     random_categories(random, present, trial, n)
@@ -255,7 +241,7 @@ def cut_categories(criterion, histogram, present, n, trial, random, left, total,
 
 @inlined
 def form_of(criterion, total):
-    """Weight of a node, bits of a class in a word, and how the node's statistics are summed."""
+    """Weight of a node, bits per class in a word, and how its statistics are summed."""
     weight = total[0]
     bits = counter_bits(total.shape[0])
     form = np.int64(MOMENTS)
@@ -269,10 +255,8 @@ def form_of(criterion, total):
 @inlined
 def cut_keys(criterion, form, bits, min_leaf, weight, cells, start, n, words, codes, random, left,
              total):  # fmt: skip
-    """Cut the keys of a feature: (score, threshold, missing goes, whether the feature varies).
-
-    The score is -inf when a side is too small. Fills ``left``.
-    """
+    """Cut one feature: (score, threshold, missing goes, whether the feature varies)."""
+    # The score is -inf if a side is too small. Fills ``left``.
     score = -np.inf
     threshold = np.inf
     goes = np.int64(NONE_MISSING)
@@ -285,7 +269,7 @@ def cut_keys(criterion, form, bits, min_leaf, weight, cells, start, n, words, co
         threshold = random_threshold(random, value_of(low), value_of(high))
         cut = key_of(threshold)
     elif low == high and any_missing:
-        # One known value: the only split left sets the missing apart from it.
+        # One known value: the only split separates the missing values from it.
         varies = True
         goes = np.int64(MISSING_RIGHT)
     if varies:
@@ -308,10 +292,8 @@ def search_cuts(criterion, max_features, min_leaf, n_rows, kinds, n_values, rank
                 labels, weights, moments, targets, rows, spare, cells, words, candidates, total,
                 left, best_left, count, histogram, present, trial, chosen, choice, random, begin,
                 end):  # fmt: skip
-    """The best of one random cut for each of ``max_features`` features: (score, threshold).
-
-    The best cut is left in ``choice`` and its left side in ``best_left``.
-    """
+    """The best of one random cut for each of ``max_features`` features: (score, threshold)."""
+    # Leaves the best cut in ``choice`` and its left side in ``best_left``.
     n = end - begin
     weight, bits, form = form_of(criterion, total)
     line_up_words(form, packed, labels, weights, moments, rows, begin, end, words, spare)
@@ -326,7 +308,7 @@ def search_cuts(criterion, max_features, min_leaf, n_rows, kinds, n_values, rank
     first = np.int64(0)
     one = np.int64(1)
     while first < candidates.shape[0]:
-        # Candidates are drawn in rounds, so that small nodes can line up all their keys at once.
+        # Drawn in rounds, so that small nodes can copy the keys of all candidates at once.
         drawn = min(max(max_features - seen, one), candidates.shape[0] - first)
         for j in range(first, first + drawn):
             next_candidate(candidates, random, j, candidates.shape[0])

@@ -1,8 +1,7 @@
-"""Growing trees of random cuts: the rows of a node are parted, and nothing else.
+"""Growing trees of random cuts, in the order of :mod:`orfeon.kernels.cart.grow`.
 
-The order in which nodes are searched, split and numbered is that of
-:mod:`orfeon.kernels.cart.grow`. Here all is done by one function of arrays, which counts no
-references: most nodes hold a handful of rows, and counting would take as long as cutting.
+One function of arrays does everything without counting references: most nodes hold a handful of
+rows, and counting would take as long as cutting.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from orfeon.utils.jit import array_step, inlined
 
 @array_step
 def save_categories(chosen, n_categories, branches, used):
-    """Keep the chosen category set as a branch table; returns where it starts."""
     start = used[0]
     if start + n_categories > branches.shape[0]:
         used[3] = 1
@@ -32,7 +30,6 @@ def save_categories(chosen, n_categories, branches, used):
 
 @array_step
 def next_entry(max_leaves, frontier_gain, waiting):
-    """The frontier's entry to split next: the last, or the one of greatest gain."""
     entry = waiting - 1
     if max_leaves < NO_LIMIT:
         for k in range(waiting - 1):
@@ -43,7 +40,6 @@ def next_entry(max_leaves, frontier_gain, waiting):
 
 @array_step
 def part_by_key(keys, base, cut, missing_left, rows, spare, begin, end):
-    """Move the rows of keys up to a cut to the front; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)
     beyond = MISSING_KEY if missing_left else cut
@@ -63,7 +59,6 @@ def part_by_key(keys, base, cut, missing_left, rows, spare, begin, end):
 @array_step
 def part_by_category(ranks, base, n_categories, branches, start, missing_left, rows, spare, begin,
                      end):  # fmt: skip
-    """Move the rows of the categories that go left to the front; returns the boundary."""
     put = np.int64(begin)
     aside = np.int64(0)
     for i in range(begin, end):
@@ -87,7 +82,7 @@ def part_by_category(ranks, base, n_categories, branches, start, missing_left, r
 @array_step
 def add_leaves(criterion, node, n_nodes, frontier_left, entry, threshold, feature, first_child,
                n_children, missing, stats):  # fmt: skip
-    """Two new leaves under a node, with their statistics; returns the branch of greater weight."""
+    """Add two leaves with their statistics under a node; returns the heavier branch."""
     first_child[node] = n_nodes
     for child in range(n_nodes, n_nodes + 2):
         threshold[child] = np.inf
@@ -108,7 +103,7 @@ def add_leaves(criterion, node, n_nodes, frontier_left, entry, threshold, featur
 
 @array_step
 def finish_leaf(criterion, node, rows, begin, end, weights, targets, spread):
-    """In regression, the sum of squared deviations from the mean of a node that stays a leaf."""
+    """Sum of squared deviations of a node that stays a leaf, in regression."""
     if criterion != VARIANCE:
         return
     weight = 0.0
@@ -149,7 +144,7 @@ def split_entry(kinds, ranks, n_values, keys, n_rows, weights, targets, criterio
                 min_split, min_leaf, tie, rows, spare, opened, frontier, frontier_threshold,
                 frontier_left, branches, threshold, feature, first_child, n_children,
                 missing, label, stats, spread, entry, n_nodes):  # fmt: skip
-    """Split a waiting node in two; ``opened`` lists which of them may be split again."""
+    """Split a waiting node; ``opened`` lists the children that may be split again."""
     begin = frontier[entry, 0]
     end = frontier[entry, 1]
     node = frontier[entry, 2]
@@ -271,7 +266,6 @@ def grow_cuts(kinds, ranks, n_values, keys, n_rows, labels, weights, packed, mom
 def grow_random_open(
     columns, sample, options, work, arenas, nodes, n_nodes, n_open, n_leaves, n_candidates
 ):
-    """Hand the arrays of the records to :func:`grow_cuts`."""
     return grow_cuts(
         columns.kind, columns.ranks, columns.n_values, columns.values.view(np.int64),
         columns.n_rows, sample.labels, sample.weights, sample.packed, sample.moments,

@@ -1,4 +1,4 @@
-"""Splits chosen at random among the best ones."""
+"""Splits drawn at random from the best ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from orfeon.utils.jit import array_step
 
 @array_step
 def push_candidate(work, n_kept, n_best, score, f, cut, following, missing_goes):
-    """Keep a split if it is among the best ``n_best`` so far; returns how many are kept."""
+    """Keep a split if it is among the ``n_best`` best so far; returns how many are kept."""
     slot = n_kept
     if n_kept == n_best:
         slot = 0
@@ -99,10 +99,7 @@ def collect_cuts(columns, sample, options, work, f, first, last, n_kept):
 
 @array_step
 def find_among_best(columns, sample, options, work, begin, end, n_candidates):
-    """One of the ``n_best`` best splits at random (Dietterich and Kong 1995): (score, threshold).
-
-    Every cut of an ordered feature counts, and the best subset of a categorical one.
-    """
+    """Draw one of the ``n_best`` best splits (Dietterich and Kong 1995): (score, threshold)."""
     choice = work.choice
     choice[0] = NO_SPLIT
     buffer = work.segments.shape[0] - columns.n_rows

@@ -1,4 +1,4 @@
-"""What the growing kernels pass to each other."""
+"""Records that the growing kernels share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from orfeon.kernels.record import record
 
 @record
 class Columns:
-    """A table as the kernels see it; flat arrays, feature after feature."""
+    """A presorted table; flat arrays, feature after feature."""
 
     records: Any
     ranks: Any
@@ -17,7 +17,7 @@ class Columns:
     kind: Any
     n_values: Any
     value_start: Any
-    values: Any  # by rank; where cuts are random, the keys by row
+    values: Any  # by rank; for random cuts, the keys by row
     shift: Any
     mask: Any
     n_rows: int
@@ -25,8 +25,6 @@ class Columns:
 
 @record
 class Sample:
-    """The samples of one tree."""
-
     labels: Any  # uint16 class codes
     weights: Any  # int64, 0 = absent
     packed: Any  # uint64 weight and class in one word, for the packed criteria
@@ -36,11 +34,9 @@ class Sample:
 
 @record
 class Options:
-    """What a tree may look like."""
-
     criterion: int
     n_stats: int
-    uses_segments: int  # whether the search wants the features' records sorted
+    uses_segments: int  # whether the search needs sorted records
     max_depth: int
     max_leaves: int
     min_split: int
@@ -49,13 +45,11 @@ class Options:
     max_features: int
     n_best: int
     n_combined: int
-    tie: int  # weights closer than this count as equal when a node is labelled
+    tie: int  # weights closer than this are tied when a node is labelled
 
 
 @record
 class Nodes:
-    """The tree being grown."""
-
     threshold: Any
     feature: Any
     first_child: Any
@@ -70,11 +64,11 @@ class Nodes:
 class Work:
     """Scratch of one thread, for trees of one table."""
 
-    segments: Any  # the node segments of every sorted feature, and a buffer of records behind
-    rows: Any  # the node segments of the rows
+    segments: Any  # records of every sorted feature, grouped by node, then a buffer
+    rows: Any  # grouped by node
     spare_rows: Any
     goes_left: Any
-    candidates: Any  # features this tree may use, shuffled at every node
+    candidates: Any  # features the tree may use, shuffled at every node
     total: Any
     left: Any
     aside: Any  # statistics of missing values, or of the best left side so far
@@ -82,10 +76,10 @@ class Work:
     histogram: Any  # by category or rank
     present: Any
     key: Any
-    chosen: Any  # the categories of the best subset so far
+    chosen: Any  # categories of the best subset so far
     trial: Any  # those of the subset under trial
     projected: Any  # values of the linear combination, or keys of the features, under trial
-    words: Any  # what the rows of the node weigh
+    words: Any  # weights of the node's rows
     term_feature: Any  # best linear combination so far, then the one under trial
     term_weight: Any
     choice: Any  # feature, cut, next, missing goes left
@@ -96,16 +90,16 @@ class Work:
     frontier: Any  # begin, end, node, depth and choice of the nodes searched
     frontier_gain: Any
     frontier_threshold: Any
-    frontier_left: Any  # statistics of their left sides, where cuts are random
+    frontier_left: Any  # statistics of their left sides, for random cuts
     table: Any  # n log2 n
 
 
 @record
 class Arenas:
-    """Where branch tables and linear combinations of finished searches are kept."""
+    """Storage for branch tables and linear combinations of finished searches."""
 
     branches: Any
     term_start: Any
     term_feature: Any
     term_weight: Any
-    used: Any  # branches, projections, terms; then 1 when something did not fit
+    used: Any  # branches, projections, terms; then 1 if something did not fit

@@ -1,14 +1,12 @@
-"""One pass over the sorted records of a node finds the feature's best threshold.
+"""One pass over the sorted records of a node finds a feature's best threshold.
 
-Every scan starts from ``left``: zeros, or the statistics of the missing values when these go left.
-It evaluates only where the rank changes and where both sides hold ``min_leaf``, and returns the
-best score with the position of the last record of the left side, or -1 when nothing beat ``best``.
+A scan starts from ``left``: zeros, or the statistics of the missing values if these go left. It
+evaluates only where the rank changes and both sides hold ``min_leaf``, and returns the best score
+with the position of the last record on the left, or -1 if nothing beat ``best``. Scores are
+compared by cross-multiplication; the first of those equal up to rounding wins.
 
-A candidate's score is a fraction; it is compared by multiplying with the denominator, and divided
-only when it wins. Scores equal but for rounding are ties, and the first one is kept.
-
-Traps of the compiler that shaped the code: unsigned plus signed integers become floats, and signed
-indices cost a check for wrap-around; hence the many casts.
+Two compiler traps explain the many casts: unsigned plus signed integers become floats, and signed
+indices cost a check for wrap-around.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ from orfeon.utils.jit import array_step
 
 #: A score must exceed the best one by more than the rounding of the comparison.
 _TIED = 1.0 + 1e-15
-#: The same for running sums, which carry the rounding of every step.
+#: The same for running sums, which accumulate rounding.
 _NEARLY_TIED = 1.0 + 1e-12
 
 
@@ -64,12 +62,10 @@ def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_lea
 
 @array_step
 def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
-    """Few classes and small weights: the counters of all classes in one register.
-
-    With L and T the class weights on the left and in the node, and capitals their sums, the score
-    ``sum L^2 / WL + sum (T - L)^2 / WR`` has the numerator
-    ``W sum L^2 + WL (sum T^2 - 2 sum L T)`` over ``WL WR``, whole numbers of less than 63 bits.
-    """
+    """Few classes and small weights: the counters of all classes in one register."""
+    # L, T: class weights on the left and in the node; WL, WR, W: weights of left, right and node.
+    # sum L^2 / WL + sum (T - L)^2 / WR = (W sum L^2 + WL (sum T^2 - 2 sum L T)) / (WL WR),
+    # whose numerator and denominator are integers of less than 63 bits.
     bits = counter_bits(total.shape[0])
     lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     counters = np.uint64(0)
@@ -115,7 +111,7 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
 
 @array_step
 def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, min_leaf, best):
-    """Any number of classes, any weights; as ``scan_gini_few``, in floating point."""
+    """Any number of classes, any weights; like ``scan_gini_few``, in floating point."""
     squares_left = 0.0
     rest = 0.0
     weight_left = np.int64(0)
@@ -145,7 +141,7 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
             crossed = squares_left * whole + on_left * rest
             shares = on_left * float(weight - weight_left)
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
-                # Beside a very light branch the running sums are mostly rounding.
+                # Next to a very light branch the running sums are mostly rounding.
                 score = split_score(np.int64(GINI), left, total)
                 if score > bar:
                     best = score
@@ -158,10 +154,8 @@ def scan_gini(records, begin, end, shift, mask, labels, weights, left, total, mi
 @array_step
 def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total, tabled,
                  table, min_leaf, best):  # fmt: skip
-    """Entropy of any number of classes; with ``tabled`` it looks n log2 n up in ``table``.
-
-    The running sum carries rounding errors, so a split must be better by more than them.
-    """
+    """Entropy of any number of classes; ``tabled`` looks n log2 n up in ``table``."""
+    # The running sum accumulates rounding, so a split must be better by more than that.
     running = 0.0
     weight_left = np.int64(0)
     weight = np.int64(0)
@@ -204,7 +198,7 @@ def scan_entropy(records, begin, end, shift, mask, labels, weights, left, total,
 
 @array_step
 def scan_variance(records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best):
-    """Regression: the largest sum of squared means."""
+    """Regression: the largest sum over both sides of moment^2 / weight."""
     weight_left = left[0]
     sum_left = left[1]
     most = total[0] - min_leaf
@@ -233,8 +227,7 @@ def scan_variance(records, begin, end, shift, mask, moments, weights, left, tota
 @array_step
 def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, moments,
          left, total, table, min_leaf, best):  # fmt: skip
-    """The scan of the criterion."""
-    if criterion == GINI_PAIR:  # class weights are (0, 1), the scan wants (weight, moment)
+    if criterion == GINI_PAIR:  # convert class weights to (weight, moment)
         left[0] += left[1]
         total[0] += total[1]
         best, position = scan_variance(

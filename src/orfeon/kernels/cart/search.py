@@ -1,7 +1,7 @@
-"""Searching the split of one node over its candidate features.
+"""Searching the best split of a node over its candidate features.
 
-Features are visited in random order and only a strictly better split replaces the best so far:
-equally good splits of different features are therefore chosen at random.
+Features are visited in random order and only a strictly better split replaces the best so far, so
+ties between features are broken at random.
 """
 
 from __future__ import annotations
@@ -23,20 +23,19 @@ from orfeon.utils.jit import array_step, inlined, with_step
 
 #: In place of a feature: the node has no split, or it tests a linear combination.
 NO_SPLIT, PROJECTION = -2, -1
-#: Where missing values go: right, left, or none were seen.
+#: Where missing values go; ``NONE_MISSING`` if none were seen.
 MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = 0, 1, 2
 #: In a category set: the category does not occur in the node.
 ABSENT = 2
 
-#: Records of at most this many rows may be sorted by comparing every two of them.
+#: Most rows to sort by comparing all pairs.
 MOST_PAIRS = 128
-#: With few values counting is faster beyond this many rows.
+#: The same for features with few values, where counting is faster beyond.
 _FEW_PAIRS = 32
 
 
 @array_step
 def add_row(criterion, labels, weights, moments, row, stats):
-    """Add one sample to some statistics."""
     if criterion == VARIANCE:
         stats[0] += weights[row]
         stats[1] += moments[row]
@@ -46,11 +45,9 @@ def add_row(criterion, labels, weights, moments, row, stats):
 
 @array_step
 def small_node(max_features, n_candidates):
-    """Up to how many rows the records of a node are sorted when they are searched.
-
-    In larger nodes, and where all features are searched, the sorted records of every feature
-    are parted at every split. Sorting the few that are drawn costs less in small nodes.
-    """
+    """Up to how many rows a node's records are sorted when it is searched."""
+    # In larger nodes, and where all features are searched, every split partitions the sorted
+    # records of every feature. In small nodes, sorting the few features drawn costs less.
     if 3 * max_features > n_candidates:
         return np.int64(0)
     return min(np.int64(MOST_PAIRS), 5 * n_candidates // max_features)
@@ -58,11 +55,8 @@ def small_node(max_features, n_candidates):
 
 @array_step
 def sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer):
-    """Sorted records of the rows of a small node, written to the buffer.
-
-    The place of a record is the number of smaller ones. Counting them takes n comparisons for each
-    of n records, but many at a time, and no branch depends on the outcome.
-    """
+    """Write the sorted records of a small node's rows to the buffer."""
+    # A record's place is the number of smaller ones: n^2 comparisons, vectorised and branchless.
     n = end - begin
     unsorted = np.uint64(buffer - MOST_PAIRS)
     for i in range(n):
@@ -80,7 +74,7 @@ def sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer):
 
 @array_step
 def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer):
-    """Sorted records of the node's rows for a feature of few values, written to the buffer."""
+    """Write the sorted records of the node's rows to the buffer, for a feature of few values."""
     if end - begin <= _FEW_PAIRS:
         sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer)
         return
@@ -104,11 +98,9 @@ def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, co
 @array_step
 def search_sorted(criterion, segments, shift, mask, packed, labels, weights, moments, left, aside,
                   total, table, min_leaf, first, last, missing_rank, best):  # fmt: skip
-    """Best cut of the sorted records ``segments[first:last]``: (score, position, missing goes).
-
-    Takes arrays, not records of them: reading an array out of a record counts a reference, which
-    at every feature of every node costs as much as a short scan.
-    """
+    """Best cut of the sorted records ``segments[first:last]``: (score, position, missing goes)."""
+    # Takes arrays, not records of arrays: reading an array from a record counts a reference, which
+    # at every feature of every node costs as much as a short scan.
     known = last
     for c in range(total.shape[0]):
         left[c] = 0
@@ -121,7 +113,7 @@ def search_sorted(criterion, segments, shift, mask, packed, labels, weights, mom
             add_row(criterion, labels, weights, moments, row, aside)
     position = np.int64(-1)
     goes = np.int64(NONE_MISSING if known == last else MISSING_RIGHT)
-    # First the missing values go right, with the records after them; then left.
+    # First with missing values on the right, where their records are, then on the left.
     for side in range(1 if known == last else 2):
         if side == 1:
             last = known
@@ -159,13 +151,12 @@ def fill_histogram(columns, sample, options, work, f, begin, end):
     for i in range(n):
         work.count[work.present[i]] = 0
         work.key[work.present[i]] = float(work.present[i])
-    sort_by_key(work.present, n, work.key)  # in the order of the codes, not of the rows
+    sort_by_key(work.present, n, work.key)  # by code, not by row
     return n
 
 
 @array_step
 def keep_subset(columns, work, f, n):
-    """Make the subset under trial the best one; mark the categories that do not occur."""
     for code in range(columns.n_values[f] + 1):
         work.chosen[code] = ABSENT
     for i in range(n):
@@ -188,14 +179,14 @@ def search_categories(columns, sample, options, work, f, begin, end, best):
 
 @array_step
 def midpoint(low, high):
-    """A number between two others that the larger one exceeds."""
+    """A number between two others, below the larger one."""
     middle = 0.5 * low + 0.5 * high
     return middle if middle < high else low
 
 
 @array_step
 def cut_between(columns, f, cut, following):
-    """Threshold of a cut between two ranks; +inf when only missing values are beyond it."""
+    """Threshold of a cut between two ranks; +inf if only missing values are beyond it."""
     if following == columns.n_values[f]:
         return np.inf
     start = columns.value_start[f]
@@ -205,7 +196,7 @@ def cut_between(columns, f, cut, following):
 @array_step
 def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, begin, end, count,
                buffer, small):  # fmt: skip
-    """Where the node's sorted records of a feature are, sorting them first if need be."""
+    """Bounds of the node's sorted records of a feature, which are sorted first if necessary."""
     base = np.uint64(f * n_rows)
     if kind != SORTED:
         sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer)
@@ -292,7 +283,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
                 continue
             goes = np.int64(NONE_MISSING)
             plain = np.int64(segments[last - 1] >> shift) < n_values[f]
-            if plain and criterion == GINI_TWO:  # the two most frequent cases, without detours
+            if plain and criterion == GINI_TWO:  # the two most frequent cases, by the shortest path
                 left[0] = left[1] = 0
                 score, position = scan_gini_two(
                     segments, first, last, shift, mask, packed, left, total, min_leaf, best
@@ -325,16 +316,16 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
 
 @array_step
 def no_categories(columns, sample, options, work, f, begin, end, best):
-    """Stands in for the search over categories where there are none."""
+    """Replaces ``search_categories`` if there are no categories."""
     return best, np.int64(0), False
 
 
 @array_step
 def no_subset(columns, work, f, n):
-    """Stands in for keeping a subset of categories where there are none."""
+    """Replaces ``keep_subset`` if there are no categories."""
 
 
-#: The same without categorical features.
+#: ``find_best`` without categorical features.
 find_best_ordered = inlined(
     with_step(
         find_best, "find_best_ordered", search_categories=no_categories, keep_subset=no_subset

@@ -1,9 +1,9 @@
 """Best subset of categories to send left.
 
-For two classes, and for regression, the optimum is a prefix of the categories ordered by the share
-of class 1, or by their mean (Breiman et al. 1984, section 4.2). For more classes every subset is
-tried while at most ``EXHAUSTIVE`` categories are present; beyond that the prefixes of the K
-orderings by the share of each class are tried, a heuristic. A missing value is one more category.
+For two classes and for regression, the optimum is a prefix of the categories ordered by the share
+of class 1, or by mean (Breiman et al. 1984, section 4.2). For more classes every subset of up to
+``EXHAUSTIVE`` present categories is tried; beyond that, as a heuristic, the prefixes of the K
+orders by the share of each class. A missing value is one more category.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import numpy as np
 from orfeon.kernels.cart.criteria import VARIANCE, is_better, split_score
 from orfeon.utils.jit import array_step
 
-#: With more classes than two, up to this many present categories all subsets are tried.
 EXHAUSTIVE = 10
 
 
 @array_step
 def sort_by_key(order, n, key):
-    """Sort ``order[:n]`` by ``key[order]`` ascending, in place (Shell's method: no allocation)."""
+    """Sort ``order[:n]`` by ``key[order]`` in place (Shell sort: no allocation)."""
     gap = 1
     while gap < n // 3:
         gap = 3 * gap + 1
@@ -46,7 +45,7 @@ def _weight_of(criterion, stats):
 
 @array_step
 def _scan_prefixes(criterion, histogram, order, n, left, total, weight, min_leaf, best, chosen):
-    """Best prefix of ``order``; its members are marked in ``chosen`` when it beats ``best``."""
+    """Best prefix of ``order``, marked in ``chosen`` if it beats ``best``."""
     found = -1
     left[:] = 0
     for i in range(n - 1):
@@ -97,10 +96,8 @@ def _try_all(criterion, histogram, present, n, left, total, weight, min_leaf, be
 
 @array_step
 def best_subset(criterion, histogram, present, n, key, left, total, min_leaf, best, chosen):
-    """Best subset of the ``n`` categories in ``present``: (score, whether it beat ``best``).
-
-    ``chosen`` is set for the present categories: 1 goes left.
-    """
+    """Best subset of the ``n`` categories in ``present``: (score, whether it beat ``best``)."""
+    # ``chosen`` is 1 for the categories that go left.
     if n < 2:
         return best, False
     weight = _weight_of(criterion, total)

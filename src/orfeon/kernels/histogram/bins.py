@@ -1,8 +1,4 @@
-"""Cutting the distinct values of a feature into bins, and coding the rows by them.
-
-The codes of eight features share a word: a row's histogram entries of eight features are found
-with one load.
-"""
+"""Binning the values of a feature, and coding the rows by bin."""
 
 from __future__ import annotations
 
@@ -10,20 +6,17 @@ import numpy as np
 
 from orfeon.utils.jit import kernel
 
-#: Features whose codes share a word.
+#: Features whose codes share a word, so that one load finds a row's bins of all of them.
 PER_WORD = 8
-#: Rows that are looked up together.
 _SIDE_BY_SIDE = 64
 
 
 @kernel
 def cut_into_bins(column, max_bins, low, high, counts):
-    """Cut a sorted column of known values into bins of about equally many rows.
-
-    A value that fills a bin by itself has one of its own; the others are cut where a bin has its
-    share of the rows left. Writes the lowest and the highest value of each bin; returns how many
-    there are. ``counts`` is scratch, as long as the column.
-    """
+    """Cut a sorted column of known values into bins with about equally many rows."""
+    # A value frequent enough to fill a bin gets its own; the others share the remaining rows
+    # evenly. Writes the lowest and highest value of each bin; returns the number of bins.
+    # ``counts`` is scratch.
     n_rows = column.shape[0]
     n_values = 0
     begin = 0
@@ -68,11 +61,8 @@ def cut_into_bins(column, max_bins, low, high, counts):
 
 @kernel
 def code_ordered(column, high, n_bins, missing, codes, place):
-    """Write the bin of each row of an ordered feature: the first one whose end is not below it.
-
-    ``codes`` are bytes; row r has its code at ``8 r + place``. Many rows are looked up at a time:
-    the halving is the same for all.
-    """
+    """Write the bin of each row: the first whose highest value is not below it."""
+    # The code of row r is at byte ``8 r + place``. Binary search, in step for many rows at a time.
     n_rows = column.shape[0]
     first = np.zeros(_SIDE_BY_SIDE, np.int64)
     begin = 0
@@ -96,7 +86,6 @@ def code_ordered(column, high, n_bins, missing, codes, place):
 
 @kernel
 def code_categories(column, bin_of_category, missing, codes, place):
-    """Write the bin of each row of a categorical feature."""
     for row in range(column.shape[0]):
         x = column[row]
         codes[PER_WORD * row + place] = bin_of_category[np.int64(x)] if x == x else missing

@@ -1,9 +1,7 @@
 """Growing a regression tree over binned features.
 
-The same algorithm as :mod:`orfeon.kernels.cart.grow`: nodes are searched when they are created and
-wait in a frontier, features are visited in random order, a tie is kept by the first. What differs
-is where a search looks: in the histogram of the node, made from the rows of the smaller of two
-children; that of the larger one is what is left of their parent's.
+The algorithm is that of :mod:`orfeon.kernels.cart.grow`, but the search reads histograms. That of
+the smaller child is built from its rows; that of the larger is the parent's minus it.
 """
 
 from __future__ import annotations
@@ -60,14 +58,12 @@ from orfeon.utils.jit import array_step, inlined, kernel
 
 @array_step
 def gather_values(rows, values, ordered, begin, end, at):
-    """Values of the rows of a node, in their order."""
     for i in range(begin, end):
         ordered[at + np.uint64(i)] = values[at + np.uint64(rows[np.uint64(i)])]
 
 
 @inlined
 def fill_block(bins, search, work, block, begin, end, start):
-    """Make the histograms of eight features from the rows of a node."""
     first = PER_WORD * block
     n_rows = np.uint64(bins.n_rows)
     base = np.uint64(block) * n_rows
@@ -85,7 +81,6 @@ def fill_block(bins, search, work, block, begin, end, start):
 
 @array_step
 def search_block(bins, search, work, block):
-    """Histograms and scores of eight features, of the two nodes under search."""
     if not work.block_used[block]:
         return
     first = PER_WORD * block
@@ -103,7 +98,7 @@ def search_block(bins, search, work, block):
                     job[side, 4] * size + at + np.int64(bins.offset[first + PER_WORD]),
                     job[1 - side, 4] * size + at + np.int64(bins.offset[first]),
                 )  # fmt: skip
-    if job[0, 6]:  # few features are asked for: they are scored when they are
+    if job[0, 6]:  # few features are drawn: score them on demand
         return
     for side in range(2):
         if job[side, 0] >= 0:
@@ -115,7 +110,7 @@ def search_block(bins, search, work, block):
 
 @array_step
 def best_possible(tree, search, work, targets, node):
-    """The score that sets the only two residuals of a node apart; +inf when there are more."""
+    """Score of separating the only two residuals of a node; +inf if there are more."""
     begin = tree.segment[node, 0]
     one = targets[work.rows[begin]]
     other = one
@@ -143,7 +138,6 @@ def best_possible(tree, search, work, targets, node):
 
 @array_step
 def choose(bins, limits, search, work, side, bound):
-    """The best feature of a node under search: (feature, score)."""
     n = work.candidates.shape[0]
     is_lazy = limits.max_features < n
     start = work.job[side, 4] * search.length * (1 + search.is_wide)
@@ -166,7 +160,6 @@ def choose(bins, limits, search, work, side, bound):
 
 @inlined
 def sum_left(bins, search, start, f, goes_left, entry):
-    """Statistics of the bins that go left, written to an entry of the frontier."""
     first = start + np.int64(bins.offset[f])
     entry[LEFT] = 0
     entry[LEFT_MOMENT] = 0
@@ -179,7 +172,7 @@ def sum_left(bins, search, start, f, goes_left, entry):
 
 @inlined
 def threshold_of(bins, f, cut, following):
-    """Between the values on both sides of a cut; +inf when only missing values are beyond it."""
+    """Midpoint of the values on both sides of a cut; +inf if only missing values are beyond it."""
     if bins.is_categorical[f]:
         return 0.0
     if following == bins.n_bins[f]:
@@ -190,7 +183,7 @@ def threshold_of(bins, f, cut, following):
 
 @array_step
 def consider(bins, limits, search, work, tree, targets, side, waiting):
-    """Choose the split of a node under search; it waits in the frontier when it has one."""
+    """Choose the split of a node under search and add the node to the frontier if it has one."""
     node = work.job[side, 0]
     slot = work.job[side, 4]
     start = slot * search.length * (1 + search.is_wide)
@@ -221,7 +214,7 @@ def consider(bins, limits, search, work, tree, targets, side, waiting):
 
 @inlined
 def next_to_split(limits, work, waiting):
-    """The frontier's entry to split next: the last, or the one of greatest gain."""
+    """The entry to split next: the last, or that of greatest gain if leaves are limited."""
     entry = waiting - 1
     if limits.max_leaves < NO_LIMIT:
         for k in range(waiting - 1):
@@ -232,7 +225,6 @@ def next_to_split(limits, work, waiting):
 
 @inlined
 def search_nodes(bins, limits, search, work):
-    """Histograms and scores of the two nodes under search."""
     job = work.job
     for side in range(2):
         if job[side, 5] == FROM_ROWS:
@@ -260,7 +252,6 @@ def search_nodes(bins, limits, search, work):
 
 @inlined
 def grow_open(bins, limits, search, work, tree, targets, n_open):
-    """Grow on from the nodes under search; returns the number of nodes."""
     n_nodes = np.int64(1)
     n_leaves = np.int64(1)
     waiting = np.int64(0)
@@ -294,7 +285,6 @@ def grow_open(bins, limits, search, work, tree, targets, n_open):
 
 @array_step
 def grow(bins, limits, search, work, tree, targets, weights, seed, scales, leaf_of_row):
-    """Grow one tree; returns the number of its nodes."""
     seed_state(work.random, seed)
     n_open = open_root(limits, search, work, tree, targets, weights)
     n_nodes = grow_open(bins, limits, search, work, tree, targets, n_open)
@@ -304,11 +294,9 @@ def grow(bins, limits, search, work, tree, targets, weights, seed, scales, leaf_
 
 @kernel
 def grow_tree(bins, limits, search, work, tree, targets, weights, seed, scales, leaf_of_row):
-    """Grow one tree from the fields of the records; returns the number of its nodes.
-
-    ``scales``: the residual that is zero as an integer, what a unit of residual became, and the
-    power of two that the residuals' range is below.
-    """
+    """Grow one tree from the fields of the records; returns its number of nodes."""
+    # ``scales``: the residual coded as zero, the fixed-point units per unit of residual, and the
+    # exponent of a power of two above the range of the residuals.
     return grow(
         Bins(*bins), Limits(*limits), Search(*search), Work(*work), Tree(*tree), targets, weights,
         seed, scales, leaf_of_row,
@@ -317,7 +305,7 @@ def grow_tree(bins, limits, search, work, tree, targets, weights, seed, scales, 
 
 @array_step
 def help_search(bins, search, work, n_idle):
-    """Do parts of searches until the tree is finished, or nothing was to do for a while."""
+    """Search blocks until the tree is finished, or after ``n_idle`` polls without work."""
     n_blocks = work.block_used.shape[0]
     board = work.board
     idle = 0
@@ -332,5 +320,5 @@ def help_search(bins, search, work, n_idle):
 
 @kernel
 def help_grow(bins, search, work, n_idle):
-    """Help another thread to grow a tree, with scratch of one's own in ``search``."""
+    """Help another thread grow a tree; ``search`` must hold this thread's own scratch."""
     help_search(Bins(*bins), Search(*search), Work(*work), n_idle)

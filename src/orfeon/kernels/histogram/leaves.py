@@ -1,4 +1,4 @@
-"""Residuals as integers before a tree is grown, and its leaves after that."""
+"""Residuals as integers before a tree is grown, and its leaves afterwards."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from orfeon.utils.jit import array_step, inlined, kernel
 
 @kernel
 def fix_values(targets, weights, low, scale, shift, is_wide, values):
-    """Residuals and weights of the rows as integers: one word each, or a weight and a moment.
-
-    Returns the mean of the residuals in words, rounded: what is taken from them in scores.
-    """
+    """Code each row as an integer: one packed word, or a weight and a moment."""
+    # Returns the centre of the scores: the rounded mean of the packed residuals.
     n_rows = targets.shape[0]
     if is_wide:
         for row in range(n_rows):
@@ -37,7 +35,7 @@ def fix_values(targets, weights, low, scale, shift, is_wide, values):
 
 @inlined
 def route_row(bins, tree, row):
-    """The leaf that a row reaches which was not among those the tree was grown from."""
+    """The leaf of a row that the tree was not grown from."""
     node = np.int64(0)
     while tree.n_children[node]:
         f = np.int64(tree.feature[node])
@@ -51,7 +49,7 @@ def route_row(bins, tree, row):
             branch = np.int64(0)
         elif b >= tree.cut[node, 1]:
             branch = np.int64(1)
-        else:  # in a bin that the node has not seen, and which its threshold may part
+        else:  # a bin that is empty in the node: the threshold may fall inside it
             branch = np.int64(bins.X[row, f] > tree.threshold[node])
         node = np.int64(tree.first_child[node]) + branch
     return node
@@ -59,11 +57,9 @@ def route_row(bins, tree, row):
 
 @array_step
 def refine_mean(rows, begin, end, targets, weights, weight, is_wide, mean, spread_bits):
-    """The mean of a leaf from a rough one, as exact as floats are and whatever order rows are in.
-
-    Deviations from the rough mean, below two to the power of ``spread_bits``, are summed as
-    integers: there are more bits for those of one leaf than for those of all rows.
-    """
+    """Refine a rough leaf mean to full float precision, independent of the order of the rows."""
+    # Deviations from the rough mean, below 2**spread_bits, are summed as integers. Within one leaf
+    # they have more bits to spare than over all rows.
     scale = math.ldexp(1.0, min(61 - spread_bits - math.frexp(weight)[1], 1023))
     above = np.int64(0)
     for i in range(begin, end):
@@ -71,14 +67,13 @@ def refine_mean(rows, begin, end, targets, weights, weight, is_wide, mean, sprea
         deviation = (targets[row] - mean) * scale
         if is_wide:
             above += np.int64(np.rint(deviation * float(weights[row])))
-        else:  # a weight of two is a row twice, to the bit
+        else:  # a weight of two equals the row twice, to the bit
             above += weights[row] * np.int64(np.rint(deviation))
     return mean + float(above) / weight / scale
 
 
 @array_step
 def describe(bins, search, work, tree, n_nodes, targets, weights, scales, leaf_of_row):
-    """Means of all nodes, and the leaf of each row."""
     for node in range(n_nodes - 1, -1, -1):
         weight = float(weight_of(search, tree.stats[node, 0]))
         if tree.n_children[node]:
@@ -91,7 +86,7 @@ def describe(bins, search, work, tree, n_nodes, targets, weights, scales, leaf_o
         begin = tree.segment[node, 0]
         end = tree.segment[node, 1]
         mean = (scales[0] * scales[1] + search.centre + moment / weight) / scales[1]
-        if scales[2] < 1024:  # else the difference of two residuals may be no float
+        if scales[2] < 1024:  # otherwise the difference of two residuals may overflow
             mean = refine_mean(
                 work.rows, begin, end, targets, weights, weight, search.is_wide, mean, scales[2]
             )

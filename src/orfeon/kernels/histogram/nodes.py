@@ -1,7 +1,4 @@
-"""The nodes of a tree over binned features: their rows, their tests, their children.
-
-``job`` lists the two nodes under search, mostly the children of the node just split.
-"""
+"""Nodes of a tree over binned features: rows, tests and children."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from orfeon.utils.jit import array_step
 #: Columns of the frontier.
 BEGIN, END, NODE, DEPTH, SLOT, FEATURE, CUT, FOLLOWING, MISSING, LEFT, LEFT_MOMENT = range(11)
 N_COLUMNS = 11
-#: Histograms at the end of the store that only hold what is not kept.
+#: Scratch histograms at the end of the store, for nodes whose histogram is not kept.
 N_SPARE = 2
 #: How the histogram of a node under search is made: not, from its rows, or from its parent's.
 NOT_MADE, FROM_ROWS, FROM_PARENT = 0, 1, 2
@@ -25,8 +22,6 @@ NOT_MADE, FROM_ROWS, FROM_PARENT = 0, 1, 2
 
 @record
 class Limits:
-    """What a tree may look like."""
-
     max_depth: int
     max_leaves: int
     max_features: int
@@ -37,52 +32,49 @@ class Limits:
 
 @record
 class Tree:
-    """The tree being grown."""
-
     threshold: Any
     feature: Any
     first_child: Any
     n_children: Any
     missing: Any
     cut: Any  # int64 (n, 2): last bin on the left, first bin on the right
-    sides: Any  # uint8 (n, 256): whether a bin goes left, where the feature is categorical
-    stats: Any  # int64 (n, 2): word, or weight and moment
-    value: Any  # mean residual
-    segment: Any  # int64 (n, 2): where the rows begin and end
+    sides: Any  # uint8 (n, 256): whether each bin of a categorical feature goes left
+    stats: Any  # int64 (n, 2): packed word, or weight and moment
+    value: Any
+    segment: Any  # int64 (n, 2): begin and end of the rows
 
 
 @record
 class Work:
     """Scratch of one thread."""
 
-    rows: Any  # the node segments of the rows
+    rows: Any  # grouped by node
     spare_rows: Any
-    values: Any  # int64; word, or weight and moment, of each row
-    ordered: Any  # the same in the order of the rows
+    values: Any  # int64; packed word, or weight and moment, of each row
+    ordered: Any  # the values in the order of ``rows``
     goes_left: Any  # uint8 by bin
-    candidates: Any  # int64; features that the tree may use, shuffled at every node
-    is_candidate: Any  # uint8 by feature
-    block_used: Any  # uint8 by word of features: whether one of them is a candidate
+    candidates: Any  # int64; features the tree may use, shuffled at every node
+    is_candidate: Any
+    block_used: Any  # uint8 by word of features: whether any is a candidate
     scores: Any  # float64 (2, n_features), of the two nodes under search
     choice: Any
     random: Any
     frontier: Any
     gain: Any
     threshold: Any
-    slots: Any  # numbers of the free histograms, then how many there are
-    job: Any  # int64 (2, 7): node or -1, begin, end, depth, slot, how its histogram is made
-    board: Any  # words shared with helpers, none where there are no helpers
+    slots: Any  # free histograms, then their number
+    job: Any  # of the two nodes under search: node or -1, begin, end, depth, slot, source, is lazy
+    board: Any  # words shared with helpers; empty without helpers
 
 
 @array_step
 def weight_of(search, word):
-    """Weight in the first word of some statistics."""
     return word if search.is_wide else word >> search.shift
 
 
 @array_step
 def moment_of(search, word, second):
-    """Moment above the centre in some statistics."""
+    """Moment above the centre."""
     if search.is_wide:
         return float(second)
     return float(word & search.mask) - float(word >> search.shift) * search.centre
@@ -90,7 +82,6 @@ def moment_of(search, word, second):
 
 @array_step
 def make_leaf(tree, node, begin, end):
-    """A node that routes to itself."""
     tree.threshold[node] = np.inf
     tree.feature[node] = 0
     tree.first_child[node] = node
@@ -102,7 +93,6 @@ def make_leaf(tree, node, begin, end):
 
 @array_step
 def may_split(tree, limits, search, targets, rows, node, depth):
-    """Whether the limits, and the residuals, leave a node open to splitting."""
     begin = tree.segment[node, 0]
     end = tree.segment[node, 1]
     weight = weight_of(search, tree.stats[node, 0])
@@ -119,7 +109,7 @@ def may_split(tree, limits, search, targets, rows, node, depth):
 
 @array_step
 def take_slot(work, spare):
-    """The number of a free histogram, or else of a spare one."""
+    """A free histogram, or the scratch one number ``spare`` if none is free."""
     last = work.slots.shape[0] - 1
     n = work.slots[last]
     if n == 0:
@@ -130,7 +120,6 @@ def take_slot(work, spare):
 
 @array_step
 def free_slot(work, slot):
-    """Give a histogram back; the spare ones are always free."""
     last = work.slots.shape[0] - 1
     if 0 <= slot < last:
         work.slots[work.slots[last]] = slot
@@ -139,7 +128,7 @@ def free_slot(work, slot):
 
 @array_step
 def mark_bins(bins, tree, node, f, choice, goes_left):
-    """Write for each bin whether it goes left, 2 where that is not decided yet."""
+    """Write whether each bin goes left; ``ABSENT`` if not decided yet."""
     n = bins.n_bins[f]
     if bins.is_categorical[f]:
         for b in range(n + 1):
@@ -152,7 +141,7 @@ def mark_bins(bins, tree, node, f, choice, goes_left):
 
 @array_step
 def part_rows(codes, base, shift, goes_left, rows, spare, begin, end):
-    """Move the rows that go left to the front, in their order; returns the boundary."""
+    """Move the rows that go left to the front, keeping their order; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)
     byte = np.uint64(255)
@@ -170,7 +159,7 @@ def part_rows(codes, base, shift, goes_left, rows, spare, begin, end):
 
 @array_step
 def split_node(bins, search, work, tree, entry, threshold, n_nodes):
-    """Write the test of a waiting node, part its rows and make its two children."""
+    """Write the test of a waiting node, partition its rows and make its two children."""
     node = entry[NODE]
     f = entry[FEATURE]
     for k in range(2):
@@ -205,11 +194,8 @@ def split_node(bins, search, work, tree, entry, threshold, n_nodes):
 
 @array_step
 def open_children(limits, search, work, tree, targets, first, depth, slot):
-    """List which of two children are to be searched, and how their histograms are made.
-
-    Returns how many. The smaller child's histogram is made from its rows, also where only the
-    larger one is open.
-    """
+    """List which children to search and how their histograms are made; returns how many."""
+    # The smaller child's histogram is built from its rows even if only the larger one is open.
     job = work.job
     n_open = 0
     for side in range(2):

@@ -1,12 +1,12 @@
-"""Histograms of a node over binned features, and the best split that one feature's gives.
+"""Histograms of a node over binned features, and the best split of each feature.
 
 A histogram holds the weight and the moment (weight times residual, fixed point) of the node's rows
-in each bin. Where weights are small whole numbers one word holds both, the weight above the moment,
-and adding a row to a bin is one addition; otherwise a second plane of the histogram holds the
-moments. All sums are of integers: exact, and the same whatever the order of the rows.
+in each bin. If weights are small integers, one word holds both, the weight above the moment, and
+adding a row is one addition; otherwise a second plane holds the moments. All sums are integers:
+exact and independent of the order of the rows.
 
-A score is the sum of squared means of the two sides, as for the exact search. For one feature
-only its height is computed, many bins at a time; where the cut is, is looked up for the winner.
+A score is the sum over both sides of moment^2 / weight, as in the exact search. Features compute
+only their best score, many bins at a time; the cut is located for the winner alone.
 """
 
 from __future__ import annotations
@@ -20,21 +20,18 @@ from orfeon.kernels.cart.subset import sort_by_key
 from orfeon.kernels.record import record
 from orfeon.utils.jit import array_step, inlined
 
-#: In place of a score: no cut leaves enough on both sides, or all rows are in one bin.
+#: In place of a score: no cut leaves enough weight on both sides, or all rows are in one bin.
 NO_CUT, CONSTANT = -1.0, -2.0
-#: Scores this close are tied.
 TIED = 1.0 + 1e-15
 
 
 @record
 class Bins:
-    """A binned table as the kernels see it."""
-
-    codes: Any  # uint64; eight features side by side, all rows, then the next eight
+    codes: Any  # uint64; eight features per word, all rows, then the next eight
     offset: Any  # uint64; where each feature's bins begin in a histogram
     n_bins: Any  # int64; the bin of missing values comes after these
     is_categorical: Any
-    low: Any  # lowest and highest value of each bin, placed as in a histogram
+    low: Any  # lowest and highest value of each bin, laid out like a histogram
     high: Any
     X: Any
     n_rows: int
@@ -42,25 +39,22 @@ class Bins:
 
 @record
 class Search:
-    """The node under search, with what is needed to read its histogram."""
-
     histograms: Any  # int64; one after the other
     length: int  # of a plane of a histogram
-    is_wide: int  # whether the moments have a plane of their own
+    is_wide: int  # whether moments have their own plane
     shift: int  # of the weight in a packed word
     mask: int  # of the moment in a packed word
-    centre: float  # taken from the moment of each unit of weight
-    least: float  # weight of a leaf
+    centre: float  # subtracted from the moment per unit of weight
+    least: float  # minimum weight of a leaf
     weight: Any  # float64 (2,), of the two nodes under search
     moment: Any
-    sums: Any  # int64 (2, 256) running sums of weights (or of words), and of moments
-    order: Any  # int64; categories in order
+    sums: Any  # int64 (2, 256) running sums of weights (or packed words), and of moments
+    order: Any
     key: Any
 
 
 @array_step
 def add_rows(codes, base, rows, values, at, begin, end, histograms, to, offset, first):
-    """Add the values of some rows to the histograms of eight features."""
     byte = np.uint64(255)
     start0 = to + offset[first]
     start1 = to + offset[first + 1]
@@ -85,14 +79,13 @@ def add_rows(codes, base, rows, values, at, begin, end, histograms, to, offset, 
 
 @array_step
 def subtract(histograms, first, last, other):
-    """Take the histogram that begins at ``other`` from one that begins at ``first``."""
+    """Subtract the histogram at ``other`` from ``histograms[first:last]``."""
     for i in range(last - first):
         histograms[np.uint64(first + i)] -= histograms[np.uint64(other + i)]
 
 
 @array_step
 def run_sums(histograms, first, n, start, sums):
-    """Running sums of some bins."""
     total = np.int64(start)
     for i in range(n):
         total += histograms[np.uint64(first + i)]
@@ -101,7 +94,7 @@ def run_sums(histograms, first, n, start, sums):
 
 @array_step
 def score_of(weight_left, moment_left, weight, moment):
-    """Score of a cut with something on both sides."""
+    """Score of a cut; both sides need positive weight."""
     weight_right = weight - weight_left
     moment_right = moment - moment_left
     crossed = moment_left * moment_left * weight_right + moment_right * moment_right * weight_left
@@ -110,10 +103,8 @@ def score_of(weight_left, moment_left, weight, moment):
 
 @array_step
 def best_packed(sums, n, shift, mask, centre, weight, moment, least):
-    """Best score after any of the bins, from running sums of packed words.
-
-    Numbers that are not negative compare as their bits do; so many are compared at a time.
-    """
+    """Best score of a cut after any of the bins, from running sums of packed words."""
+    # Comparing by bits vectorises: floats of at least 0 order like their bits, and NO_CUT is below.
     most = weight - least
     top = np.float64(NO_CUT).view(np.int64)
     for i in range(n):
@@ -129,7 +120,7 @@ def best_packed(sums, n, shift, mask, centre, weight, moment, least):
 
 @array_step
 def best_wide(weights, moments, n, weight, moment, least):
-    """The same from running sums of weights and of moments."""
+    """Like ``best_packed``, from running sums of weights and of moments."""
     most = weight - least
     top = np.float64(NO_CUT).view(np.int64)
     for i in range(n):
@@ -144,7 +135,6 @@ def best_wide(weights, moments, n, weight, moment, least):
 
 @array_step
 def best_of_sums(search, side, n):
-    """Best score of the cuts after the first ``n`` running sums."""
     weight = search.weight[side]
     moment = search.moment[side]
     if search.is_wide:
@@ -156,7 +146,7 @@ def best_of_sums(search, side, n):
 
 @array_step
 def first_of_sums(search, side, n, best, above):
-    """The first running sum with the best score, among those whose weight is above some."""
+    """The first running sum that reaches the best score and whose weight exceeds ``above``."""
     weight = search.weight[side]
     for i in range(n):
         total = search.sums[0, i]
@@ -174,14 +164,13 @@ def first_of_sums(search, side, n, best, above):
 
 @array_step
 def bin_weight(search, at):
-    """Weight of the rows in a bin."""
     word = search.histograms[at]
     return float(word if search.is_wide else word >> search.shift)
 
 
 @array_step
 def run_over_values(search, first, n, missing_left):
-    """Running sums over the bins of an ordered feature; missing values first or not at all."""
+    """Running sums over the bins of an ordered feature, from missing values on or without them."""
     for plane in range(1 + search.is_wide):
         at = first + plane * search.length
         start = search.histograms[at + n] if missing_left else np.int64(0)
@@ -190,11 +179,8 @@ def run_over_values(search, first, n, missing_left):
 
 @array_step
 def run_over_categories(search, first, n):
-    """Running sums over the categories in order of their mean; returns how many are present.
-
-    Missing values are one more category. The sides that this order can be cut into include the
-    best of all (Breiman et al. 1984).
-    """
+    """Running sums over the categories by mean; returns how many are present."""
+    # Missing values are a category. The prefixes include the best subset (Breiman et al. 1984).
     present = 0
     for b in range(n + 1):
         here = bin_weight(search, first + b)
@@ -217,7 +203,7 @@ def run_over_categories(search, first, n):
 
 @inlined
 def is_constant(search, side, first, n):
-    """Whether all rows of the node are in one bin, that of missing values included."""
+    """Whether all rows of the node are in one bin, counting missing values as a bin."""
     for b in range(n + 1):
         here = bin_weight(search, first + b)
         if here > 0:
@@ -227,7 +213,6 @@ def is_constant(search, side, first, n):
 
 @array_step
 def best_score(bins, search, side, start, f):
-    """Best score that a feature offers a node whose histogram begins at ``start``."""
     first = start + np.int64(bins.offset[f])
     n = bins.n_bins[f]
     if is_constant(search, side, first, n):
@@ -244,11 +229,9 @@ def best_score(bins, search, side, start, f):
 
 @array_step
 def locate(bins, search, side, start, f, best, sides, choice):
-    """Find the split of a feature that has the best score.
-
-    Writes to ``choice`` the feature, the last bin on the left, the first bin on the right and
-    where missing values go; for a categorical feature, to ``sides`` where each bin goes.
-    """
+    """Find the split that reaches the best score of a feature."""
+    # ``choice``: feature, last bin on the left, first on the right, where missing values go. For a
+    # categorical feature ``sides`` receives the side of each bin.
     first = start + np.int64(bins.offset[f])
     n = bins.n_bins[f]
     missing = bin_weight(search, first + n)

@@ -1,9 +1,8 @@
-"""Words that several threads read and write, and how they share out a piece of work.
+"""Atomic words shared by threads, and how threads share the search of a node.
 
-One thread grows a tree; others help it with the searches, eight features at a time. The first
-publishes a piece of work by writing a new round, whose parts every thread claims one by one with
-an atomic addition. It never waits for a part that nobody has claimed: where the helpers are late,
-or do not run at all, it does everything itself.
+One thread grows a tree; helpers search blocks of eight features. The growing thread publishes work
+by writing a new round, and every thread claims its parts with an atomic addition. It never waits
+for an unclaimed part: if helpers are late or absent, it does everything itself.
 """
 
 from __future__ import annotations
@@ -15,36 +14,31 @@ from numba.extending import intrinsic
 
 from orfeon.utils.jit import array_step
 
-#: Places on the board, each on a cache line of its own: the round and its next part, the number of
-#: parts done, and whether the tree is finished.
+#: Places on the board, each on its own cache line: round and next part, parts done, tree finished.
 TICKET, DONE, CLOSED = 0, 16, 32
 _BOARD_SIZE = 48
-#: Bits of a ticket that count parts; those above are the round.
+#: Low bits of a ticket count parts; the bits above are the round.
 _PART_BITS = 20
 
 
 def make_board(n_helpers):
-    """A board on which there is nothing to do yet; an empty one where nobody helps."""
     board = np.zeros(_BOARD_SIZE if n_helpers else 0, np.int64)
     if n_helpers:
         board[TICKET] = 1 << (_PART_BITS - 1)  # more than there are parts: all are taken
     return board
 
 
-if config.DISABLE_JIT:  # one thread only
+if config.DISABLE_JIT:  # single-threaded
 
     def atomic_add(board, at, n):
-        """Add to a word; returns what it was."""
         before = board[at]
         board[at] += n
         return before
 
     def atomic_load(board, at):
-        """Read a word."""
         return board[at]
 
     def atomic_store(board, at, value):
-        """Write a word."""
         board[at] = value
 
 else:
@@ -55,7 +49,7 @@ else:
 
     @intrinsic
     def atomic_add(typingctx, board, at, n):
-        """Add to a word; returns what it was."""
+        """Add to a word and return its old value."""
 
         def generate(context, builder, signature, args):
             place = _word(context, builder, signature, args)
@@ -65,7 +59,6 @@ else:
 
     @intrinsic
     def atomic_load(typingctx, board, at):
-        """Read a word."""
 
         def generate(context, builder, signature, args):
             place = _word(context, builder, signature, args)
@@ -75,7 +68,6 @@ else:
 
     @intrinsic
     def atomic_store(typingctx, board, at, value):
-        """Write a word."""
 
         def generate(context, builder, signature, args):
             place = _word(context, builder, signature, args)
@@ -87,7 +79,7 @@ else:
 
 @array_step
 def publish(board):
-    """Begin a round of work: what it consists of has been written before."""
+    """Begin a round; its description must have been written before."""
     atomic_store(board, DONE, np.int64(0))
     following = (atomic_load(board, TICKET) >> _PART_BITS) + 1
     atomic_store(board, TICKET, following << _PART_BITS)
@@ -95,7 +87,7 @@ def publish(board):
 
 @array_step
 def claim(board, n_parts):
-    """The next part of the round, which is then the caller's to do; -1 when all are taken."""
+    """Claim the next part of the round; -1 when all are taken."""
     mask = (np.int64(1) << _PART_BITS) - 1
     if (atomic_load(board, TICKET) & mask) >= n_parts:
         return np.int64(-1)

@@ -1,9 +1,8 @@
-"""Reduce-error with backfitting, 64 samples to a word.
+"""Reduce-error ordering with backfitting, 64 samples per word.
 
-A member that is exchanged moves the lead of the true class by two votes at most, so only samples
-that are that near to a change count. What becomes of one of them depends on the class that the
-member taken out votes for there and on the one that comes in: these tables are made once for each
-state of the ensemble, and a candidate is then weighed by a few words.
+An exchange of members moves the lead of the true class by at most two votes, so only samples that
+close to a change matter. Their outcome depends on the classes voted by the member taken out and the
+one put in; these tables are built once per state of the ensemble.
 """
 
 from __future__ import annotations
@@ -16,17 +15,14 @@ from orfeon.utils.jit import array_step, kernel, step
 
 #: How far an exchange moves the lead of the true class.
 _REACH = 2
-#: Words that one vector instruction takes; rows are as long as whole numbers of these.
+#: Words per vector instruction; rows are padded to multiples of it.
 _VECTOR = 4
 
 
 @array_step
 def _lead(score, y, out, into, i):
-    """Votes by which the true class wins sample i once one vote is gone and another there.
-
-    It wins when this is not negative: a lower class must be beaten, a higher one equalled, and
-    there must be a vote.
-    """
+    """Lead of the true class on sample i after one vote is removed and another added."""
+    # A lead of 0 wins: it must beat lower classes and equal higher ones, and there must be a vote.
     own = score[i, y] - (out == y) + (into == y)
     most = 1
     for c in range(score.shape[1]):
@@ -38,11 +34,9 @@ def _lead(score, y, out, into, i):
 
 @array_step
 def _prepare(votes, y, score, near, after, codes):
-    """Samples near a change, their outcome for each exchange, and the members' votes there.
-
-    ``after[d, c]`` are the samples that are won when class d goes and class c comes, where the
-    last code is no vote. Returns the words that they take, and how many are won in any case.
-    """
+    """List the samples near a change, their outcome for each exchange and the members' votes."""
+    # ``after[d, c]``: samples won when class d leaves and class c enters; the last code is no vote.
+    # Returns the number of words and the number of samples won in any case.
     n_members, n = votes.shape
     n_codes = after.shape[1]
     n_near, n_won = 0, 0
@@ -71,7 +65,7 @@ def _prepare(votes, y, score, near, after, codes):
 
 @array_step
 def _exchange(codes, after, t, n_words, masks):
-    """Near samples that are won when member t goes and a class comes, for each class."""
+    """Near samples won when member t leaves and class c enters, for each class c."""
     n_codes = after.shape[1]
     for c in range(n_codes):
         for w in range(n_words):
@@ -83,7 +77,7 @@ def _exchange(codes, after, t, n_words, masks):
 
 @array_step
 def _fill_up(masks, n_used):
-    """Words with nothing in them up to a whole number of vectors: what is left over is slow."""
+    """Pad with zero words to a whole number of vectors, because the remainder loop is slow."""
     n_padded = -(-n_used // _VECTOR) * _VECTOR
     masks[n_used:n_padded] = 0
     return n_padded
@@ -91,7 +85,7 @@ def _fill_up(masks, n_used):
 
 @array_step
 def _best(codes, masks, n_used, left, n_left):
-    """The member with which most near samples are won, the first of them; and how many."""
+    """The first member that wins most near samples, and how many."""
     best, most = -1, np.uint64(0)
     for at in range(n_left):
         k = left[at]
@@ -105,7 +99,6 @@ def _best(codes, masks, n_used, left, n_left):
 
 @array_step
 def _move(votes, score, t, by):
-    """Give or take a member's votes."""
     for i in range(votes.shape[1]):
         if votes[t, i] >= 0:
             score[i, votes[t, i]] += by
@@ -113,7 +106,6 @@ def _move(votes, score, t, by):
 
 @array_step
 def _list(used, left):
-    """The members that are not used, by index."""
     n_left = 0
     for k in range(len(used)):
         if not used[k]:
@@ -124,13 +116,10 @@ def _list(used, left):
 
 @kernel
 def backfit_counts(votes, y, n_classes, max_passes, chosen, errors, subsets):
-    """Order members; row u of ``subsets`` is the set of u + 1 members, ``errors[u]`` its errors.
-
-    All samples and all votes count the same. Members are looked at in turn until none of them has
-    been exchanged since it was looked at last.
-    """
+    """Order members; row u of ``subsets`` is the set of u + 1 members, ``errors[u]`` its errors."""
+    # Members are reconsidered in turn until none has been exchanged for a whole round.
     n_members, n = votes.shape
-    # Silence is a code of its own, but only where some member does not vote.
+    # An abstention has its own code, but only if some member abstains.
     n_codes = n_classes + (votes.min() < 0)
     all_words = (n + 63) // 64
     score = np.zeros((n, n_classes), np.int32)
@@ -177,7 +166,6 @@ def backfit_counts(votes, y, n_classes, max_passes, chosen, errors, subsets):
 
 @step
 def _decide_anew(score, decided, i):
-    """The class of most votes, none when there is no vote."""
     best, winner = 0.0, -1
     for c in range(score.shape[1]):
         if score[i, c] > best:
@@ -187,7 +175,6 @@ def _decide_anew(score, decided, i):
 
 @step
 def _take_out(votes, t, weight, score, decided):
-    """Take a member's votes back."""
     for i in range(votes.shape[1]):
         vote = votes[t, i]
         if vote >= 0:
@@ -198,7 +185,6 @@ def _take_out(votes, t, weight, score, decided):
 
 @step
 def _put_in(votes, t, weight, score, decided):
-    """Add a member's votes."""
     for i in range(votes.shape[1]):
         if votes[t, i] >= 0:
             add_vote(score, decided, i, votes[t, i], weight)
@@ -206,7 +192,7 @@ def _put_in(votes, t, weight, score, decided):
 
 @kernel
 def backfit_weighted(votes, y, weights, vote_weights, score, max_passes, chosen, errors, subsets):
-    """The same when samples or votes weigh differently, candidate by candidate."""
+    """Like ``backfit_counts`` for unequal sample or vote weights, one candidate at a time."""
     n_members, n = votes.shape
     decided = np.full(n, -1, np.int32)
     used = np.zeros(n_members, np.bool_)

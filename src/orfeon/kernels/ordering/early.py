@@ -1,10 +1,9 @@
-"""How likely the votes still to come are to change a decision.
+"""How likely the remaining votes are to change a decision.
 
-Given the votes so far, and before any vote every share of the classes equally likely, the votes
-of a pair of classes are a Pólya urn. Of ``pair`` votes in the end, ``seen`` are known, ``own`` of
-them for one of the two. That one has at most ``low`` - 1 in the end with the probability that,
-of ``seen`` + 1 things drawn from ``pair`` + 1 without replacement, more than ``own`` are among
-the first ``low``: a hypergeometric tail.
+With a uniform prior over the class shares, the votes for a pair of classes follow a Pólya urn. Let
+the pair end with ``pair`` votes, of which ``seen`` are known, ``own`` of them for one class. It
+ends with at most ``low`` - 1 votes with the probability that, of ``seen`` + 1 items drawn from
+``pair`` + 1 without replacement, more than ``own`` are in the first ``low`` (hypergeometric).
 """
 
 from __future__ import annotations
@@ -13,16 +12,14 @@ import numpy as np
 
 from orfeon.utils.jit import kernel, step
 
-#: Terms of a tail below this share of its sum are left out.
+#: Tail terms below this share of the sum are dropped.
 _NEGLIGIBLE = 1e-17
 
 
 @step
 def upper_tail(log_factorial, population, marked, drawn, count, enough):
-    """Probability of more than ``count`` marked ones among those drawn without replacement.
-
-    It is added up until it is more than ``enough``.
-    """
+    """Probability of more than ``count`` marked items among those drawn without replacement."""
+    # Summation stops above ``enough``.
     x = count + 1
     unmarked = population - marked
     if x > marked or x > drawn:
@@ -48,14 +45,11 @@ def upper_tail(log_factorial, population, marked, drawn, count, enough):
 
 @kernel
 def votes_needed(log_factorial, n_members, losing, doubt, needed):
-    """Votes that keep a class of two from losing, but for a probability of at most ``doubt``.
-
-    ``needed[t]`` of the first t votes are enough. The class loses with less than ``losing`` votes
-    of all. One more vote asked for needs one more at most, so each entry starts from the one
-    before.
-    """
+    """Votes ``needed[t]`` of the first t that keep one of two classes from losing."""
+    # Up to a probability of ``doubt``; the class loses with fewer than ``losing`` votes in total.
+    # The need grows by at most one per vote, so each entry starts from the one before.
     count = 0
-    needed[0] = 1  # nobody decides on no votes
+    needed[0] = 1  # no decision without votes
     for queried in range(1, n_members + 1):
         while upper_tail(log_factorial, n_members + 1, losing, queried + 1, count, doubt) > doubt:
             count += 1
@@ -64,12 +58,10 @@ def votes_needed(log_factorial, n_members, losing, doubt, needed):
 
 @step
 def doubt_of_pair(log_factorial, pair, own, other, wins_ties, enough):
-    """Bound of the probability that a class with ``own`` votes ends behind one with ``other``.
-
-    At most ``pair`` votes are for the two in the end. The probability grows with their number,
-    that number being odd where ties are won and even where they are lost, except for a lead of
-    one that does not win ties: it is then below one half.
-    """
+    """Bound on the probability that a class with ``own`` votes ends behind one with ``other``."""
+    # The two get at most ``pair`` votes in the end. The probability grows with their number, taken
+    # odd if the first class wins ties and even if not. The exception is a lead of one that does not
+    # win ties: its probability is below one half.
     if wins_ties:
         pair -= 1 - pair % 2
         losing = (pair + 1) // 2
@@ -83,11 +75,8 @@ def doubt_of_pair(log_factorial, pair, own, other, wins_ties, enough):
 
 @kernel
 def leaders_hold(log_factorial, counts, n_members, n_queried, doubt, leader, holds):
-    """Class of most votes of each row, and whether it stays so but for ``doubt`` at most.
-
-    The probabilities that each of the others overtakes it are added up: never too small. At least
-    one vote is still to come.
-    """
+    """Leading class of each row, and whether it keeps its lead up to a probability of ``doubt``."""
+    # Bounds it by the sum over the other classes. At least one vote must remain.
     for i in range(counts.shape[0]):
         first = 0
         for c in range(1, counts.shape[1]):

@@ -1,8 +1,8 @@
-"""Greedy orders: members chosen one after the other, each to help those chosen before.
+"""Greedy orders: members chosen one by one, each to complement those chosen before.
 
-Votes are class codes of shape (n_members, n_samples), -1 for none; weights of samples are whole
-numbers, so that their sums are exact; ties go to the member of lowest index, and in a vote to the
-lowest class. While votes are only added, a decision can change to nothing but the class added.
+Votes are class codes of shape (n_members, n_samples), -1 for none. Sample weights are integers, so
+their sums are exact. Ties go to the member of lowest index, and within a vote to the lowest class.
+While votes are only added, a decision can change only to the class just added.
 """
 
 from __future__ import annotations
@@ -14,10 +14,7 @@ from orfeon.utils.jit import kernel, step
 
 @step
 def add_vote(score, decided, i, vote, weight):
-    """Add a vote to sample i; the decision changes when the class added is now ahead.
-
-    A vote of no weight is no vote.
-    """
+    """Add a vote to sample i and update its decision; a vote of weight 0 is ignored."""
     if weight <= 0.0:
         return
     score[i, vote] += weight
@@ -32,7 +29,6 @@ def add_vote(score, decided, i, vote, weight):
 
 @step
 def _would_win(score, decided, i, vote, weight):
-    """The decision on sample i with one more vote."""
     old = decided[i]
     if vote < 0 or vote == old or weight <= 0.0:
         return old
@@ -46,7 +42,7 @@ def _would_win(score, decided, i, vote, weight):
 
 @kernel
 def vote_curve(votes, order, y, weights, vote_weights, score, errors):
-    """Weight of the samples that the first 1, 2, ... members of an order decide wrongly."""
+    """Weighted errors of the first 1, 2, ... members of an order."""
     n = votes.shape[1]
     decided = np.full(n, -1, np.int32)
     wrong = weights.sum()
@@ -67,7 +63,7 @@ def vote_curve(votes, order, y, weights, vote_weights, score, errors):
 
 @step
 def _contested(score, decided, weights, y, largest, listed):
-    """Samples that one more vote may decide; the weight of the others that are wrong."""
+    """List the samples one more vote may change; returns how many, and the errors elsewhere."""
     n_listed, wrong = 0, 0
     for i in range(len(y)):
         old = decided[i]
@@ -87,7 +83,6 @@ def _contested(score, decided, weights, y, largest, listed):
 
 @step
 def best_addition(votes, y, weights, vote_weights, score, decided, used, largest, listed):
-    """The unused member with which the vote errs least, and the weight of its errors."""
     n_listed, base = _contested(score, decided, weights, y, largest, listed)
     best, least = -1, np.int64(0)
     for k in range(len(used)):
@@ -107,7 +102,7 @@ def best_addition(votes, y, weights, vote_weights, score, decided, used, largest
 
 @kernel
 def reduce_error(votes, y, weights, vote_weights, score, order, errors):
-    """Each member in turn is the one that lets the vote of all chosen err least."""
+    """Choose in turn the member that minimises the errors of the vote of all chosen."""
     n_members, n = votes.shape
     decided = np.full(n, -1, np.int32)
     used = np.zeros(n_members, np.bool_)
@@ -125,10 +120,7 @@ def reduce_error(votes, y, weights, vote_weights, score, order, errors):
 
 @kernel
 def complementarity(votes, y, weights, vote_weights, score, order, gains):
-    """Each member in turn is right on most of the samples that those chosen decide wrongly.
-
-    As long as none is chosen these are all samples.
-    """
+    """Choose in turn the member right on most samples the chosen ones get wrong (first: all)."""
     n_members, n = votes.shape
     decided = np.full(n, -1, np.int32)
     used = np.zeros(n_members, np.bool_)
@@ -158,11 +150,9 @@ def complementarity(votes, y, weights, vote_weights, score, order, gains):
 
 @kernel
 def margin_distance(gram, product, totals, sizes, scale, pull, order, chosen_values):
-    """Each member in turn brings the sum S of the chosen c_t nearest to the objective point.
-
-    The squared distance grows by ``scale * (2 S.c_k + |c_k|^2) - pull * sum(c_k)``, up to a factor.
-    ``product`` is S.c_k: whole numbers where they fit, so that equal distances are ties.
-    """
+    """Choose in turn the member that brings the sum S of the chosen c_t nearest to the target."""
+    # The squared distance grows by scale * (2 S.c_k + |c_k|^2) - pull * sum(c_k), up to a factor.
+    # ``product`` is S.c_k, in integers where they fit, so that equal distances are ties.
     n_members = len(totals)
     used = np.zeros(n_members, np.bool_)
     for u in range(n_members):
@@ -181,7 +171,7 @@ def margin_distance(gram, product, totals, sizes, scale, pull, order, chosen_val
 
 @kernel
 def weigh_signs(signs, weights, sign, sums):
-    """Weight of the samples on which each member has this sign; ``signs`` has a row a sample."""
+    """Weight of the samples where each member has this sign; ``signs`` has one row per sample."""
     sums[:] = 0.0
     for i in range(len(weights)):
         w = weights[i]
@@ -191,10 +181,8 @@ def weigh_signs(signs, weights, sign, sums):
 
 @kernel
 def squared_errors(answers, vote_weights, sums, counts, y, weights, before, errors, helped):
-    """Squared error of the mean with each further member, and the weight of samples it helps.
-
-    ``said`` has a row a sample, NaN where a member says nothing: the loss then stays ``before``.
-    """
+    """Squared error of the mean with each further member, and the weight of samples it improves."""
+    # ``answers`` has one row per sample, NaN where a member abstains and the loss stays the same.
     errors[:] = 0.0
     helped[:] = 0.0
     for i in range(len(y)):
@@ -202,7 +190,7 @@ def squared_errors(answers, vote_weights, sums, counts, y, weights, before, erro
         for k in range(answers.shape[1]):
             more = vote_weights[k]
             off = (sums[i] + more * answers[i, k]) / (counts[i] + more) - y[i]
-            loss = before[i] if np.isnan(off) else off * off  # 0 / 0 is no answer either
+            loss = before[i] if np.isnan(off) else off * off  # 0 / 0 also means no answer
             errors[k] += w * loss
-            # What rounding alone may have lowered is not lower.
+            # A decrease within rounding does not count.
             helped[k] += w if before[i] - loss > 1e-12 * before[i] else 0.0

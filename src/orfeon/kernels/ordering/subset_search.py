@@ -1,19 +1,18 @@
-"""Every subset of the members of an ensemble, 64 samples to a word.
+"""Search over every subset of the members of an ensemble, 64 samples per word.
 
-The true class wins a contest against another class by its lead: the votes for it less those for the
-other. A row of words holds the leads of 64 samples, each word one bit of each: bit i of word j is
-set when sample i leads by at least j. A member that enters moves the bits of the samples where
-it votes for the true class one word up, and of those where it votes for the opponent one word down:
+In a contest with another class, the lead of the true class is its votes minus the other's. A row of
+words holds the leads of 64 samples: bit i of word j is set if sample i leads by at least j. A
+member that enters moves a sample's bits one word up where it votes for the true class, and one word
+down where it votes for the opponent:
 
     new[j] = old[j - 1] where it gains, old[j + 1] where it loses, old[j] elsewhere
            = (old[j - 1] & gains) | (old[j] & ~loses) | old[j + 1]
 
-for the words are nested: who leads by j + 1 leads by j. With r members still to be decided only the
-words -r to r matter, and in the end word 0, so that a subset costs three such steps and one count
-of bits per contest, on average over all subsets.
+because a lead of j + 1 is also a lead of j. With r members undecided only words -r to r matter, and
+at the end only word 0, so a subset costs on average three such steps and one bit count per contest.
 
-Members are bits of a number, the subset. Those of the lowest bits are unfolded all at once, in
-loops over subsets that the compiler turns into vector instructions; the others one after the other.
+A subset is a number with one bit per member. Members of the lowest bits are unfolded all at once,
+in loops over subsets that the compiler vectorises; the others enter one by one.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ import numpy as np
 from orfeon.kernels.bits import count_ones
 from orfeon.utils.jit import array_step, kernel
 
-#: Indices that cannot be negative: checks for that would keep loops from being vectorised.
+#: Indices that cannot be negative: checks for that would prevent vectorisation.
 _at = np.uint64
 
 
 @array_step
 def _enter(leads, gains, keeps, reach, entered):
-    """Leads after a member has entered, in words -reach to reach of ``entered``; also in place."""
+    """Write the leads after a member enters to words -reach to reach; also works in place."""
     centre = leads.shape[1] // 2
     for q in range(leads.shape[0]):
         gain, keep = gains[q], keeps[q]
@@ -42,11 +41,9 @@ def _enter(leads, gains, keeps, reach, entered):
 
 @array_step
 def _unfold(leads, q, n_low, gains, keeps, rows, right):
-    """Strike from ``right[s]`` who loses contest q, for each subset s of the lowest members.
-
-    Row j of ``rows`` holds word j - n_low of each subset; each member doubles the subsets, and
-    leaves two rows fewer to care for.
-    """
+    """Clear in ``right[s]`` the samples that lose contest q, for each subset s of low members."""
+    # Row j of ``rows`` holds word j - n_low of each subset. Each member doubles the subsets and
+    # leaves two rows fewer to update.
     n_subsets = right.shape[0]
     centre = leads.shape[1] // 2
     for j in range(2 * n_low + 1):
@@ -61,7 +58,7 @@ def _unfold(leads, q, n_low, gains, keeps, rows, right):
             for s in range(half):
                 a, b, c = rows[_at(less + s)], rows[_at(same + s)], rows[_at(more + s)]
                 rows[_at(new + s)] = (a & gain) | (b & keep) | c
-    # The last member is done apart: its row need not be written.
+    # The last member is separate: its row need not be written.
     gain, keep = gains[n_low - 1, q], keeps[n_low - 1, q]
     half = n_subsets >> 1
     same = n_low * n_subsets
@@ -74,7 +71,6 @@ def _unfold(leads, q, n_low, gains, keeps, rows, right):
 
 @array_step
 def _weigh(leads, n_low, gains, keeps, words, planes, mask, shift, rows, right, weight):
-    """Weight of the samples that each subset of the lowest members gets right."""
     n_subsets = right.shape[0]
     for s in range(n_subsets):
         weight[s] = 0
@@ -91,7 +87,7 @@ def _weigh(leads, n_low, gains, keeps, words, planes, mask, shift, rows, right, 
 
 @array_step
 def _keep_best(weight, sizes, n_high, code, best, n_best, best_code):
-    """Note the subsets that are the best of their size so far; of equals the last."""
+    """Record the best subset of each size so far; the last of equals is kept."""
     for s in range(weight.shape[0]):
         size = n_high + sizes[s]
         found = np.int64(weight[s])
@@ -105,7 +101,6 @@ def _keep_best(weight, sizes, n_high, code, best, n_best, best_code):
 
 @array_step
 def _lowest_bit(number):
-    """Place of the lowest bit that is set."""
     place = 0
     while not (number >> place) & 1:
         place += 1
@@ -114,7 +109,6 @@ def _lowest_bit(number):
 
 @array_step
 def _enter_all(part, n_part, start, gains, keeps, leads):
-    """Leads after the members of ``part`` have entered, and how many they are."""
     for q in range(start.shape[0]):
         for j in range(start.shape[1]):
             leads[q, j] = start[q, j]
@@ -133,7 +127,7 @@ def search_part(
     """Try the ``2**n_part`` subsets whose numbers begin with the bits of ``part``."""
     n_mid = n_part - n_low
     n_subsets = 1 << n_low
-    # Leads after each of the middle members entered last, and, at the end, before any of them did.
+    # Entry i: leads after middle member i entered last; the last entry: before any entered.
     leads = np.empty((n_mid + 1, start.shape[0], start.shape[1]), np.uint64)
     n_in = _enter_all(part, n_part, start, gains, keeps, leads[n_mid])
     rows = np.empty((2 * n_low + 1) * n_subsets, np.uint64)

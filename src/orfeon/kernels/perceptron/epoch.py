@@ -1,11 +1,10 @@
-"""The p-delta rule: passes over the samples that move the perceptrons, all at once or one by one.
+"""The p-delta rule: batch and incremental passes that train parallel perceptrons.
 
-Inputs are extended (the last is -1, so that the last weight is a threshold) and row-major. A
-parallel perceptron is a matrix, a row of weights for each perceptron; its output is the sum of
-their signs, cut at +-rho and divided by it. Zero counts as positive.
+Inputs are row-major, with a last column of -1 so that the last weight is a threshold. A parallel
+perceptron is a matrix with one row of weights per perceptron. Its output is the sum of their signs,
+clipped at +-rho and divided by rho; zero counts as positive.
 
-What one sample asks of one perceptron is a number times its inputs, see ``_query``. It is the whole
-rule; the rest of this file adds such terms up.
+A sample moves a perceptron by a factor times its inputs; ``_query`` computes that factor.
 """
 
 from __future__ import annotations
@@ -14,28 +13,26 @@ import numpy as np
 
 from orfeon.utils.jit import inlined, kernel
 
-#: How the learning rate goes on: it falls with the root of the epoch, follows the error, or stays.
+#: Learning rate schedules: decrease with the root of the epoch, follow the error, or stay constant.
 FALLING, FOLLOWING, CONSTANT = 0, 1, 2
-#: Places of the state that a run hands on: margin, learning rate, shares of the weight that were
-#: wrong in the last epoch and in the one before it (negative when there was none), epochs done.
+#: Layout of the training state: margin, learning rate, weighted error rate of the last epoch and of
+#: the one before it (negative if none), epochs done.
 MARGIN, RATE, ERROR, ERROR_BEFORE, EPOCHS = 0, 1, 2, 3, 4
-#: Stands in for a total weight of nothing.
+#: Replaces a total weight of zero.
 TINY = 1e-300
-#: Shares of the weight that differ by less are the same, but for rounding.
+#: Error rates closer than this differ only by rounding.
 SLACK = 1e-12
-#: The most by which a step makes a weight vector longer or shorter, as a share of its length.
+#: Largest relative change of a weight vector's length in one step.
 LONGEST_STRETCH = 0.5
-#: Change of the margin, in learning rates, where no perceptron is within it, and where one is.
+#: Change of the margin, in learning rates, when no perceptron is within it, and when one is.
 WIDEN, NARROW = 0.25, -0.75
 
 
 @inlined
 def _activate(inputs, row, weights, activations):
-    """Weighted sum of a row's inputs, for each perceptron.
-
-    In four sums side by side, which is quick, and the same on all machines: training is chaotic,
-    so that a last bit decides what is learnt.
-    """
+    """Weighted sum of a row's inputs, for each perceptron."""
+    # Four explicit partial sums are fast and give the same bits on every machine; training is
+    # chaotic, so the last bit decides what is learnt.
     n_inputs = weights.shape[1]
     n_fours = n_inputs - n_inputs % 4
     for h in range(weights.shape[0]):
@@ -52,7 +49,6 @@ def _activate(inputs, row, weights, activations):
 
 @inlined
 def _output(activations, rho):
-    """Sum of the signs, cut at +-rho and divided by it."""
     total = 0.0
     for h in range(activations.shape[0]):
         total += 1.0 if activations[h] >= 0 else -1.0
@@ -61,11 +57,11 @@ def _output(activations, rho):
 
 @inlined
 def _query(activation, is_high, is_low, margin, margin_weight, pushes_wrong):
-    """What a sample asks of a perceptron: the factor of its inputs, its energy, if it is within.
+    """Return the factor of the inputs, the energy, and whether the activation is within the margin.
 
-    An output that is too high wants the perceptrons that say +1 to come down, one that is too low
-    those that say -1 to come up. Activations within the margin are to leave zero where the output
-    is right; in Auer's rule also where it is wrong but the perceptron is not to blame.
+    If the output is too high, perceptrons at +1 are pushed down; if too low, those at -1 are pushed
+    up. Activations within the margin are pushed away from zero where the output is right; in Auer's
+    rule also where it is wrong but the perceptron is not to blame.
     """
     says_high = activation >= 0
     size = abs(activation)
@@ -84,10 +80,7 @@ def _visit(
     inputs, row, target, weights, activations, pulls, margin, margin_weight, tolerance, rho,
     pushes_wrong,
 ):  # fmt: skip
-    """What a sample asks of all perceptrons: its pulls, its energy, what it asks of the margin.
-
-    The last number is 1 where the output is further from the target than the tolerance.
-    """
+    """Fill ``pulls`` for one sample; return its energy, its change of the margin, 1 if wrong."""
     _activate(inputs, row, weights, activations)
     output = _output(activations, rho)
     is_high, is_low = output > target + tolerance, output < target - tolerance
@@ -114,11 +107,8 @@ def batch_pass(
     inputs, targets, sample_weights, weights, margin, margin_weight, tolerance, rho,
     pushes_wrong, update,
 ):  # fmt: skip
-    """Add up over all samples what each asks of the perceptrons.
-
-    ``update`` of shape (n_perceptrons, n_inputs) is overwritten. Returns the energy but for the
-    norms, what is asked of the margin, and the weight of the samples that are wrong.
-    """
+    """Sum the updates of all samples into ``update`` of shape (n_perceptrons, n_inputs)."""
+    # Returns the energy without the norms, the change of the margin, the weight of wrong samples.
     n_perceptrons = weights.shape[0]
     activations, pulls = np.empty(n_perceptrons), np.empty(n_perceptrons)
     update[:] = 0.0
@@ -153,7 +143,7 @@ def _next_rate(initial_rate, schedule, epoch, rate, error, last_error):
 
 @inlined
 def _norm_energy(weights):
-    """What the energy has of the norms: a quarter of the sum of (norm^2 - 1)^2."""
+    """The norm term of the energy: a quarter of the sum of (norm^2 - 1)^2."""
     energy = 0.0
     for h in range(weights.shape[0]):
         square = 0.0
@@ -165,7 +155,7 @@ def _norm_energy(weights):
 
 @inlined
 def _move(weights, update, rate):
-    """Take a step, and make all weight vectors of length 1; one of length 0 stays."""
+    """Take a step and normalise all weight vectors except those of length 0."""
     for h in range(weights.shape[0]):
         square = 0.0
         for d in range(weights.shape[1]):
@@ -182,12 +172,9 @@ def batch_epochs(
     inputs, targets, sample_weights, weights, state, initial_rate, schedule, tunes_margin,
     margin_weight, tolerance, rho, pushes_wrong, stops, energies, errors,
 ):  # fmt: skip
-    """Some epochs of the batch rule: as many as there are places in ``energies`` and ``errors``.
-
-    These are filled with the energy and the weight of the wrong samples before each epoch's step;
-    ``weights`` and ``state`` are brought up to date. Returns how many epochs ran: with ``stops``, a
-    run ends, without a step, where nothing is wrong.
-    """
+    """Run one batch epoch per entry of ``energies`` and ``errors``; returns how many ran."""
+    # These receive the energy and the weight of the wrong samples before each step. With ``stops``,
+    # training ends, without a step, once nothing is wrong.
     update = np.empty_like(weights)
     total = max(sample_weights.sum(), TINY)
     for k in range(energies.shape[0]):
@@ -214,12 +201,10 @@ def incremental_epoch(
     inputs, targets, sample_weights, order, weights, state, initial_rate, schedule, tunes_margin,
     margin_weight, tolerance, rho, pushes_wrong,
 ):  # fmt: skip
-    """One epoch of the incremental rule: a step after each sample, in the given order.
-
-    Steps also draw the weight vectors to length 1. Returns the energy of the samples, each as it
-    had its turn, with that of the norms at the end, and the weight of those that were wrong then.
-    The rate of an epoch follows from the errors of the two before.
-    """
+    """One epoch of the incremental rule: a step after each sample, in the given order."""
+    # Steps also pull the weight vectors towards length 1. Returns the energy of the samples, each
+    # at its turn, plus the final norm term, and the weight of the samples wrong at their turn. The
+    # learning rate follows from the errors of the two epochs before.
     state[EPOCHS] += 1
     rate = _next_rate(
         initial_rate, schedule, state[EPOCHS], state[RATE], state[ERROR], state[ERROR_BEFORE]
@@ -241,13 +226,13 @@ def incremental_epoch(
             square = 0.0
             for d in range(weights.shape[1]):
                 square += weights[h, d] * weights[h, d]
-            # As in the formula, but where such a step would lead away from length 1.
+            # Clipped, because a longer step would lead away from length 1.
             shrink = min(max(length * (square - 1.0), -LONGEST_STRETCH), LONGEST_STRETCH)
             for d in range(weights.shape[1]):
                 weights[h, d] += -shrink * weights[h, d] + length * pulls[h] * inputs[i, d]
         if tunes_margin:
             state[MARGIN] = max(0.0, state[MARGIN] + length * widening)
-    error = 0.0  # in the order of the samples: the same errors are the same sum
+    error = 0.0  # summed in sample order, so that equal errors give equal sums
     for i in range(inputs.shape[0]):
         error += sample_weights[i] * is_wrong[i]
     state[ERROR] = error / max(sample_weights.sum(), TINY)
@@ -256,7 +241,6 @@ def incremental_epoch(
 
 @kernel
 def activate(inputs, weights, activations):
-    """Activations of shape (n_rows, n_perceptrons), each row by itself alone."""
     its = np.empty(weights.shape[0])
     for i in range(inputs.shape[0]):
         _activate(inputs, i, weights, its)

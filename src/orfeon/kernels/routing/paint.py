@@ -1,9 +1,8 @@
 """Painting the votes of axis-parallel trees on a grid of points, leaf by leaf.
 
-A leaf of a tree over two ordered features is a rectangle, which holds a rectangle of the grid's
-points: all of them have the leaf's vote. Four corners of a difference array stand for the whole
-rectangle, so a leaf costs the same whatever its size, and a subtree without points costs nothing.
-Sums along both axes then give the votes at every point, as routing the points one by one would.
+A leaf of a tree over two ordered features covers a rectangle of points. Four corners of a
+difference array represent it, so a leaf costs the same at any size and a subtree without points
+costs nothing. Cumulative sums along both axes then give the votes.
 """
 
 from __future__ import annotations
@@ -27,11 +26,9 @@ def first_above(coordinates, first, last, threshold):
 
 @array_step
 def paint_tree(thresholds, links, root, label, vote, x, y, stack, corners):
-    """Add one tree's vote to the corners of its leaves' rectangles.
-
-    ``stack`` holds subtrees to be painted yet, as (node, x from, x to, y from, y to). Each split
-    that puts one there leaves fewer columns or fewer rows, so it has as many entries as both.
-    """
+    """Add one tree's vote to the corners of its leaves' rectangles."""
+    # ``stack`` holds subtrees still to paint, as (node, x from, x to, y from, y to). Each split
+    # that pushes one leaves fewer columns or rows, so columns + rows entries are enough.
     n_classes = corners.shape[0]
     stack[0, 0] = 0
     stack[0, 1] = 0
@@ -88,13 +85,9 @@ def paint_tree(thresholds, links, root, label, vote, x, y, stack, corners):
 
 @kernel
 def paint_votes(thresholds, links, tree_start, label, votes, x, y, corners):
-    """Add the votes of trees to ``corners`` (classes, rows + 1, columns + 1).
-
-    ``thresholds`` and ``links`` are the nodes as in
-    :func:`orfeon.kernels.routing.route.route_block`, of ordered tests on features 0 and 1. ``x``
-    and ``y`` are the coordinates of the columns and rows, ascending. Classes beyond the planes of
-    ``corners`` are not painted.
-    """
+    """Add the votes of trees to ``corners`` (classes, rows + 1, columns + 1)."""
+    # Nodes are as in ``route_block``, with ordered tests on features 0 and 1. ``x`` and ``y`` are
+    # the ascending coordinates of columns and rows. Classes beyond ``corners`` are skipped.
     stack = np.empty((x.shape[0] + y.shape[0], 5), np.int64)
     for t in range(tree_start.shape[0] - 1):
         paint_tree(thresholds, links, tree_start[t], label, votes[t], x, y, stack, corners)

@@ -1,8 +1,8 @@
 """Routing samples down the trees of a forest.
 
 A node is (threshold, feature, first child). A leaf is its own first child with threshold +inf and
-feature 0, so the step ``node = child + (x > threshold)`` keeps it where it is and the inner loop
-needs no test for leaves. Several rows travel at once: their loads do not wait for each other.
+feature 0: the step ``node = child + (x > threshold)`` stays there, and the inner loop needs no test
+for leaves. Several rows travel at once, so that their loads overlap.
 
 The test at a node is one of:
 
@@ -10,7 +10,7 @@ The test at a node is one of:
 * categorical feature: the branch is ``branches[threshold + code]``;
 * feature ``-1 - p``: projection ``p``, a linear combination of features, ``<= threshold``.
 
-A missing value goes to branch ``missing``; the value ``ALL_BRANCHES`` sends it down all of them,
+A missing value goes to branch ``missing``, or, if that is ``ALL_BRANCHES``, down all of them,
 weighted by their share of the training samples (C4.5).
 """
 
@@ -23,7 +23,7 @@ from orfeon.utils.jit import array_step, kernel, step
 #: A missing value goes down every branch.
 ALL_BRANCHES = 65_535
 
-#: Rows that go down a tree before the next tree's turn: a large tree is fetched once for many.
+#: Rows per tree before the next tree's turn: a large tree is fetched once for many rows.
 ROWS_AT_ONCE = 16_384
 
 _ROOT_STACK = 64
@@ -31,13 +31,10 @@ _ROOT_STACK = 64
 
 @array_step
 def route_block(thresholds, links, root, x, d, first, last, leaves):
-    """Leaf of each row from ``first`` to ``last`` in one tree, ordered tests, nothing missing.
-
-    ``thresholds`` and ``links`` are the node records seen as float64 and uint64 words: word 2n is
-    the threshold, word 2n + 1 is ``child << 32 | feature``. ``x`` holds the rows one after the
-    other. ``leaves`` starts at ``first``. Twelve rows travel at once: that many loads are in
-    flight while the slowest of them reaches its leaf.
-    """
+    """Leaf of each row from ``first`` to ``last`` in one tree; ordered tests, no missing values."""
+    # ``thresholds`` and ``links`` view the nodes as float64 and uint64 words: word 2n is the
+    # threshold, word 2n + 1 is ``child << 32 | feature``. ``x`` holds the rows one after the other;
+    # ``leaves`` starts at ``first``. Twelve rows travel at once, to keep as many loads in flight.
     two = np.uint64(2)
     one = np.uint64(1)
     high = np.uint64(32)
@@ -129,7 +126,7 @@ def route_block(thresholds, links, root, x, d, first, last, leaves):
 
 @kernel
 def apply_ordered(thresholds, links, tree_start, X, leaves):
-    """Leaf of each row in each tree (rows, trees), ordered tests, nothing missing."""
+    """Leaf of each row in each tree (rows, trees); ordered tests, no missing values."""
     n_rows = X.shape[0]
     x = X.ravel()
     d = np.uint64(X.shape[1])
@@ -144,11 +141,8 @@ def apply_ordered(thresholds, links, tree_start, X, leaves):
 
 @array_step
 def add_supports(leaves, n, root, value, pure_label, out, first):
-    """Add what the leaves that ``n`` rows reach in one tree say of them.
-
-    That is their class shares, or their value where ``pure_label`` is empty (regression). In
-    unpruned forests nearly every leaf is pure: one class gets everything.
-    """
+    """Add the class shares of the leaves reached in one tree; values if ``pure_label`` is empty."""
+    # In unpruned forests nearly every leaf is pure: one class gets everything.
     if pure_label.shape[0] == 0:
         for i in range(n):
             out[first + i, 0] += value[root + np.uint64(leaves[i]), 0]
@@ -169,10 +163,8 @@ def add_supports(leaves, n, root, value, pure_label, out, first):
 
 @kernel
 def sum_supports_ordered(thresholds, links, tree_start, X, value, pure_label, out):
-    """Add up what the leaves reached say; as ``apply_ordered`` and ``sum_supports``.
-
-    Rows go through in large blocks, tree after tree, so that a tree stays in the cache.
-    """
+    """``apply_ordered`` and ``sum_supports`` in one pass."""
+    # Rows go in large blocks, tree by tree, so that a tree stays in the cache.
     n_rows = X.shape[0]
     x = X.ravel()
     d = np.uint64(X.shape[1])
@@ -187,7 +179,7 @@ def sum_supports_ordered(thresholds, links, tree_start, X, value, pure_label, ou
 
 @kernel
 def count_votes_ordered(thresholds, links, tree_start, X, label, out):
-    """Count the labels of the leaves reached; as ``apply_ordered`` and ``count_votes``."""
+    """``apply_ordered`` and ``count_votes`` in one pass."""
     n_rows = X.shape[0]
     x = X.ravel()
     d = np.uint64(X.shape[1])
@@ -204,7 +196,7 @@ def count_votes_ordered(thresholds, links, tree_start, X, label, out):
 
 @kernel
 def weigh_votes_ordered(thresholds, links, tree_start, X, label, weights, out):
-    """Add the weights of the trees to the labels of the leaves reached; as ``apply_ordered``."""
+    """Like ``count_votes_ordered``, with one weight per tree."""
     n_rows = X.shape[0]
     x = X.ravel()
     d = np.uint64(X.shape[1])
@@ -222,7 +214,7 @@ def weigh_votes_ordered(thresholds, links, tree_start, X, label, weights, out):
 @step
 def branch_of(node, x, row, feature, threshold, missing, is_categorical, branches,
               projection_start, projection_feature, projection_weight):  # fmt: skip
-    """The branch that a row takes at an inner node, ``ALL_BRANCHES`` when all of them."""
+    """The branch a row takes at an inner node; ``ALL_BRANCHES`` for all of them."""
     j = feature[node]
     if j < 0:
         p = -1 - j
@@ -244,7 +236,7 @@ def branch_of(node, x, row, feature, threshold, missing, is_categorical, branche
 def apply_general(feature, threshold, first_child, missing, is_categorical, branches,
                   projection_start, projection_feature, projection_weight,
                   tree_start, X, leaves):  # fmt: skip
-    """Leaf of each row in each tree, any test; no row may go down several branches."""
+    """Leaf of each row in each tree, for any test; no row may go down several branches."""
     for t in range(tree_start.shape[0] - 1):
         base = tree_start[t]
         for i in range(X.shape[0]):
@@ -263,11 +255,8 @@ def supports_fractional(feature, threshold, first_child, n_children, missing, no
                         is_categorical, branches,
                         projection_start, projection_feature, projection_weight,
                         tree, tree_start, X, supports):  # fmt: skip
-    """Class supports of each row in one tree when missing values go down every branch.
-
-    ``value`` holds normalised supports per node; the reached leaves' are added with the weight of
-    the branches that lead to them.
-    """
+    """Class supports of each row in one tree when missing values go down every branch."""
+    # ``value`` holds normalised supports; those of the leaves are weighted by the branches taken.
     base = tree_start[tree]
     stack = np.empty(_ROOT_STACK, np.int64)
     share = np.empty(_ROOT_STACK)
@@ -311,7 +300,7 @@ def supports_fractional(feature, threshold, first_child, n_children, missing, no
 
 @kernel
 def sum_supports(leaves, tree_start, value, pure_label, out):
-    """Add up what the leaves reached (trees, rows) say, tree after tree."""
+    """Add the supports of the leaves reached (trees, rows), tree by tree."""
     for t in range(leaves.shape[0]):
         root = np.uint64(tree_start[t])
         add_supports(leaves[t], leaves.shape[1], root, value, pure_label, out, np.int64(0))
@@ -319,7 +308,6 @@ def sum_supports(leaves, tree_start, value, pure_label, out):
 
 @kernel
 def count_votes(leaves, tree_start, label, out):
-    """Count the labels of the leaves reached, over all trees."""
     for i in range(leaves.shape[0]):
         for t in range(leaves.shape[1]):
             out[i, label[tree_start[t] + np.int64(leaves[i, t])]] += 1
@@ -328,7 +316,7 @@ def count_votes(leaves, tree_start, label, out):
 @kernel
 def check_nodes(tree_start, feature, threshold, first_child, n_children, missing, label,
                 n_classes, n_categories, n_projections, branches):  # fmt: skip
-    """0 when the arrays describe trees, otherwise 1 + the first offending node."""
+    """0 if the arrays describe valid trees, otherwise 1 + the first offending node."""
     for t in range(tree_start.shape[0] - 1):
         base = tree_start[t]
         n_nodes = tree_start[t + 1] - base
