@@ -49,7 +49,14 @@ _FOLDS = tuple(f"fold_{number}" for number in range(1, 6))
 
 
 class Standing(NamedTuple):
-    """On how many data sets an order and a share stand out."""
+    """On how many data sets an order and a share stand out.
+
+    Examples
+    --------
+    >>> from orfeon.workbench.reproduction import Standing
+    >>> Standing("orientation", "keep=20%", best=5, best_published=4, below=17, below_published=18)
+    Standing(method='orientation', config='keep=20%', best=5, best_published=4, below=17, ...)
+    """
 
     method: str
     config: str
@@ -62,7 +69,29 @@ class Standing(NamedTuple):
 def ordering_standings(comparisons: Sequence[Comparison]) -> list[Standing]:
     """Count the data sets on which each order and share is best, and on which it beats bagging.
 
-    All of those that are tied for the best count. None for bagging itself, or without it.
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        The cells of some data sets, the same cells for each.
+
+    Returns
+    -------
+    list of Standing
+        In the order of the cells. ``best`` counts the data sets on which no other cell has a
+        smaller error (tied ones all count), ``below`` those on which the error is smaller than
+        that of the whole of bagging; None for bagging itself, or if it is not among the cells.
+
+    Examples
+    --------
+    >>> from orfeon.workbench import Comparison
+    >>> from orfeon.workbench.reproduction import PublishedCell, ordering_standings
+    >>> def cell(method, keep, value, ours):
+    ...     config = {"keep": keep}
+    ...     published = PublishedCell("martinez-5.8", "wine", method, config, value, None, 100)
+    ...     return Comparison(published, ours, 1.0, 100)
+    >>> ordering_standings([cell("bagging", "100%", 6.5, 6.2), cell("orientation", "20%", 5, 6.3)])
+    [Standing(method='bagging', config='keep=100%', best=1, best_published=0, below=None, ...),
+     Standing(method='orientation', config='keep=20%', best=0, best_published=1, below=0, ...)]
     """
     ours = _by_dataset(comparisons, lambda comparison: round(comparison.mean, 1))
     published = _by_dataset(comparisons, lambda comparison: comparison.published.value)
@@ -99,7 +128,29 @@ def _n_below(datasets: Sequence[Mapping[_Place, float]], place: _Place) -> int |
 
 
 def ordering_conclusions(comparisons: Sequence[Comparison]) -> str:
-    """The standings of all orders and shares as text, ours beside the published."""
+    """The standings of all orders and shares as text, ours beside the published.
+
+    Parameters
+    ----------
+    comparisons : sequence of Comparison
+        The cells of some data sets, the same cells for each.
+
+    Returns
+    -------
+    str
+        A line for each order and share, below a title and a header.
+
+    Examples
+    --------
+    >>> from orfeon.workbench import Comparison
+    >>> from orfeon.workbench.reproduction import PublishedCell, ordering_conclusions
+    >>> config = {"keep": "20%"}
+    >>> cell = PublishedCell("martinez-5.8", "wine", "orientation", config, 5.0, None, 100)
+    >>> print(ordering_conclusions([Comparison(cell, 4.9, 1.0, 100)]))
+    Number of data sets, of 1, where a cell is the best (ties included) and below bagging:
+    method       config    best  published  below  published
+    orientation  keep=20%     1          1      -          -
+    """
     n_datasets = len({comparison.published.dataset for comparison in comparisons})
     header = ["method", "config", "best", "published", "below", "published"]
     lines = [
@@ -116,7 +167,36 @@ def ordering_conclusions(comparisons: Sequence[Comparison]) -> str:
 
 
 def mean_differences(found: Reproduction) -> str:
-    """Mean absolute difference of each method from the published figures, over the data sets."""
+    """Mean absolute difference of each method from the published figures, over the data sets.
+
+    Parameters
+    ----------
+    found : Reproduction
+        Our results.
+
+    Returns
+    -------
+    str
+        A line for each method, with a column for each measure, below a title and a header.
+
+    Examples
+    --------
+    >>> from orfeon.workbench import Reproduction
+    >>> from orfeon.workbench.reproduction import FoldOutcome, Record, mean_differences
+    >>> from orfeon.workbench.reproduction import published_cells
+    >>> cell = published_cells("cantador-6.3.1")[1]
+    >>> print(cell, cell.value)
+    ionosphere pp g 76.9
+    >>> fold = FoldOutcome(3, 5, 8, 8, n_train=99)
+    >>> records = [
+    ...     Record(cell.table, cell.dataset, cell.method, {}, 1, k, fold, 0.1)
+    ...     for k in range(10)
+    ... ]
+    >>> print(mean_differences(Reproduction((cell,), tuple(records))))
+    Mean absolute difference from the published figures on 1 of 7 data sets, in points:
+    method     g
+    pp      0.56
+    """
     comparisons = found.comparisons
     differences: dict[str, dict[str, list[float]]] = {}
     for comparison in comparisons:
@@ -137,7 +217,37 @@ def mean_differences(found: Reproduction) -> str:
 
 
 def selection_conclusions(found: Reproduction) -> str:
-    """What training-set selection gains over all samples, and how many it keeps."""
+    """What training-set selection gains over all samples, and how many it keeps.
+
+    Parameters
+    ----------
+    found : Reproduction
+        Our results for the table of ``pp`` and ``pptss``.
+
+    Returns
+    -------
+    str
+        The mean differences; and, where both methods were run, a line for each data set, the most
+        unbalanced first.
+
+    Examples
+    --------
+    >>> from orfeon.workbench import Reproduction
+    >>> from orfeon.workbench.reproduction import FoldOutcome, Record, published_cells
+    >>> from orfeon.workbench.reproduction import selection_conclusions
+    >>> cells = [cell for cell in published_cells("cantador-6.3.1") if cell.dataset == "thyroid"]
+    >>> whole, selected = FoldOutcome(25, 50, 95, 100, 900), FoldOutcome(47, 50, 95, 100, 900, 9)
+    >>> records = [
+    ...     Record("cantador-6.3.1", "thyroid", method, {}, 1, k, fold, 0.1)
+    ...     for method, fold in (("pp", whole), ("pptss", selected)) for k in range(20)
+    ... ]
+    >>> print(selection_conclusions(Reproduction(tuple(cells), tuple(records))))
+    Mean absolute difference ...
+    <BLANKLINE>
+    Gain in g of pptss over pp (± standard error), and the training samples it selects:
+    dataset  positive    pp  pptss           gain         published  selected
+    thyroid      7.4%  68.9   94.5  +25.58 ± 0.00  clear      +29.1  1.0% (9 of 900)
+    """
     parts = [mean_differences(found)]
     shares = published_shares(found.cells[0].table)
     lines = [
@@ -175,7 +285,39 @@ def _gain_line(found: Reproduction, dataset: str, share: float) -> list[str]:
 
 
 def boosting_conclusions(found: Reproduction) -> str:
-    """What balanced boosting gives up of one class for the other."""
+    """What balanced boosting gives up of one class for the other.
+
+    Parameters
+    ----------
+    found : Reproduction
+        Our results for the table of ``pp_adaboost`` and ``ppboost_balanced``.
+
+    Returns
+    -------
+    str
+        The mean differences; and, where both methods were run, a line for each data set and one for
+        their mean.
+
+    Examples
+    --------
+    >>> from orfeon.workbench import Reproduction
+    >>> from orfeon.workbench.reproduction import FoldOutcome, Record, boosting_conclusions
+    >>> from orfeon.workbench.reproduction import published_cells
+    >>> cells = [cell for cell in published_cells("cantador-6.4.3") if cell.dataset == "vehicle"]
+    >>> hits = {"pp_adaboost": (28, 85), "ppboost_balanced": (35, 80)}
+    >>> records = [
+    ...     Record("cantador-6.4.3", "vehicle", method, {"T": "10"}, 10, k,
+    ...            FoldOutcome(positive, 50, negative, 100, 900), 0.1)
+    ...     for method, (positive, negative) in hits.items() for k in range(20)
+    ... ]
+    >>> print(boosting_conclusions(Reproduction(tuple(cells), tuple(records))))
+    Mean absolute difference ...
+    <BLANKLINE>
+    ppboost_balanced minus pp_adaboost, in points (± standard error):
+    dataset           acc+  published          acc-  published
+    vehicle  +14.00 ± 0.00      +17.1  -5.00 ± 0.00       -6.5
+    mean            +14.00      +17.1         -5.00       -6.5
+    """
     parts = [mean_differences(found)]
     datasets = [
         dataset
