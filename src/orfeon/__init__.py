@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import if_installed, lazy_names
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 #: Public names and the modules they live in; imported on first use, so `import orfeon` stays light.
 #: Those that need an optional package are not in __all__: `from orfeon import *` needs none.

@@ -72,7 +72,7 @@ def test_papers_are_whole():
 def test_the_page_on_versions_cites_this_release():
     text = (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
     [cited] = re.findall(r"^> (.*)$", text, re.MULTILINE)
-    assert cited == f"{PROJECT['authors'][0]['name']}. {CITATION['title']}. Version 0.1.0."
+    assert cited == f"{PROJECT['authors'][0]['name']}. {CITATION['title']}. Version 0.2.0."
     assert cited.endswith(f"Version {PROJECT['version']}.")
 
 

@@ -298,7 +298,7 @@ def test_a_forest_is_a_weighted_neighbourhood():
     X, y = table(RandomForestRegressor())
     X_new, _ = table(RandomForestRegressor(), seed=9)
     forest = RandomForestRegressor(20, random_state=0, min_samples_leaf=3).fit(X, y)
-    weights = forest.sample_weights(X_new, X, y)
+    weights = forest.training_weights(X_new, X, y)
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     np.testing.assert_allclose(weights @ y, forest.predict(X_new))
 

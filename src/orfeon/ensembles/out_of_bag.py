@@ -125,7 +125,7 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         others = None if Z is None else self._rows(Z)
         return proximities(self.forest_, self._rows(X), others)
 
-    def sample_weights(
+    def training_weights(
         self, X_new: Any, X: Any, y: Any, sample_weight: Any = None
     ) -> npt.NDArray[np.float64]:
         """The forest as a weighted neighbourhood: the weight of each training sample for a new row.

@@ -136,7 +136,7 @@ def row_weights(
     one = _one_row(row)
     target = column_or_1d(y)
     if isinstance(ensemble, LeavingOut):
-        weights = ensemble.sample_weights(one, X, y, sample_weight)[0]
+        weights = ensemble.training_weights(one, X, y, sample_weight)[0]
     else:
         samples = ensemble._encode(X)
         seen = _check_sample_weight(sample_weight, samples, dtype=np.float64)
