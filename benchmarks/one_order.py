@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.one_fit import peak_memory
-from orfeon.ordering import Order, order, order_chunks
+from orfeon.ordering import Order, order_chunks, order_votes
 
 #: Samples of a chunk.
 CHUNK = 500
@@ -74,7 +74,7 @@ def _order(way: str, chunks: Chunks) -> Order:
     if way == "chunks":
         return order_chunks(chunks, rule="margin_distance")
     votes, labels = zip(*chunks(), strict=True)
-    return order(np.hstack(votes), y=np.concatenate(labels), rule="margin_distance")
+    return order_votes(np.hstack(votes), np.concatenate(labels), rule="margin_distance")
 
 
 def measure(way: str, n_members: int, n_samples: int) -> dict[str, Any]:

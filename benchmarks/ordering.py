@@ -24,9 +24,9 @@ from benchmarks.report import Measurement, Target, compare, remarks, seconds_tex
 from benchmarks.suite import Case, Suite
 from benchmarks.timing import Contender, Timing, interleave, one_thread
 from orfeon import BaggingClassifier, CARTClassifier
-from orfeon.ordering import RULES, Order, order
-from orfeon.ordering.exhaustive import search_exhaustive
-from orfeon.ordering.genetic import search_genetic
+from orfeon.ordering import RULES, Order, order_votes
+from orfeon.ordering.exhaustive import search_exhaustive_votes
+from orfeon.ordering.genetic import search_genetic_votes
 from orfeon.ordering.orientation import NEAR_DIAGONAL
 from orfeon.workbench.reproduction import published_seconds
 
@@ -135,7 +135,7 @@ def arrange(name: str, votes: Any, y: Any) -> Order:
     with warnings.catch_warnings():
         # That orientation is unstable here does not matter to its time.
         warnings.filterwarnings("ignore", message=NEAR_DIAGONAL, category=UserWarning)
-        return order(votes, y=y, rule=name.partition(" ")[0], **options)
+        return order_votes(votes, y, rule=name.partition(" ")[0], **options)
 
 
 def _contender(name: str, work: Callable[[Any, Any], Any], votes: Any, y: Any) -> Contender:
@@ -202,8 +202,8 @@ def weighted_backfitting(case: str, shape: Shape) -> list[Measurement]:
     weights = np.random.default_rng(0).uniform(0.1, 1.1, len(y))
 
     def work(n_members: int) -> Order:
-        return order(
-            votes[:n_members], y=y, rule="reduce_error", backfitting=True, sample_weight=weights
+        return order_votes(
+            votes[:n_members], y, rule="reduce_error", backfitting=True, sample_weight=weights
         )
 
     with one_thread():
@@ -291,12 +291,12 @@ def exhaustive(case: str, n_members: int) -> list[Measurement]:
     threads = min(threads, os.cpu_count() or 1)
     votes, y = real_votes(*shape)
     work = Contender(
-        "orfeon", partial(search_exhaustive, votes, y=y, n_jobs=threads),
-        warm_up=partial(search_exhaustive, votes[:4], y=y),
+        "orfeon", partial(search_exhaustive_votes, votes, y=y, n_jobs=threads),
+        warm_up=partial(search_exhaustive_votes, votes[:4], y=y),
     )  # fmt: skip
     with one_thread():  # of the numerical libraries; the search has its own
         timing = interleave([work], rounds=1)["orfeon"]
-    greedy = order(votes, y=y, rule="reduce_error").error_curve
+    greedy = order_votes(votes, y, rule="reduce_error").error_curve
     above = greedy - timing.result.error_curve
     assert above.min() >= 0, "a greedy subset is better than the best one"
     note = (
@@ -312,8 +312,8 @@ def genetic(case: str, rounds: int) -> list[Measurement]:
     shape = Shape(200, 300)
     votes, y = real_votes(*shape)
     work = Contender(
-        "orfeon", partial(search_genetic, votes, y=y, random_state=0),
-        warm_up=partial(search_genetic, votes[:5], y=y, random_state=0),
+        "orfeon", partial(search_genetic_votes, votes, y=y, random_state=0),
+        warm_up=partial(search_genetic_votes, votes[:5], y=y, random_state=0),
     )  # fmt: skip
     with one_thread():
         timing = interleave([work], rounds=rounds)["orfeon"]

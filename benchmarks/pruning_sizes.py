@@ -162,7 +162,7 @@ def measure(ensemble: str, dataset: str, split: int, members: int, parts: Partit
     size = order.size("auto")
     seconds = time.perf_counter() - start
     y = codes_with_unseen(fitted, parts.y_test)
-    wrong = np.rint(order.test_curve(fitted.votes(parts.X_test), y=y) * len(y)).astype(int)
+    wrong = np.rint(order.test_curve_votes(fitted.votes(parts.X_test), y) * len(y)).astype(int)
     curve = Curve(tuple(wrong.tolist()), len(y))
     return Outcome(ensemble, dataset, split, size, curve, seconds)
 

@@ -179,7 +179,7 @@ def decide(rule: str, known: Floats, y: Any, new: Floats) -> npt.NDArray[Any]:
     if as_combining_rule(rule).reads == "votes":
         classes = np.unique(y)
         known, new = (classes[answers.argmax(axis=2)] for answers in (known, new))
-    return orfeon.combine(known, y=y, rule=rule).predict(new)
+    return orfeon.combining.combine_votes(known, y, rule=rule).predict(new)
 
 
 def compare_jury(effort: Effort) -> None:

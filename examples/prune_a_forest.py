@@ -138,10 +138,10 @@ def mean_curves(build: Callable[[int], Any], n_draws: int = 10) -> Curves:
         whole = build(seed).fit(X, y)
         votes, votes_test = whole.votes(X), whole.votes(X_test)
         for name, rule in {"ordered": MarginDistance(), "random": RandomOrder(seed)}.items():
-            order = orfeon.order(votes, y=y, rule=rule)
+            order = orfeon.ordering.order_votes(votes, y, rule=rule)
             for where, curve in {
                 "training": order.error_curve,
-                "test": order.test_curve(votes_test, y=y_test),
+                "test": order.test_curve_votes(votes_test, y_test),
             }.items():
                 key = f"{name}, {where}"
                 sums[key] = sums.get(key, np.zeros(N_MEMBERS)) + 100 * curve / n_draws
@@ -216,7 +216,7 @@ def picture_of_the_size(path: Path) -> None:
         ("cross-validated, out of bag", choice.out_of_bag, SAND, "-", 1.0),
         ("mean of the two, smoothed", choice.curve, BLUE, "-", 2.0),
         ("cross-validated, all members vote", choice.with_all_votes, GREEN, "-", 1.0),
-        ("test (not used)", order.test_curve(bag.votes(X_test), y=y_test), "black", "-", 1.2),
+        ("test (not used)", order.test_curve_votes(bag.votes(X_test), y_test), "black", "-", 1.2),
         ("training", order.error_curve, GREY, "--", 1.2),
     ):
         ax.plot(sizes, 100 * curve, color=colour, linestyle=style, linewidth=width, label=text)

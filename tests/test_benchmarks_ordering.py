@@ -204,7 +204,7 @@ def test_the_time_of_a_search_has_the_limit_of_its_size(n_members, target, secon
         queried.append((len(votes), n_jobs))
         return SimpleNamespace(error_curve=np.zeros(len(votes)))
 
-    monkeypatch.setattr(ordering, "search_exhaustive", search)
+    monkeypatch.setattr(ordering, "search_exhaustive_votes", search)
     monkeypatch.setattr(ordering.os, "cpu_count", lambda: 4)
     seconds({"orfeon": 4.5}.__getitem__)
     [line] = ordering.exhaustive("search", n_members)
@@ -214,7 +214,7 @@ def test_the_time_of_a_search_has_the_limit_of_its_size(n_members, target, secon
 
 def test_a_search_that_is_worse_than_a_greedy_order_is_refused(seconds, monkeypatch):
     worst = SimpleNamespace(error_curve=np.ones(9))
-    monkeypatch.setattr(ordering, "search_exhaustive", lambda votes, y, n_jobs: worst)
+    monkeypatch.setattr(ordering, "search_exhaustive_votes", lambda votes, y, n_jobs: worst)
     seconds({"orfeon": 4.5}.__getitem__)
     with pytest.raises(AssertionError, match="a greedy subset is better than the best one"):
         ordering.exhaustive("search", 9)

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, PrunedClassifier, prune
-from orfeon.combining import combine
+from orfeon.combining import combine, combine_votes
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.rules.naive_bayes import NaiveBayes
 from orfeon.rules.rule import as_combining_rule, rules_for
@@ -98,7 +98,7 @@ def test_estimators_of_different_kinds_and_numbers():
     median = combine(lines, rule="median")
     expected = np.median([one.predict(rows) for one in lines], axis=0)
     np.testing.assert_allclose(median.predict(rows), expected)
-    with pytest.raises(AttributeError, match="have no shares of classes"):
+    with pytest.raises(AttributeError, match="have no class probabilities"):
         median.predict_proba(rows)
     bag = BaggingRegressor(n_estimators=8, random_state=0).fit(rows, target)
     weighted = combine(bag, rows, target, rule="weighted", on="out_of_bag")
@@ -114,30 +114,35 @@ VOTES = np.array([["a", "b", "c", "a"], ["a", "b", "b", "?"], ["b", "b", "c", "?
 
 
 def test_votes_without_labels():
-    jury = combine(VOTES, no_vote="?")
+    jury = combine_votes(VOTES, no_vote="?")
     assert jury.classes.tolist() == ["a", "b", "c"]
     assert jury.predict(VOTES).tolist() == ["a", "b", "c", "a"]
     np.testing.assert_allclose(jury.predict_proba(VOTES)[0], [2 / 3, 1 / 3, 0])
     masked = np.ma.masked_array(VOTES, VOTES == "?")
-    np.testing.assert_array_equal(combine(masked).predict_proba(masked), jury.predict_proba(VOTES))
-    assert combine([[1.0, 2.5], [3.0, 0.5], [2.0, 0.0]], rule="median").predict(
+    np.testing.assert_array_equal(
+        combine_votes(masked).predict_proba(masked), jury.predict_proba(VOTES)
+    )
+    assert combine_votes([[1.0, 2.5], [3.0, 0.5], [2.0, 0.0]], rule="median").predict(
         [[1.0, 2.5], [3.0, 0.5], [2.0, 0.0]]
     ).tolist() == [2.0, 0.5]
 
 
 def test_nothing_is_no_vote_and_not_a_number_may_be():
     votes = [["a", None], ["b", "b"], ["a", None]]
-    assert combine(votes).predict(votes).tolist() == ["a", "b"]
+    assert combine_votes(votes).predict(votes).tolist() == ["a", "b"]
     with pytest.raises(ValueError, match=r"first of member 1 on sample 0; .* no_vote=np.nan"):
-        combine([[0.5, 1.0], [np.nan, 2.0]], rule="mean")
+        combine_votes([[0.5, 1.0], [np.nan, 2.0]], rule="mean")
     numbers = [[0.5, 1.0], [np.nan, 2.0]]
-    assert combine(numbers, rule="mean", no_vote=np.nan).predict(numbers).tolist() == [0.5, 1.5]
+    assert combine_votes(numbers, rule="mean", no_vote=np.nan).predict(numbers).tolist() == [
+        0.5,
+        1.5,
+    ]
 
 
 def test_the_unit_of_weights_does_not_matter():
     votes, truth = [[0, 0, 1, 1], [0, 1, 1, 0]], [0, 0, 1, 1]
     found = [
-        combine(votes, y=truth, rule="weighted", sample_weight=np.full(4, unit)).decider.weights
+        combine_votes(votes, truth, rule="weighted", sample_weight=np.full(4, unit)).decider.weights
         for unit in (1.0, 0.5, 0.001)
     ]
     np.testing.assert_array_equal(found[0], found[1])
@@ -145,14 +150,14 @@ def test_the_unit_of_weights_does_not_matter():
 
 
 def test_what_is_combined_is_said():
-    assert repr(combine(VOTES, no_vote="?")).endswith(" over answers for 3 classes>")
+    assert repr(combine_votes(VOTES, no_vote="?")).endswith(" over answers for 3 classes>")
     bag = CLASSIFIERS["ours"].fit(X, Y)
     assert repr(combine(bag)).endswith(" over 9 members for 3 classes>")
 
 
 def test_votes_with_labels_teach():
     truth = ["a", "b", "c", "a"]
-    jury = combine(VOTES, y=truth, rule="weighted", no_vote="?")
+    jury = combine_votes(VOTES, truth, rule="weighted", no_vote="?")
     # The first member is always right, the second on two of three, the third on two of three.
     first, second, third = jury.decider.weights
     assert first > second == third
@@ -160,18 +165,18 @@ def test_votes_with_labels_teach():
 
 
 def test_samples_that_nobody_votes_on_tell_how_frequent_classes_are():
-    jury = combine([["a", "?"]], y=["a", "b"], rule="naive_bayes", no_vote="?")
+    jury = combine_votes([["a", "?"]], ["a", "b"], rule="naive_bayes", no_vote="?")
     # By hand: the votes for "a" are 1 of 1 in class "a" and 0 of 0 in "b", each with one more.
     np.testing.assert_allclose(jury.predict_proba([["a"]]), [[4 / 7, 3 / 7]], rtol=1e-9)
 
 
 def test_supports():
     supports = np.array([[[0.9, 0.1], [0.4, 0.6]], [[0.6, 0.4], [0.1, 0.9]]])
-    assert combine(supports, y=["no", "yes"], rule="soft").predict(supports).tolist() == [
+    assert combine_votes(supports, ["no", "yes"], rule="soft").predict(supports).tolist() == [
         "no",
         "yes",
     ]
-    product = combine(supports, rule="product").predict_proba(supports)
+    product = combine_votes(supports, rule="product").predict_proba(supports)
     np.testing.assert_allclose(product[0, 0], 0.54 / (0.54 + 0.04), rtol=1e-9)
 
 
@@ -180,7 +185,7 @@ def test_supports():
 
 def test_a_rule_does_not_learn_from_what_members_remember():
     bag = CLASSIFIERS["ours"].fit(X, Y)
-    with pytest.raises(ValueError, match="was trained on these very samples, so that rule='wei"):
+    with pytest.raises(ValueError, match="was trained on these very samples, so rule='wei"):
         combine(bag, X, Y, rule="weighted")
     turn = np.random.default_rng(0).permutation(len(Y))
     with pytest.raises(ValueError, match=r'on="out_of_bag"; or train it with combine='):
@@ -203,12 +208,12 @@ def test_the_usual_rule_is_that_of_the_task():
     rows, target = make_friedman1(40, random_state=0)
     bag = BaggingRegressor(n_estimators=4, random_state=0).fit(rows, target)
     np.testing.assert_allclose(combine(bag).predict(rows), bag.predict(rows))
-    assert combine(VOTES, no_vote="?").rule.name == "majority"
-    assert combine([[1.5, 2.0], [0.5, 1.0]]).predict([[1.5, 2.0], [0.5, 1.0]]).tolist() == [
+    assert combine_votes(VOTES, no_vote="?").rule.name == "majority"
+    assert combine_votes([[1.5, 2.0], [0.5, 1.0]]).predict([[1.5, 2.0], [0.5, 1.0]]).tolist() == [
         1.0,
         1.5,
     ]
-    assert combine(np.full((2, 3, 2), 0.5)).rule.name == "soft"
+    assert combine_votes(np.full((2, 3, 2), 0.5)).rule.name == "soft"
 
 
 def test_what_is_refused():
@@ -216,27 +221,27 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match="rule='weighted' learns from labelled samples"):
         combine(bag, rule="weighted")
     with pytest.raises(ValueError, match="X is missing"):
-        combine(bag, y=Y, rule="weighted")
+        combine(bag, None, Y, rule="weighted")
     with pytest.raises(ValueError, match="no_vote='\\?' is for a matrix"):
         combine(bag, X, Y, rule="weighted", no_vote="?")
-    with pytest.raises(ValueError, match="X and on are for ensembles, and a ndarray of answers"):
+    with pytest.raises(ValueError, match="X is given, and the ndarray before it"):
         combine(VOTES, X)
     with pytest.raises(ValueError, match="rule='soft' combines class supports, and votes are"):
-        combine(VOTES, rule="soft")
+        combine_votes(VOTES, rule="soft")
     with pytest.raises(ValueError, match="rule='majority' counts votes, and supports of shape"):
-        combine(np.full((2, 3, 2), 0.5), rule="majority")
+        combine_votes(np.full((2, 3, 2), 0.5), rule="majority")
     with pytest.raises(ValueError, match="y has 2 values and X has 3 rows"):
-        combine(np.full((2, 3, 2), 0.5), y=[0, 1], rule="soft")
+        combine_votes(np.full((2, 3, 2), 0.5), [0, 1], rule="soft")
     with pytest.raises(ValueError, match="has weights of 2 members, and there are 3"):
-        combine(VOTES, rule="majority", weights=[1, 1])
+        combine_votes(VOTES, rule="majority", weights=[1, 1])
     with pytest.raises(ValueError, match=r"supports has 2 classes and y has 3: \[0, 1, 2\]"):
-        combine(np.full((2, 3, 2), 0.5), y=[0, 1, 2], rule="soft")
+        combine_votes(np.full((2, 3, 2), 0.5), [0, 1, 2], rule="soft")
     with pytest.raises(ValueError, match="rule='loudest' is not known; rules are majority"):
-        combine(VOTES, rule="loudest")
+        combine_votes(VOTES, rule="loudest")
     with pytest.raises(TypeError, match="rule='median' has no option 'share'"):
-        combine(VOTES, rule="median", share=0.5)
+        combine_votes(VOTES, rule="median", share=0.5)
     with pytest.raises(ValueError, match="X has the vote 'z', which is not among classes"):
-        combine(VOTES, no_vote="?").predict(np.full((3, 2), "z"))
+        combine_votes(VOTES, no_vote="?").predict(np.full((3, 2), "z"))
     with pytest.raises(ValueError, match="rule='mean' is for regression"):
         combine(bag, rule="mean")
     with pytest.raises(ValueError, match="y holds 'four', which the ensemble does not know"):

@@ -20,7 +20,7 @@ from orfeon import (
     IGPCommitteesClassifier,
     RandomForestClassifier,
 )
-from orfeon.combining import EarlyDecision, early, early_decision
+from orfeon.combining import EarlyDecision, early, early_decision, early_decision_votes
 from orfeon.datasets import make_waveform
 from orfeon.forest import Forest
 from orfeon.members.members import EstimatorMembers
@@ -97,7 +97,7 @@ def test_it_decides_as_the_whole_vote_and_stops_where_the_oracle_does(n_classes)
     for seed in range(60):
         n_members = 1 + seed % 20
         votes = random_votes(seed, n_members, 25, n_classes)
-        decided = early_decision(votes)
+        decided = early_decision_votes(votes)
         classes, queried = oracle(votes)
         np.testing.assert_array_equal(decided.predictions, full_vote(votes, n_classes))
         np.testing.assert_array_equal(decided.predictions, classes)
@@ -108,7 +108,7 @@ def test_it_decides_as_the_whole_vote_and_stops_where_the_oracle_does(n_classes)
 def test_every_vote_of_few_members_is_decided_exactly(n_members):
     for n_classes in (2, 3):
         votes = np.array(list(itertools.product(range(n_classes), repeat=n_members))).T
-        decided = early_decision(votes)
+        decided = early_decision_votes(votes)
         np.testing.assert_array_equal(decided.predictions, full_vote(votes, n_classes))
         np.testing.assert_array_equal(decided.n_queried, oracle(votes)[1])
 
@@ -118,8 +118,8 @@ def test_every_vote_of_few_members_is_decided_exactly(n_members):
 @pytest.mark.parametrize("block", [2, 3, 7, 100])
 def test_larger_blocks_never_ask_fewer(block, confidence, n_classes):
     votes = random_votes(3, 40, 80, n_classes)
-    one = early_decision(votes, confidence=float(confidence), block=1)
-    some = early_decision(votes, confidence=float(confidence), block=block)
+    one = early_decision_votes(votes, confidence=float(confidence), block=1)
+    some = early_decision_votes(votes, confidence=float(confidence), block=block)
     classes, queried = oracle(votes, confidence, block)
     np.testing.assert_array_equal(some.predictions, classes)
     np.testing.assert_array_equal(some.n_queried, queried)
@@ -135,18 +135,18 @@ def test_nothing_is_decided_before_half_of_the_members_and_agreement_is_then():
         agreed = np.hstack([first, second])
         half = -(-n_members // 2)
         # Ties are for the first class, so that the second needs one vote more.
-        assert early_decision(agreed).n_queried.tolist() == [half, n_members // 2 + 1]
+        assert early_decision_votes(agreed).n_queried.tolist() == [half, n_members // 2 + 1]
 
 
 def test_a_tie_is_for_the_first_class_only():
     ties = np.array([[0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [1, 0, 0, 1]])
-    decided = early_decision(ties)
+    decided = early_decision_votes(ties)
     assert decided.predictions.tolist() == [0, 0, 0, 0]
     assert decided.n_queried.tolist() == [2, 4, 4, 3]
 
 
 def test_votes_that_are_all_the_same_still_take_half_of_the_members():
-    decided = early_decision(np.full((10, 3), "only"))
+    decided = early_decision_votes(np.full((10, 3), "only"))
     assert decided.predictions.tolist() == ["only"] * 3
     assert decided.n_queried.tolist() == [5, 5, 5]
 
@@ -168,7 +168,7 @@ def test_an_ensemble_of_one_class_needs_one_member(problem):
 @pytest.mark.parametrize("n_members", [1, 2, 7, 16, 25])
 def test_it_stops_where_exact_fractions_say(n_members, n_classes, confidence):
     votes = random_votes(n_members, n_members, 60, n_classes)
-    decided = early_decision(votes, confidence=float(confidence))
+    decided = early_decision_votes(votes, confidence=float(confidence))
     classes, queried = oracle(votes, confidence)
     np.testing.assert_array_equal(decided.n_queried, queried)
     np.testing.assert_array_equal(decided.predictions, classes)
@@ -180,20 +180,22 @@ def test_it_stops_where_exact_fractions_say(n_members, n_classes, confidence):
 def test_fewer_rows_than_allowed_are_decided_otherwise(n_members, n_classes, confidence):
     n_rows = 20_000
     votes = votes_of_the_prior(n_members + n_classes, n_members, n_rows, n_classes)
-    decided = early_decision(votes, confidence=confidence)
+    decided = early_decision_votes(votes, confidence=confidence)
     otherwise = (decided.predictions != full_vote(votes, n_classes)).mean()
     doubt = 1 - confidence
     assert otherwise <= doubt + 3 * np.sqrt(doubt * confidence / n_rows)
     if n_members == 200:  # what is allowed is made use of; the bound of more classes is cautious
         assert otherwise > doubt * {2: 0.5, 3: 0.4, 5: 0.25}[n_classes]
-    exactly = early_decision(votes)
+    exactly = early_decision_votes(votes)
     assert decided.saving > 1.3 * exactly.saving
     assert (exactly.predictions == full_vote(votes, n_classes)).all()
 
 
 def test_more_confidence_asks_more():
     votes = votes_of_the_prior(0, 101, 2000, 3)
-    queried = [early_decision(votes, confidence=c).n_queried for c in (0.6, 0.9, 0.99, 0.999, 1.0)]
+    queried = [
+        early_decision_votes(votes, confidence=c).n_queried for c in (0.6, 0.9, 0.99, 0.999, 1.0)
+    ]
     for fewer, more in itertools.pairwise(queried):
         assert (fewer <= more).all()
         assert fewer.mean() < more.mean()
@@ -201,7 +203,7 @@ def test_more_confidence_asks_more():
 
 def test_the_whole_ensemble_is_asked_when_nothing_else_will_do():
     votes = np.array([[0, 0], [1, 1]] * 10)
-    decided = early_decision(votes, confidence=0.999)
+    decided = early_decision_votes(votes, confidence=0.999)
     assert decided.n_queried.tolist() == [19, 19]  # nine, nine, and the first class wins ties
     assert decided.predictions.tolist() == [0, 0]
 
@@ -217,7 +219,7 @@ def test_weighted_votes_are_decided_exactly(kind):
         votes = rng.integers(0, n_classes, (n_members, 30))
         # Halves and quarters have ties as well, all of which floats get right.
         weights = rng.integers(0, 5, n_members) + (1.0 if kind == "whole" else 0.25)
-        decided = early_decision(votes, member_weights=weights)
+        decided = early_decision_votes(votes, member_weights=weights)
         present = np.unique(votes)
         sums = np.array([(weights[:, None] * (votes == k)).sum(axis=0) for k in present])
         np.testing.assert_array_equal(decided.predictions, present[np.argmax(sums, axis=0)])
@@ -232,16 +234,18 @@ def test_weighted_votes_are_decided_exactly(kind):
 
 def test_a_member_with_most_of_the_weight_decides_alone():
     votes = np.array([[1, 0], [0, 1], [0, 1]])
-    decided = early_decision(votes, member_weights=[5, 2, 2])
+    decided = early_decision_votes(votes, member_weights=[5, 2, 2])
     assert decided.predictions.tolist() == [1, 0]
     assert decided.n_queried.tolist() == [1, 1]
-    assert early_decision(votes, member_weights=[4, 2, 2]).n_queried.tolist() == [3, 1]
+    assert early_decision_votes(votes, member_weights=[4, 2, 2]).n_queried.tolist() == [3, 1]
 
 
 def test_leads_that_are_only_rounding_decide_nothing():
     # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1 to a computer, and as much as the first weight.
     weights = [0.1 + 0.2 + 0.3, 0.1, 0.2, 0.3]
-    decided = early_decision(np.array([[1, 1], [0, 1], [0, 1], [0, 0]]), member_weights=weights)
+    decided = early_decision_votes(
+        np.array([[1, 1], [0, 1], [0, 1], [0, 0]]), member_weights=weights
+    )
     assert decided.predictions.tolist() == [0, 1]
     assert decided.n_queried.tolist() == [4, 2]
 
@@ -271,7 +275,7 @@ def test_ensembles_are_decided_as_they_predict(name, block, problem):
     assert decided.saving > 0.1
     if not name.startswith("soft") and block == 1:
         votes = ensemble.votes(X_new)
-        np.testing.assert_array_equal(decided.n_queried, early_decision(votes).n_queried)
+        np.testing.assert_array_equal(decided.n_queried, early_decision_votes(votes).n_queried)
 
 
 @pytest.mark.parametrize("name", ["forest", "estimators", "committees"])
@@ -279,7 +283,7 @@ def test_less_confidence_asks_fewer_members_of_any_kind(name, problem):
     X, y, X_new = problem
     ensemble = ENSEMBLES[name].fit(X, y)
     decided = early_decision(ensemble, X_new, confidence=0.9, block=1)
-    expected = early_decision(ensemble.votes(X_new), confidence=0.9)
+    expected = early_decision_votes(ensemble.votes(X_new), confidence=0.9)
     np.testing.assert_array_equal(decided.n_queried, expected.n_queried)
     np.testing.assert_array_equal(decided.predictions, ensemble.classes_[expected.predictions])
     assert decided.mean_queried < early_decision(ensemble, X_new, block=1).mean_queried
@@ -363,7 +367,7 @@ def test_settled_rows_are_not_asked_about_again(confidence):
     members = CountingMembers(votes, 3)
     decided = early_decision(members, np.arange(300.0)[:, None], confidence=confidence)
     assert sum(members.noted) // 3 == decided.n_queried.sum()  # it counts class by class
-    one_by_one = early_decision(votes, confidence=confidence)
+    one_by_one = early_decision_votes(votes, confidence=confidence)
     assert (decided.n_queried >= one_by_one.n_queried).all()
     assert one_by_one.mean_queried < decided.mean_queried < 1.1 * one_by_one.mean_queried
 
@@ -382,8 +386,8 @@ def test_members_alone_decide_about_codes(problem):
 def test_better_members_first_ask_fewer():
     votes = votes_of_the_prior(5, 60, 400, 2)
     agreement = (votes == full_vote(votes, 2)).mean(axis=1)
-    best = early_decision(votes[np.argsort(-agreement)])
-    worst = early_decision(votes[np.argsort(agreement)])
+    best = early_decision_votes(votes[np.argsort(-agreement)])
+    worst = early_decision_votes(votes[np.argsort(agreement)])
     np.testing.assert_array_equal(best.predictions, worst.predictions)
     assert best.mean_queried < worst.mean_queried
 
@@ -428,13 +432,11 @@ def test_sparse_rows_and_frames_reach_estimators_that_take_them(problem):
 
 
 def test_the_saving_is_the_share_not_asked():
-    decided = early_decision(np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]]))
+    decided = early_decision_votes(np.array([[0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]]))
     assert decided.n_queried.tolist() == [2, 4, 4]
     assert decided.mean_queried == pytest.approx(10 / 3)
     assert decided.saving == pytest.approx(1 / 6)
-    assert str(decided) == (
-        "3 rows decided exactly, asking 3.3 of 4 members on average: 16.7% saved"
-    )
+    assert str(decided) == ("3 rows decided exactly by 3.3 of 4 members on average: 16.7% saved")
     nearly = EarlyDecision(decided.predictions, decided.n_queried, 4, 0.95)
     assert "at confidence 0.95" in str(nearly)
 

@@ -13,7 +13,7 @@ from orfeon import (
     PrunedClassifier,
     RandomForestClassifier,
 )
-from orfeon.combining import early_decision
+from orfeon.combining import early_decision, early_decision_votes
 from orfeon.datasets import make_waveform
 from orfeon.ordering import BoostingBased
 
@@ -23,31 +23,31 @@ VOTES = np.array([[0, 1], [1, 1], [0, 0]])
 @pytest.mark.parametrize("confidence", [0, -0.5, 1.01, float("nan"), float("inf"), "1", True, None])
 def test_confidences_that_are_none_are_refused(confidence):
     with pytest.raises(ValueError, match=r"confidence=.* above 0, and 1 at most"):
-        early_decision(VOTES, confidence=confidence)
+        early_decision_votes(VOTES, confidence=confidence)
 
 
 @pytest.mark.parametrize("block", [0, -1, 2.0, True, "3"])
 def test_blocks_that_are_none_are_refused(block):
     with pytest.raises(ValueError, match=r"block=.* an integer from 1, or None"):
-        early_decision(VOTES, block=block)
+        early_decision_votes(VOTES, block=block)
 
 
 @pytest.mark.parametrize("weights", [[1, 1], [[1, 1, 1]], 2.0])
 def test_weights_of_another_number_are_refused(weights):
     with pytest.raises(ValueError, match=r"weights has shape .* there are 3 members"):
-        early_decision(VOTES, member_weights=weights)
+        early_decision_votes(VOTES, member_weights=weights)
 
 
 @pytest.mark.parametrize("weights", [[1, -1, 1], [0, 0, 0], [1, np.nan, 1], [1, np.inf, 1]])
 def test_weights_that_cannot_count_are_refused(weights):
     with pytest.raises(ValueError, match="weights must be finite, 0 or more"):
-        early_decision(VOTES, member_weights=weights)
+        early_decision_votes(VOTES, member_weights=weights)
 
 
 def test_less_confidence_is_about_equal_votes(waveform):
     X, y = waveform
     with pytest.raises(ValueError, match=r"confidence=0.9 is not allowed with member_weights"):
-        early_decision(VOTES, member_weights=[1, 2, 3], confidence=0.9)
+        early_decision_votes(VOTES, member_weights=[1, 2, 3], confidence=0.9)
     soft = RandomForestClassifier(4, combine="soft").fit(X, y)
     with pytest.raises(ValueError, match=r"confidence=0.9 .* set combine=\"majority\""):
         early_decision(soft, X, confidence=0.9)
@@ -58,12 +58,12 @@ def test_less_confidence_is_about_equal_votes(waveform):
 @pytest.mark.parametrize("votes", [[0, 1, 1], np.zeros((0, 3)), np.zeros((3, 0)), 1.0])
 def test_votes_of_another_shape_are_refused(votes):
     with pytest.raises(ValueError, match=r"ensemble has shape .*\(n_members, n_rows\)"):
-        early_decision(votes)
+        early_decision_votes(votes)
 
 
 def test_votes_that_are_no_labels_are_refused():
     with pytest.raises(ValueError, match="votes that are None, NaN or infinite"):
-        early_decision([[0.0, np.nan], [1.0, 1.0]])
+        early_decision_votes([[0.0, np.nan], [1.0, 1.0]])
 
 
 def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
@@ -78,7 +78,7 @@ def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
         early_decision(numbers, friedman[0])
     with pytest.raises(TypeError, match=r"ensemble is a GaussianNB.*EstimatorMembers"):
         early_decision(GaussianNB().fit(X, y), X)
-    with pytest.raises(TypeError, match="ensemble is a ndarray, which is not allowed: give"):
+    with pytest.raises(ValueError, match=r"the ndarray before .* early_decision_votes\(\)"):
         early_decision(VOTES, X)
     forest = RandomForestClassifier(4).fit(X, y)
     for queried in (forest, forest.forest_):
@@ -96,13 +96,13 @@ def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
 def test_votes_that_are_none_are_refused(nothing):
     votes = np.array([["a", nothing], ["a", "b"]], dtype=object)
     with pytest.raises(ValueError, match="votes that are None, NaN or infinite"):
-        early_decision(votes)
+        early_decision_votes(votes)
 
 
 def test_masked_votes_are_refused():
     votes = np.ma.masked_equal([[0, 1], [1, 1], [-1, 0]], -1)
     with pytest.raises(ValueError, match="votes that are masked"):
-        early_decision(votes)
+        early_decision_votes(votes)
 
 
 def test_pruned_ensembles_are_asked_as_what_they_keep():

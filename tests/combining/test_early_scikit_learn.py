@@ -25,6 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import orfeon
 from orfeon import PrunedClassifier, early_decision
+from orfeon.combining import early_decision_votes
 from orfeon.datasets import make_waveform
 from orfeon.members import adapt
 from orfeon.ordering import BoostingBased
@@ -82,7 +83,7 @@ def test_equal_votes_are_decided_with_less_confidence(kind, problem):
     exactly = early_decision(ensemble, new)
     nearly = early_decision(ensemble, new, confidence=0.6)
     assert nearly.mean_queried < exactly.mean_queried
-    votes = early_decision(adapt(ensemble).answers(new), confidence=0.6, block=1)
+    votes = early_decision_votes(adapt(ensemble).answers(new), confidence=0.6, block=1)
     again = early_decision(ensemble, new, confidence=0.6, block=1)
     np.testing.assert_array_equal(again.predictions, ensemble.classes_[votes.predictions])
     np.testing.assert_array_equal(again.n_queried, votes.n_queried)

@@ -19,6 +19,7 @@ from tests.oracles.random_answers import (
 )
 
 from orfeon import BaggingClassifier, BaggingRegressor, combine
+from orfeon.combining import combine_votes
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.members import adapt
 
@@ -50,8 +51,8 @@ def test_combine_reads_labels_and_missing_votes(case):
     def coded(votes):
         return [[None if v is None else codes_of[v] for v in row] for row in votes]
 
-    jury = combine(
-        words(known), y=[names[k] for k in y], rule="naive_bayes", no_vote="?",
+    jury = combine_votes(
+        words(known), [names[k] for k in y], rule="naive_bayes", no_vote="?",
         sample_weight=as_floats(weights),
     )  # fmt: skip
     assert jury.classes.tolist() == met

@@ -16,7 +16,7 @@ from orfeon.inspection.coincidence import (
     member_coincidence,
     subset_coincidence,
 )
-from orfeon.ordering import ReduceError, search_exhaustive
+from orfeon.ordering import ReduceError, order_votes, search_exhaustive, search_exhaustive_votes
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -58,8 +58,8 @@ def test_ones_are_members_of_the_best_subsets():
     y = rng.integers(0, 3, 30)
     votes = np.where(rng.random((6, 30)) < 0.5, y, rng.integers(0, 3, (6, 30)))
     subsets = best_subsets(votes, y)
-    made = order(votes, y=y, rule="reduce_error")
-    found = member_coincidence(search_exhaustive(votes, y=y), made)
+    made = order_votes(votes, y, rule="reduce_error")
+    found = member_coincidence(search_exhaustive_votes(votes, y), made)
     assert found.kind == "members"
     assert found.sizes.tolist() == found.columns.tolist() == [1, 2, 3, 4, 5, 6]
     for i, subset in enumerate(subsets):
@@ -82,7 +82,7 @@ def test_an_order_that_finds_the_best_subsets_fills_the_triangle():
     votes = np.ones((4, 8), int)
     for t in range(4):
         votes[t, : 8 - t] = 0
-    search = search_exhaustive(votes, y=y)
+    search = search_exhaustive_votes(votes, y)
     found = member_coincidence(search, np.arange(4))
     assert (found.values == np.tril(np.ones((4, 4)))).all()
     assert found.found.tolist() == [1.0, 1.0, 1.0, 1.0]
@@ -183,7 +183,7 @@ def test_what_does_not_belong_together_is_refused(search, greedy):
         member_coincidence([greedy], [greedy])
     with pytest.raises(ValueError, match="each of the 11 members must be in it once"):
         member_coincidence(search, [0, 1, 2])
-    small = search_exhaustive([[0, 1], [1, 0], [0, 0]], y=[0, 1])
+    small = search_exhaustive_votes([[0, 1], [1, 0], [0, 0]], [0, 1])
     with pytest.raises(ValueError, match="runs over 3 members"):
         member_coincidence([search, small], [greedy, [0, 1, 2]])
     with pytest.raises(ValueError, match="one has 11 members and other has 3"):

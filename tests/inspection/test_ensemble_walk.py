@@ -15,7 +15,7 @@ from orfeon import (
     order,
 )
 from orfeon.inspection.walk import EnsembleWalkDisplay, ensemble_walk
-from orfeon.ordering import ReduceError, reference_direction
+from orfeon.ordering import ReduceError, order_votes, reference_direction
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -72,7 +72,7 @@ def test_points_are_partial_sums(votes):
     places = np.random.default_rng(1).permutation(15)
     found = ensemble_walk(answers, y=y, orders={"mine": places, "best": "reduce_error"})
     assert list(found.walks) == ["own order", "mine", "best"]
-    best = order(answers, y=y, rule="reduce_error").order
+    best = order_votes(answers, y, rule="reduce_error").order
     for name, order_ in (("own order", np.arange(15)), ("mine", places), ("best", best)):
         walk = found.walks[name]
         assert walk.shape == (16, 3)

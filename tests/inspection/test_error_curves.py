@@ -29,7 +29,7 @@ from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.inspection.errors_by_size import ErrorCurve, ErrorCurves, curves_of_orders, error_curves
 from orfeon.inspection.errors_by_size_display import ErrorCurveDisplay
 from orfeon.members import adapt
-from orfeon.ordering import BoostingBased, MarginDistance, ReduceError
+from orfeon.ordering import BoostingBased, MarginDistance, ReduceError, order_votes
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
@@ -388,7 +388,7 @@ def test_orders_made_before_keep_their_curves(waveform, test_set, bag):
 
 def test_samples_set_aside_for_orders_have_labels_and_votes():
     votes, y = [[0, 1, 1], [1, 1, 0]], [0, 1, 1]
-    made = order(votes, y=y)
+    made = order_votes(votes, y)
     with pytest.raises(ValueError, match=r"y is missing: .* with y=labels"):
         curves_of_orders(made, votes, y)
     with pytest.raises(ValueError, match="votes has shape"):
@@ -414,7 +414,7 @@ def test_what_cannot_be_counted_is_refused(waveform, test_set, bag):
     with pytest.raises(ValueError, match="rule='kapa' is not known"):
         error_curves(bag, X, y, orders="kapa")
     with pytest.raises(ValueError, match="orders has 3 members, and the ensemble has 40"):
-        error_curves(bag, X, y, orders=order([[0, 1]] * 3, y=[0, 1]))
+        error_curves(bag, X, y, orders=order_votes([[0, 1]] * 3, [0, 1]))
     with pytest.raises(ValueError, match="votes_test has 3 members, and the ensemble has 40"):
         error_curves(bag.votes(X), y=y, votes_test=[[0, 1]] * 3, y_test=[0, 1])
     with pytest.raises(ValueError, match="out_of_bag=True needs an ensemble"):
@@ -531,7 +531,7 @@ def test_votes_and_orders_are_drawn(waveform, test_set, bag):
         ("own order", "these samples"),
         ("reduce error", "these samples"),
     ]
-    made = order(answers, y=waveform[1], rule="kappa")
+    made = order_votes(answers, waveform[1], rule="kappa")
     display = ErrorCurveDisplay.from_orders({"agree least": made}, bag, *test_set)
     expected = 100 * made.test_curve(bag, test_set[0], test_set[1])
     np.testing.assert_allclose(drawn(display.lines_["agree least", "test"]), expected)
@@ -566,7 +566,7 @@ def test_hundreds_of_members_that_nobody_ordered_have_a_logarithmic_axis():
     ordered = ErrorCurveDisplay.from_votes(votes, y, orders="reduce_error")
     assert ordered.ax_.get_xscale() == "linear"  # orders part in the middle
     assert ordered.plot(scale="log").ax_.get_xscale() == "log"
-    few = ErrorCurveDisplay.from_orders(order(votes[:9], y=y), votes[:9], y=y, scale="log")
+    few = ErrorCurveDisplay.from_orders(order_votes(votes[:9], y), votes[:9], y=y, scale="log")
     assert few.ax_.get_xscale() == "log"
     with pytest.raises(ValueError, match='scale=\'square\' is not allowed; use "auto", "linear"'):
         many.plot(scale="square")

@@ -28,7 +28,7 @@ from orfeon.inspection import (
     subset_coincidence,
 )
 from orfeon.inspection.maps import painted_votes
-from orfeon.ordering import order, search_exhaustive
+from orfeon.ordering import order_votes, search_exhaustive_votes
 
 usual = settings(deadline=None, max_examples=60)
 #: Thresholds lie half way between whole numbers, and so do half of the points of this grid.
@@ -223,7 +223,7 @@ def search_of(seed, sizes="all"):
     votes = np.where(
         rng.random((n_members, 12)) < 0.6, y, rng.integers(0, n_classes, (n_members, 12))
     )
-    return search_exhaustive(votes, y=y, sizes=sizes), votes, y, rng
+    return search_exhaustive_votes(votes, y, sizes=sizes), votes, y, rng
 
 
 @pytest.mark.parametrize("sizes", ["all", "odd"])
@@ -254,7 +254,7 @@ def test_coincidence_of_subsets_by_sets(sizes):
     for seed in range(8):
         search, votes, y, _ = search_of(seed, sizes)
         best = [subset.tolist() for subset in search.subsets]
-        greedy = order(votes, y=y, rule="reduce_error")
+        greedy = order_votes(votes, y, rule="reduce_error")
         prefixes = [greedy.order[:size].tolist() for size in range(1, len(votes) + 1)]
         for found, rows, columns in (
             (subset_coincidence(search), best, best),

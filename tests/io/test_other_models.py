@@ -62,7 +62,7 @@ def test_a_combination_of_any_members_comes_back(rule, tmp_path, waveform):
 
 def test_combinations_of_answers_and_of_numbers_come_back(tmp_path, friedman):
     votes = np.array([["a", "b", "?"], ["a", "?", "b"], ["b", "b", "b"]])
-    jury = orfeon.combine(votes, y=["a", "b", "b"], rule="weighted", no_vote="?")
+    jury = orfeon.combining.combine_votes(votes, ["a", "b", "b"], rule="weighted", no_vote="?")
     loaded = round_trip(jury, tmp_path)
     assert loaded.predict_proba(votes).tobytes() == jury.predict_proba(votes).tobytes()
     X, y = friedman

@@ -12,10 +12,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, prune
+from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, ordering, prune
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.members.votes import read_source
-from orfeon.ordering import PrunedClassifier, search_exhaustive, search_genetic
+from orfeon.ordering import (
+    PrunedClassifier,
+    order_votes,
+    prune_votes,
+    search_exhaustive,
+    search_genetic,
+)
 
 CART = CARTClassifier(pruning="cv", n_folds=3)
 T = 12
@@ -179,8 +185,8 @@ def test_data_frames_with_categories_and_missing_values(on, train):
     if on == "out_of_bag":
         votes = np.where(whole.in_bag(frame, labels) > 0, -1, votes)
     codes = np.searchsorted(whole.classes_, y)
-    assert small.kept_.tolist() == order(
-        votes, y=codes, no_vote=-1, rule="reduce_error"
+    assert small.kept_.tolist() == order_votes(
+        votes, codes, no_vote=-1, rule="reduce_error"
     ).order[:5].tolist()  # fmt: skip
     np.testing.assert_array_equal(small.votes(frame), whole.votes(frame)[small.kept_])
     assert small.feature_names_in_.tolist() == ["a", "b", "c", "d", "word"]
@@ -227,25 +233,23 @@ def test_matrices_are_refused_where_they_do_not_fit(bag, train):
     X, y = train
     votes = bag.classes_[bag.votes(X)]
     with pytest.raises(ValueError, match=r"votes has shape \(90, 12\).*y has 90.*transposed"):
-        prune(votes.T, None, y)
+        prune_votes(votes.T, y)
     with pytest.raises(ValueError, match=r"votes has shape \(12, 90\).*y has 89 values"):
-        prune(votes, None, y[:-1])
+        prune_votes(votes, y[:-1])
     with pytest.raises(ValueError, match=r'on="out_of_bag" needs an ensemble; .* no_vote='):
         prune(votes, None, y, on="out_of_bag")
     with pytest.raises(ValueError, match=r"votes has shape \(\)"):
-        prune("votes", None, y)
+        prune_votes("votes", y)
 
 
 @pytest.mark.parametrize("function", [order, prune, search_exhaustive, search_genetic])
 def test_labels_in_the_place_of_samples_are_pointed_out(function, bag, train):
     X, y = train
     votes = bag.classes_[bag.votes(X)]
-    hint = r"A matrix of votes goes without X, and with y=labels\.$"
-    for given in ((votes, y), (votes.tolist(), y), (votes,)):
-        with pytest.raises(ValueError, match=rf"^y is missing: the selection samples.* {hint}"):
+    hint = rf"{function.__name__}_votes\(\) takes a matrix of votes, without X\.$"
+    for given in ((votes, y), (votes.tolist(), y), (votes, X, y)):
+        with pytest.raises(ValueError, match=rf"^X is given, and the \w+ before it.* {hint}"):
             function(*given)
-    with pytest.raises(ValueError, match=rf"^X is given, and the ndarray before it.* {hint}"):
-        function(votes, X, y)
     with pytest.raises(ValueError, match=r"^y is missing: .* the true labels or targets\.$"):
         function(bag, X)
 
@@ -285,7 +289,7 @@ def test_what_is_not_fitted_is_refused(unfitted, train):
 # -- codes or labels -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", [order, prune, search_exhaustive])
+@pytest.mark.parametrize("function", [order_votes, prune_votes, ordering.search_exhaustive_votes])
 def test_codes_beside_labels_are_pointed_out_to_the_caller(function):
     votes = np.array([[0, 1, 2, 2], [0, 1, 1, 2]])
     with pytest.warns(
@@ -297,5 +301,21 @@ def test_codes_beside_labels_are_pointed_out_to_the_caller(function):
 
 @pytest.mark.parametrize("y", [[0, 1, 1, 1], [0, 1, 2, 3], [0, 1, 2, 2]])
 def test_a_class_that_only_votes_or_only_labels_have_is_none_of_that(y):
-    found = order([[0, 1, 2, 2], [0, 1, 1, 2]], y=y)
+    found = order_votes([[0, 1, 2, 2], [0, 1, 1, 2]], y)
     assert sorted(found.order.tolist()) == [0, 1]
+
+
+@pytest.mark.parametrize("function", [order, prune, search_exhaustive, search_genetic])
+def test_votes_in_the_place_of_an_ensemble_are_deprecated(function, bag, train):
+    X, y = train
+    votes = bag.classes_[bag.votes(X)]
+    options = {"random_state": 0} if function is search_genetic else {}
+    with pytest.warns(FutureWarning, match=rf"use {function.__name__}_votes\(\) for a matrix"):
+        found = function(votes, y=y, **options)
+    expected = getattr(ordering, f"{function.__name__}_votes")(votes, y, **options)
+    if function is prune:
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_array_equal(found.error_curve, expected.error_curve) if hasattr(
+            found, "error_curve"
+        ) else np.testing.assert_array_equal(found.subset, expected.subset)

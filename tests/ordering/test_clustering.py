@@ -15,7 +15,7 @@ from tests.oracles.ordering import Case, arrays, error, random_case
 from orfeon import BaggingClassifier, CARTClassifier
 from orfeon.datasets import make_waveform
 from orfeon.members.votes import read_selection
-from orfeon.ordering import order
+from orfeon.ordering import order, order_votes
 from orfeon.ordering.clustering import (
     Clustering,
     error_distances,
@@ -75,7 +75,7 @@ def test_two_families_of_members_leave_one_of_each():
     votes = np.zeros((5, 12), np.int64)
     for member, missed in enumerate(([0, 1, 2, 3], [0, 1, 2], [0, 1, 2, 3, 6], [6, 7, 8], [6, 7])):
         votes[member, missed] = 1
-    found = order(votes, y=np.zeros(12, np.int64), rule="clustering")
+    found = order_votes(votes, np.zeros(12, np.int64), rule="clustering")
     # 0 and 2 miss four together and are joined first; of the two, 0 misses none with 3 and 4.
     # 1 comes to them next; it is as far from 3 and 4 as 0, and errs less. Then 3 joins 4.
     assert [kept.tolist() for kept in found.subsets] == [
@@ -124,7 +124,7 @@ def test_rounding_does_not_decide_a_tie_between_shares():
 
 
 def test_one_member_is_kept():
-    found = order([[0, 1, 1]], y=[0, 1, 0], rule="clustering")
+    found = order_votes([[0, 1, 1]], [0, 1, 0], rule="clustering")
     assert (found.order.tolist(), found.own_size, found.criterion.tolist()) == ([0], 1, [1.0])
 
 
@@ -144,7 +144,7 @@ def test_the_oracle_keeps_the_same_members(how):
         if not case.y:
             continue
         votes, y, weights = arrays(case)
-        found = order(votes, y=y, rule="clustering", sample_weight=weights, no_vote=-1)
+        found = order_votes(votes, y, rule="clustering", sample_weight=weights, no_vote=-1)
         expected = clustering(case)
         assert [kept.tolist() for kept in found.subsets] == expected.subsets
         assert found.order.tolist() == expected.order
@@ -177,7 +177,7 @@ def test_groups_are_those_of_scipy_where_no_distances_are_tied():
 
 def test_subsets_have_their_sizes_and_the_last_is_the_whole_ensemble():
     votes, y = random_votes(np.random.default_rng(3))
-    found = order(votes, y=y, rule="clustering")
+    found = order_votes(votes, y, rule="clustering")
     assert [len(set(kept.tolist())) for kept in found.subsets] == list(range(1, 31))
     assert sorted(found.order.tolist()) == list(range(30))
     counts = np.stack([(votes == c).sum(axis=0) for c in range(3)])
@@ -191,7 +191,7 @@ def test_subsets_have_their_sizes_and_the_last_is_the_whole_ensemble():
 
 def test_the_first_is_the_most_accurate():
     votes, y = random_votes(np.random.default_rng(4))
-    first = order(votes, y=y, rule="clustering").order[0]
+    first = order_votes(votes, y, rule="clustering").order[0]
     assert first == np.argmin((votes != y).mean(axis=1))
 
 
@@ -204,13 +204,13 @@ def test_the_order_of_the_samples_and_copies_do_not_matter(abstaining):
             votes[rng.random(votes.shape) < 0.3] = -1
         weights = rng.integers(0, 4, 20)
         weights[0] = 1
-        expected = order(votes, y=y, rule="clustering", sample_weight=weights, no_vote=-1)
+        expected = order_votes(votes, y, rule="clustering", sample_weight=weights, no_vote=-1)
         copies = rng.permutation(np.repeat(np.arange(20), weights))
         moved = rng.permutation(20)
         others = (
-            order(votes[:, copies], y=y[copies], rule="clustering", no_vote=-1),
-            order(
-                votes[:, moved], y=y[moved], rule="clustering", sample_weight=0.1 * weights[moved],
+            order_votes(votes[:, copies], y[copies], rule="clustering", no_vote=-1),
+            order_votes(
+                votes[:, moved], y[moved], rule="clustering", sample_weight=0.1 * weights[moved],
                 no_vote=-1,
             ),
         )  # fmt: skip
@@ -250,7 +250,7 @@ def test_a_few_of_a_bag_of_pruned_trees_vote_about_as_well_as_all():
 
 def test_numbers_are_refused():
     with pytest.raises(ValueError, match="rule='clustering' needs classes, and these members"):
-        order([[0.5, 1.5], [0.7, 1.1]], y=[0.4, 1.6], rule="clustering")
+        order_votes([[0.5, 1.5], [0.7, 1.1]], [0.4, 1.6], rule="clustering")
 
 
 def test_there_are_no_options():

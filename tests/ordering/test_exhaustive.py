@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.oracles.subset_search import best_subsets, wrong_weight
 
 from orfeon.datasets import make_waveform
-from orfeon.ordering import error_curve, order, read_selection
+from orfeon.ordering import error_curve, order, read_selection, search_exhaustive_votes
 from orfeon.ordering import exhaustive as module
 from orfeon.ordering.exhaustive import search_exhaustive
 
@@ -58,7 +58,7 @@ def bag():
 def test_errors_counts_and_subsets_are_those_of_brute_force(n_classes, n_members):
     rng = np.random.default_rng([n_classes, n_members])
     votes, y = draw(rng, n_members, 30, n_classes, 0.4)
-    search = search_exhaustive(votes, y=y)
+    search = search_exhaustive_votes(votes, y)
     assert_as_brute_force(votes, y, np.ones(30, int), search)
     assert search.sizes.tolist() == list(range(1, n_members + 1))
 
@@ -71,14 +71,14 @@ def test_weights_copies_and_silence_as_in_brute_force(seed):
     drawn = rng.integers(0, 150, 200)
     votes, y = votes[:, drawn], y[drawn]
     weights = rng.integers(1, 12, 200)
-    search = search_exhaustive(votes, y=y, sample_weight=weights, no_vote=-1)
+    search = search_exhaustive_votes(votes, y, sample_weight=weights, no_vote=-1)
     assert_as_brute_force(votes, y, weights, search)
 
 
 def test_ten_members_with_many_equal_subsets():
     rng = np.random.default_rng(3)
     votes, y = draw(rng, 10, 6, 3, 0.6)
-    search = search_exhaustive(votes, y=y)
+    search = search_exhaustive_votes(votes, y)
     assert_as_brute_force(votes, y, np.ones(6, int), search)
     assert search.n_optima.max() > 50
 
@@ -89,11 +89,11 @@ def test_the_cut_into_parts_changes_nothing(monkeypatch, low, patience):
     votes, y = draw(np.random.default_rng(4), 8, 70, 3, 0.4)
     monkeypatch.setattr(module, "_LOW", low)
     monkeypatch.setattr(module, "_PATIENCE", patience)
-    assert_as_brute_force(votes, y, np.ones(70, int), search_exhaustive(votes, y=y))
+    assert_as_brute_force(votes, y, np.ones(70, int), search_exhaustive_votes(votes, y))
 
 
 def test_of_identical_members_all_subsets_are_optimal_and_the_first_is_given():
-    search = search_exhaustive(np.tile([0, 1, 1, 0, 2], (14, 1)), y=[0, 1, 0, 1, 2])
+    search = search_exhaustive_votes(np.tile([0, 1, 1, 0, 2], (14, 1)), [0, 1, 0, 1, 2])
     assert search.error_curve.tolist() == [0.4] * 14
     assert search.n_optima.tolist() == [math.comb(14, size) for size in range(1, 15)]
     assert search.subset(5).tolist() == [0, 1, 2, 3, 4]
@@ -101,13 +101,13 @@ def test_of_identical_members_all_subsets_are_optimal_and_the_first_is_given():
 
 def test_a_tie_goes_to_the_lowest_class():
     # Against class 1 a tie is won by class 0 and lost by class 2.
-    assert search_exhaustive([[0], [1]], y=[0]).error_curve.tolist() == [0, 0]
-    assert search_exhaustive([[2], [1]], y=[2]).error_curve.tolist() == [0, 1]
+    assert search_exhaustive_votes([[0], [1]], [0]).error_curve.tolist() == [0, 0]
+    assert search_exhaustive_votes([[2], [1]], [2]).error_curve.tolist() == [0, 1]
 
 
 def test_a_subset_that_does_not_vote_is_wrong_and_an_abstention_is_no_vote_against():
     votes = [[0, -1], [-1, 0], [-1, 0]]
-    search = search_exhaustive(votes, y=[0, 0], no_vote=-1)
+    search = search_exhaustive_votes(votes, [0, 0], no_vote=-1)
     assert search.error_curve.tolist() == [0.5, 0, 0]
     assert search.n_optima.tolist() == [3, 2, 1]
     assert search.subset(2).tolist() == [0, 1]
@@ -115,14 +115,16 @@ def test_a_subset_that_does_not_vote_is_wrong_and_an_abstention_is_no_vote_again
 
 def test_unanimous_samples_count_though_no_subset_can_change_them():
     votes = np.array([[0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 1, 1]])
-    search = search_exhaustive(votes, y=[0, 1, 0, 1], sample_weight=[2, 3, 4, 1])
+    search = search_exhaustive_votes(votes, [0, 1, 0, 1], sample_weight=[2, 3, 4, 1])
     assert search.error_curve.tolist() == [0.4, 0.4, 0.4]
     assert search.n_optima.tolist() == [2, 1, 1]
     assert search.subset(2).tolist() == [1, 2]
 
 
 def test_labels_of_any_kind():
-    search = search_exhaustive([["no", "yes", "no"], ["no", "no", "yes"]], y=["no", "yes", "no"])
+    search = search_exhaustive_votes(
+        [["no", "yes", "no"], ["no", "no", "yes"]], ["no", "yes", "no"]
+    )
     assert search.error_curve.tolist() == [0, pytest.approx(1 / 3)]
 
 
@@ -133,8 +135,8 @@ def test_weight_three_is_three_copies_and_weight_zero_none():
     rng = np.random.default_rng(5)
     votes, y = draw(rng, 9, 60, 3, 0.4)
     weights = rng.integers(0, 4, 60)
-    weighted = search_exhaustive(votes, y=y, sample_weight=weights)
-    copied = search_exhaustive(np.repeat(votes, weights, axis=1), y=np.repeat(y, weights))
+    weighted = search_exhaustive_votes(votes, y, sample_weight=weights)
+    copied = search_exhaustive_votes(np.repeat(votes, weights, axis=1), np.repeat(y, weights))
     assert weighted.error_curve.tolist() == copied.error_curve.tolist()
     assert weighted.n_optima.tolist() == copied.n_optima.tolist()
     assert [s.tolist() for s in weighted.subsets] == [s.tolist() for s in copied.subsets]
@@ -142,7 +144,7 @@ def test_weight_three_is_three_copies_and_weight_zero_none():
 
 def test_huge_weights_are_summed_exactly():
     huge = 2**45
-    search = search_exhaustive([[0, 1], [1, 0]], y=[0, 0], sample_weight=[huge + 1, huge])
+    search = search_exhaustive_votes([[0, 1], [1, 0]], [0, 0], sample_weight=[huge + 1, huge])
     assert search.subset(1).tolist() == [0]
     assert search.n_optima.tolist() == [1, 1]
     assert search.error_curve[0] == huge / (2 * huge + 1)
@@ -151,8 +153,8 @@ def test_huge_weights_are_summed_exactly():
 def test_weights_with_fractions_scale():
     votes, y = draw(np.random.default_rng(6), 8, 40, 3, 0.4)
     weights = np.random.default_rng(7).integers(1, 9, 40)
-    whole = search_exhaustive(votes, y=y, sample_weight=weights)
-    shares = search_exhaustive(votes, y=y, sample_weight=weights / 16)
+    whole = search_exhaustive_votes(votes, y, sample_weight=weights)
+    shares = search_exhaustive_votes(votes, y, sample_weight=weights / 16)
     assert whole.error_curve.tolist() == shares.error_curve.tolist()
 
 
@@ -164,8 +166,8 @@ def test_threads_change_nothing(monkeypatch, sizes):
     monkeypatch.setattr(module, "_LOW", 6)
     monkeypatch.setattr(module, "_PATIENCE", 1e4)
     votes, y = draw(np.random.default_rng(8), 15, 40, 3, 0.4)
-    one = search_exhaustive(votes, y=y, sizes=sizes)
-    two = search_exhaustive(votes, y=y, sizes=sizes, n_jobs=2)
+    one = search_exhaustive_votes(votes, y, sizes=sizes)
+    two = search_exhaustive_votes(votes, y, sizes=sizes, n_jobs=2)
     assert one.error_curve.tolist() == two.error_curve.tolist()
     assert one.n_optima.tolist() == two.n_optima.tolist()
     assert [s.tolist() for s in one.subsets] == [s.tolist() for s in two.subsets]
@@ -173,7 +175,7 @@ def test_threads_change_nothing(monkeypatch, sizes):
 
 def test_odd_sizes_are_those_of_all_sizes():
     votes, y = draw(np.random.default_rng(9), 8, 40, 2, 0.5)
-    every, odd = search_exhaustive(votes, y=y), search_exhaustive(votes, y=y, sizes="odd")
+    every, odd = search_exhaustive_votes(votes, y), search_exhaustive_votes(votes, y, sizes="odd")
     assert odd.sizes.tolist() == [1, 3, 5, 7]
     assert odd.error_curve.tolist() == every.error_curve[::2].tolist()
     assert odd.n_optima.tolist() == every.n_optima[::2].tolist()
@@ -219,7 +221,7 @@ def test_coincidence_by_its_definition(bag):
 
 
 def test_all_members_agree():
-    search = search_exhaustive(np.zeros((5, 3), int), y=[0, 0, 0])
+    search = search_exhaustive_votes(np.zeros((5, 3), int), [0, 0, 0])
     assert search.error_curve.tolist() == [0] * 5
     assert search.n_optima.tolist() == [5, 10, 10, 5, 1]
 
@@ -230,7 +232,7 @@ def test_all_members_agree():
 def test_progress_counts_subsets(capsys, monkeypatch):
     monkeypatch.setattr(module, "_PATIENCE", 1.0)
     votes, y = draw(np.random.default_rng(10), 14, 5, 2, 0.5)
-    search_exhaustive(votes, y=y, verbose=1)
+    search_exhaustive_votes(votes, y, verbose=1)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 8
     assert lines[0].startswith("Exhaustive search  2048/16384 [##------------------]  12%")
@@ -249,11 +251,11 @@ def interruptible() -> Iterator[None]:
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interrupt_ends_a_long_search(n_jobs):
     votes, y = draw(np.random.default_rng(11), 38, 200, 3, 0.4)
-    search_exhaustive(votes[:3], y=y)  # compiled
+    search_exhaustive_votes(votes[:3], y)  # compiled
     timer = threading.Timer(0.5, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        search_exhaustive(votes, y=y, n_jobs=n_jobs)
+        search_exhaustive_votes(votes, y, n_jobs=n_jobs)
     timer.join()
 
 
@@ -273,7 +275,7 @@ def test_threads_do_not_go_on_after_an_interrupt(monkeypatch):
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        search_exhaustive(votes, y=y, n_jobs=2)
+        search_exhaustive_votes(votes, y, n_jobs=2)
     timer.join()
     time.sleep(0.1)
     seen = n_calls
@@ -284,11 +286,11 @@ def test_threads_do_not_go_on_after_an_interrupt(monkeypatch):
 
 SCRIPT = """
 import numpy as np
-from orfeon.ordering.exhaustive import search_exhaustive
+from orfeon.ordering.exhaustive import search_exhaustive_votes
 rng = np.random.default_rng(0)
 y = rng.integers(0, 3, 70)
 votes = np.where(rng.random((6, 70)) < 0.5, y, rng.integers(0, 3, (6, 70)))
-search = search_exhaustive(votes, y=y, sample_weight=rng.integers(0, 5, 70))
+search = search_exhaustive_votes(votes, y, sample_weight=rng.integers(0, 5, 70))
 print(search.error_curve.tolist(), search.n_optima.tolist(), [s.tolist() for s in search.subsets])
 """
 
@@ -315,26 +317,26 @@ def test_the_kernels_run_as_plain_python_with_the_same_result():
 
 def test_too_many_members_are_refused_with_the_number_of_subsets():
     with pytest.raises(ValueError, match=r"41 members.*2\.2e\+12 subsets; at most 40.*genetic"):
-        search_exhaustive(np.zeros((41, 2), int), y=[0, 0])
+        search_exhaustive_votes(np.zeros((41, 2), int), [0, 0])
 
 
 def test_wrong_arguments_are_refused():
     votes = [[0, 1], [1, 1]]
     with pytest.raises(ValueError, match="sizes='even' is not allowed"):
-        search_exhaustive(votes, y=[0, 1], sizes="even")
+        search_exhaustive_votes(votes, [0, 1], sizes="even")
     with pytest.raises(ValueError, match=r"votes has shape \(2, 2\).*y has 3"):
-        search_exhaustive(votes, y=[0, 1, 1])
+        search_exhaustive_votes(votes, [0, 1, 1])
     with pytest.raises(ValueError, match="X is given"):
         search_exhaustive(votes, [[1], [2]], [0, 1])
     with pytest.raises(ValueError, match="sample_weight"):
-        search_exhaustive(votes, y=[0, 1], sample_weight=[1, -1])
+        search_exhaustive_votes(votes, [0, 1], sample_weight=[1, -1])
     with pytest.raises(ValueError, match="verbose=-1"):
-        search_exhaustive(votes, y=[0, 1], verbose=-1)
+        search_exhaustive_votes(votes, [0, 1], verbose=-1)
 
 
 def test_regression_is_refused():
     with pytest.raises(ValueError, match="searched for votes only"):
-        search_exhaustive([[0.5, 1.5], [0.2, 1.0]], y=[0.4, 1.2])
+        search_exhaustive_votes([[0.5, 1.5], [0.2, 1.0]], [0.4, 1.2])
 
 
 def test_weighted_votes_are_refused_and_their_matrix_taken():
@@ -343,11 +345,11 @@ def test_weighted_votes_are_refused_and_their_matrix_taken():
     with pytest.raises(ValueError, match="vote with different weights"):
         search_exhaustive(boosted, X, y)
     votes = [tree.predict(X) for tree in boosted.estimators_]
-    assert search_exhaustive(votes, y=y).n_members == 4
+    assert search_exhaustive_votes(votes, y).n_members == 4
 
 
 def test_sizes_and_orders_that_do_not_fit_are_refused():
-    search = search_exhaustive([[0, 1], [1, 1], [0, 0]], y=[0, 1], sizes="odd")
+    search = search_exhaustive_votes([[0, 1], [1, 1], [0, 0]], [0, 1], sizes="odd")
     with pytest.raises(ValueError, match="size=2 was not searched; it is an odd number from 1 to"):
         search.subset(2)
     with pytest.raises(ValueError, match="size=4 was not searched"):

@@ -18,8 +18,8 @@ from orfeon.ordering import (
     Order,
     Orientation,
     Selection,
-    order,
     order_chunks,
+    order_votes,
     read_selection,
 )
 
@@ -193,7 +193,7 @@ def test_weights_in_different_units_cannot_be_added():
 def test_any_chunks_give_the_order_of_the_whole(seed, places, rule, abstaining):
     votes, y, _ = problem(seed, abstaining=abstaining)
     weights = np.random.default_rng(seed).integers(1, 4, 40)
-    whole = order(votes, y=y, rule=rule, sample_weight=weights, no_vote=-1)
+    whole = order_votes(votes, y, rule=rule, sample_weight=weights, no_vote=-1)
     chunks = list(cut([votes, y, weights], sorted(places)))
     assert_same_order(order_chunks(chunks, rule=rule, no_vote=-1), whole)
     turned = order_chunks(chunks[::-1], rule=rule, no_vote=-1)
@@ -205,7 +205,7 @@ def test_any_chunks_give_the_order_of_the_whole(seed, places, rule, abstaining):
 def test_chunks_come_from_lists_generators_and_functions(rule):
     votes, y, weights = problem(7)
     weights += 1
-    whole = order(votes, y=y, rule=rule, sample_weight=weights, no_vote=-1)
+    whole = order_votes(votes, y, rule=rule, sample_weight=weights, no_vote=-1)
     parts, places = [votes, y, weights], [10, 30]
     assert_same_order(order_chunks(list(cut(parts, places)), rule=rule, no_vote=-1), whole)
     assert_same_order(order_chunks(cut(parts, places), rule=rule, no_vote=-1), whole)
@@ -216,7 +216,7 @@ def test_chunks_come_from_lists_generators_and_functions(rule):
 def test_chunks_may_have_no_weights_and_labels_of_any_kind():
     names = np.array(["a", "b", "c"])
     votes, y, _ = problem(8, abstaining=0)
-    whole = order(names[votes], y=names[y])
+    whole = order_votes(names[votes], names[y])
     assert_same_order(order_chunks(list(cut([names[votes], names[y]], [1, 2, 25]))), whole)
 
 
@@ -227,7 +227,7 @@ def test_a_chunk_may_hold_nothing_that_counts(rule):
     weights[10:15] = 0
     votes[:, 20:24] = -1
     weights[20:24] = 2
-    whole = order(votes, y=y, rule=rule, sample_weight=weights, no_vote=-1)
+    whole = order_votes(votes, y, rule=rule, sample_weight=weights, no_vote=-1)
     chunks = list(cut([votes, y, weights], [10, 15, 20, 24]))
     assert_same_order(order_chunks(chunks, rule=rule, no_vote=-1), whole)
     assert_same_order(order_chunks([*chunks, chunks[1]], rule=rule, no_vote=-1), whole)
@@ -239,14 +239,14 @@ def test_options_reach_the_rule():
     chunks = [(votes[:, :20], y[:20]), (votes[:, 20:], y[20:])]
     found = [order_chunks(chunks, p=p) for p in (0.05, 0.5)]
     assert found[0].order.tolist() != found[1].order.tolist()
-    assert_same_order(found[1], order(votes, y=y, rule=MarginDistance(p=0.5)))
+    assert_same_order(found[1], order_votes(votes, y, rule=MarginDistance(p=0.5)))
     assert_same_order(order_chunks(chunks, rule=MarginDistance(p=0.05)), found[0])
 
 
 def test_chunks_know_no_automatic_size_but_curves_on_other_samples():
     votes, y, _ = problem(11, abstaining=0)
     found = order_chunks([(votes[:, :20], y[:20]), (votes[:, 20:], y[20:])])
-    np.testing.assert_array_equal(found.test_curve(votes, y=y), found.error_curve)
+    np.testing.assert_array_equal(found.test_curve_votes(votes, y), found.error_curve)
     with pytest.raises(ValueError, match="needs the votes"):
         found.size("auto")
 
@@ -264,7 +264,7 @@ def test_the_warning_of_orientation_does_not_depend_on_chunks():
     votes, y = np.zeros((6, 8), int), np.zeros(8, int)
     votes[0, 0] = 1
     for found in (
-        lambda: order(votes, y=y, rule="orientation"),
+        lambda: order_votes(votes, y, rule="orientation"),
         lambda: order_chunks([(votes[:, :1], y[:1]), (votes[:, 1:], y[1:])], rule="orientation"),
     ):
         with pytest.warns(UserWarning, match="degrees from the diagonal"):

@@ -13,7 +13,7 @@ from tests.oracles.pruning import Tree, smallest_minimiser
 from orfeon import BaggingClassifier, CARTClassifier
 from orfeon.datasets import make_waveform
 from orfeon.members.votes import read_selection
-from orfeon.ordering import order
+from orfeon.ordering import order, order_votes
 from orfeon.ordering.meta_tree import MetaTree, decisions
 from orfeon.ordering.rule import as_rule
 
@@ -36,14 +36,14 @@ def random_votes(rng, n_members=25, n_samples=300, n_classes=3):
 def test_the_tree_is_a_model_of_the_vote():
     """The vote of three members needs all three, whatever the true classes are."""
     wrong = 1 - MAJORITY
-    found = order(PATTERNS, y=wrong, rule="meta_tree", pruning=0.0)
+    found = order_votes(PATTERNS, wrong, rule="meta_tree", pruning=0.0)
     assert found.own_size == 3
     assert sorted(found.order[:3].tolist()) == [0, 1, 2]
     assert found.criterion.sum() == pytest.approx(1.0, abs=1e-11)
 
 
 def test_the_tree_can_be_a_model_of_the_class():
-    found = order(PATTERNS, y=PATTERNS[1], rule="meta_tree", target="class", pruning=0.0)
+    found = order_votes(PATTERNS, PATTERNS[1], rule="meta_tree", target="class", pruning=0.0)
     assert (found.own_size, found.order[0], found.criterion.tolist()) == (1, 1, [1.0, 0.0, 0.0])
 
 
@@ -54,7 +54,7 @@ def test_members_are_ordered_by_their_importance_and_the_rest_by_their_errors():
     votes[3] = np.arange(64) // 4 % 2  # the tree asks it first: it is right on most samples
     votes[1] = np.arange(64) % 4 > 0
     y = votes[3] & votes[1]
-    found = order(votes, y=y, rule="meta_tree", target="class", pruning=0.001)
+    found = order_votes(votes, y, rule="meta_tree", target="class", pruning=0.001)
     errors = (votes != y).mean(axis=1)
     assert found.own_size == 2
     assert found.order[:2].tolist() == [3, 1]
@@ -67,15 +67,15 @@ def test_members_are_ordered_by_their_importance_and_the_rest_by_their_errors():
 def test_of_members_that_vote_alike_only_the_first_is_kept():
     votes = PATTERNS[[2, 0, 0, 1, 1, 2, 2]]
     for seed in range(10):
-        found = order(
-            votes, y=MAJORITY, rule="meta_tree", target="class", pruning=0.0, random_state=seed
+        found = order_votes(
+            votes, MAJORITY, rule="meta_tree", target="class", pruning=0.0, random_state=seed
         )
         assert sorted(found.members("rule").tolist()) == [0, 1, 3]
 
 
 def test_a_high_price_leaves_one_member():
     votes, y = random_votes(np.random.default_rng(1))
-    found = order(votes, y=y, rule="meta_tree", pruning=0.9)
+    found = order_votes(votes, y, rule="meta_tree", pruning=0.9)
     assert found.own_size == 1
     assert found.criterion.tolist() == [0.0] * 25
     errors = (votes != y).mean(axis=1)
@@ -85,7 +85,7 @@ def test_a_high_price_leaves_one_member():
 def test_a_higher_price_keeps_no_other_members_and_fewer():
     votes, y = random_votes(np.random.default_rng(2))
     kept = [
-        set(order(votes, y=y, rule="meta_tree", pruning=price).members("rule").tolist())
+        set(order_votes(votes, y, rule="meta_tree", pruning=price).members("rule").tolist())
         for price in (0.0, 0.004, 0.01, 0.03, 0.1)
     ]
     assert [len(members) for members in kept] == sorted(map(len, kept), reverse=True)
@@ -181,9 +181,9 @@ def test_the_oracle_keeps_the_same_members():
             kept = Grown(votes.tolist(), y.tolist(), weights.tolist()).kept_at(price)
         except TiedError:
             continue
-        found = order(
+        found = order_votes(
             votes,
-            y=y,
+            y,
             rule="meta_tree",
             target="class",
             pruning=float(price),
@@ -217,11 +217,13 @@ def test_the_order_of_the_samples_and_copies_do_not_matter(abstaining, options):
         weights = rng.integers(0, 4, 60)
         copies = rng.permutation(np.repeat(np.arange(60), weights))
         moved = rng.permutation(60)
-        expected = order(votes, y=y, rule="meta_tree", sample_weight=weights, no_vote=-1, **options)
+        expected = order_votes(
+            votes, y, rule="meta_tree", sample_weight=weights, no_vote=-1, **options
+        )
         others = (
-            order(votes[:, copies], y=y[copies], rule="meta_tree", no_vote=-1, **options),
-            order(
-                votes[:, moved], y=y[moved], rule="meta_tree", sample_weight=weights[moved],
+            order_votes(votes[:, copies], y[copies], rule="meta_tree", no_vote=-1, **options),
+            order_votes(
+                votes[:, moved], y[moved], rule="meta_tree", sample_weight=weights[moved],
                 no_vote=-1, **options,
             ),
         )  # fmt: skip
@@ -254,7 +256,7 @@ def test_the_members_are_those_of_a_cart_tree_over_categories(options, n_classes
     target = decisions(read_selection(votes, y, no_vote=-1))
     tree = CARTClassifier(categorical_features=range(12), **({"random_state": 0} | options))
     tree.fit(table, target)
-    found = order(votes, y=y, rule="meta_tree", no_vote=-1, **options)
+    found = order_votes(votes, y, rule="meta_tree", no_vote=-1, **options)
     importance = np.zeros(12)
     importance[found.order] = found.criterion
     np.testing.assert_allclose(importance, tree.feature_importances_, atol=1e-11)
@@ -266,14 +268,14 @@ def test_members_that_do_not_vote_everywhere_are_used():
     y = rng.integers(0, 2, 200)
     votes = np.full((3, 200), -1)
     votes[0, :100], votes[1, 100:], votes[2] = y[:100], y[100:], rng.integers(0, 2, 200)
-    found = order(votes, y=y, rule="meta_tree", target="class", pruning=0.01, no_vote=-1)
+    found = order_votes(votes, y, rule="meta_tree", target="class", pruning=0.01, no_vote=-1)
     assert sorted(found.members("rule").tolist()) == [0, 1]
 
 
 def test_one_class_and_one_member():
-    found = order([[0, 0, 1], [1, 0, 0]], y=[0, 0, 0], rule="meta_tree", target="class")
+    found = order_votes([[0, 0, 1], [1, 0, 0]], [0, 0, 0], rule="meta_tree", target="class")
     assert (found.own_size, found.order.tolist()) == (1, [0, 1])
-    found = order([[0, 1, 1]], y=[0, 1, 0], rule="meta_tree")
+    found = order_votes([[0, 1, 1]], [0, 1, 0], rule="meta_tree")
     assert (found.own_size, found.order.tolist()) == (1, [0])
 
 
@@ -317,4 +319,4 @@ def test_bad_options_are_refused(options, message):
 
 def test_numbers_are_refused():
     with pytest.raises(ValueError, match="rule='meta_tree' needs classes, and these members"):
-        order([[0.5, 1.5], [0.7, 1.1]], y=[0.4, 1.6], rule="meta_tree")
+        order_votes([[0.5, 1.5], [0.7, 1.1]], [0.4, 1.6], rule="meta_tree")

@@ -20,7 +20,15 @@ from orfeon import (
     prune,
 )
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.ordering import Arrangement, CorrectnessGram, Rule, order_chunks, read_selection
+from orfeon.ordering import (
+    Arrangement,
+    CorrectnessGram,
+    Rule,
+    order_chunks,
+    order_votes,
+    prune_votes,
+    read_selection,
+)
 
 T = 20
 
@@ -65,10 +73,10 @@ def test_curves_of_other_samples_from_the_ensemble_itself(bag_and_data):
     found = order(bag, X, y)
     curve = found.test_curve(bag, X_new, y_new + 1)
     labels = bag.classes_[bag.votes(X_new)]
-    np.testing.assert_array_equal(curve, found.test_curve(labels, y=y_new + 1))
+    np.testing.assert_array_equal(curve, found.test_curve_votes(labels, y_new + 1))
     assert curve[-1] == pytest.approx(1 - bag.score(X_new, y_new + 1), abs=1e-15)
-    with pytest.raises(ValueError, match="members_or_votes has 19 members; 20 were ordered"):
-        found.test_curve(labels[:-1], y=y_new + 1)
+    with pytest.raises(ValueError, match="votes of 19 members; 20 were ordered"):
+        found.test_curve_votes(labels[:-1], y_new + 1)
 
 
 def test_forests_are_ordered_and_cut_as_members(bag_and_data):
@@ -99,8 +107,8 @@ def test_warnings_stay_as_they_are_when_threads_choose_sizes(bag_and_data):
 @pytest.mark.parametrize(
     "query",
     [
-        lambda votes, y: order(votes, y=y, rule="orientation"),
-        lambda votes, y: prune(votes, y=y, rule="orientation"),
+        lambda votes, y: order_votes(votes, y, rule="orientation"),
+        lambda votes, y: prune_votes(votes, y, rule="orientation"),
         lambda votes, y: order_chunks([(votes, y)], rule="orientation"),
     ],
     ids=["order", "prune", "order_chunks"],
@@ -157,11 +165,11 @@ def test_matrices_come_back_as_they_were_given():
     pd = pytest.importorskip("pandas")
     votes, y = np.array([[0, 1, 1], [0, 0, 1], [-1, 0, 1]]), [0, 0, 1]
     masked = np.ma.masked_equal(votes, -1)
-    kept = prune(masked, None, y, rule="individual_error", keep=1)
+    kept = prune_votes(masked, y, rule="individual_error", keep=1)
     assert isinstance(kept, np.ma.MaskedArray)
-    frame = prune(pd.DataFrame(votes[:2]), None, y, rule="individual_error", keep=1)
+    frame = prune_votes(pd.DataFrame(votes[:2]), y, rule="individual_error", keep=1)
     assert frame.index.tolist() == [1]
-    marked = prune(votes, None, y, rule="individual_error", keep=3, no_vote=-1)
+    marked = prune_votes(votes, y, rule="individual_error", keep=3, no_vote=-1)
     assert marked[0].tolist() == [0, 0, 1]
 
 
@@ -176,19 +184,19 @@ def test_matrices_come_back_as_they_were_given():
 )
 def test_votes_that_make_no_sense_are_refused(votes, y, message):
     with pytest.raises(ValueError, match=message):
-        order(votes, y=y)
+        order_votes(votes, y)
 
 
 @pytest.mark.parametrize("scale", [1e308, 1e-300])
 def test_weights_of_any_size(scale):
     votes, y = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]], [0, 0, 1, 1]
     weights = np.array([0.3, 0.1, 0.25, 0.7])
-    found = order(votes, y=y, sample_weight=weights * scale)
-    np.testing.assert_array_equal(found.order, order(votes, y=y, sample_weight=weights).order)
+    found = order_votes(votes, y, sample_weight=weights * scale)
+    np.testing.assert_array_equal(found.order, order_votes(votes, y, sample_weight=weights).order)
 
 
 def test_one_sample_tells_nothing_of_the_size():
-    found = order([[0], [1], [1]], y=[0])
+    found = order_votes([[0], [1], [1]], [0])
     assert found.size("auto") == 3
     assert np.isnan(found.size_choice().curve).all()
 
@@ -203,7 +211,7 @@ def test_what_ensembles_know_cannot_be_said_otherwise(bag_and_data):
 def test_many_classes_are_too_many_for_a_meta_tree():
     votes = np.tile(np.arange(40), (3, 1))
     with pytest.raises(ValueError, match="up to 30 classes, and there are 40"):
-        order(votes, y=np.arange(40), rule="meta_tree")
+        order_votes(votes, np.arange(40), rule="meta_tree")
 
 
 def test_a_chunk_that_is_refused_leaves_the_sums_as_they_were():
@@ -228,4 +236,4 @@ def test_a_chunk_that_is_refused_leaves_the_sums_as_they_were():
 )
 def test_options_that_a_rule_does_not_take_are_refused(rule, option, value):
     with pytest.raises(ValueError, match=f"{option}={value!r} is not allowed"):
-        order([[0, 1], [0, 0]], y=[0, 1], rule=rule, **{option: value})
+        order_votes([[0, 1], [0, 0]], [0, 1], rule=rule, **{option: value})

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.oracles.ordering import ORACLES
 
-from orfeon.ordering import Order, order
+from orfeon.ordering import Order, order_votes
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:.*from the diagonal:UserWarning"),
@@ -61,7 +61,7 @@ def curve_by_hand(votes: Integers, y: Integers, found: Order) -> list[float]:
 @given(data=votes_and_labels(abstaining=True))
 def test_an_order_is_a_permutation_and_its_curve_ends_at_the_full_vote(rule, data):
     votes, y = data
-    found = order(votes, y=y, rule=rule, no_vote=-1, **options_of(rule))
+    found = order_votes(votes, y, rule=rule, no_vote=-1, **options_of(rule))
     assert sorted(found.order.tolist()) == list(range(len(votes)))
     assert len(found) == len(found.criterion) == len(found.error_curve) == len(votes)
     assert found.error_curve.tolist() == curve_by_hand(votes, y, found)
@@ -73,7 +73,7 @@ def test_an_order_is_a_permutation_and_its_curve_ends_at_the_full_vote(rule, dat
 @given(data=votes_and_labels())
 def test_reduce_error_starts_with_the_best_member_and_its_best_is_no_worse(backfitting, data):
     votes, y = data
-    found = order(votes, y=y, rule="reduce_error", backfitting=backfitting)
+    found = order_votes(votes, y, rule="reduce_error", backfitting=backfitting)
     assert found.error_curve[0] == (votes != y).mean(axis=1).min()
     assert found.error_curve.min() <= found.error_curve[0]
     assert found.error_curve.tolist() == found.criterion.tolist()
@@ -84,7 +84,7 @@ def test_reduce_error_starts_with_the_best_member_and_its_best_is_no_worse(backf
 def test_each_choice_of_reduce_error_is_the_best_there_is(data):
     # This, and not a curve that never rises, is what greedy choice promises.
     votes, y = data
-    found = order(votes, y=y, rule="reduce_error")
+    found = order_votes(votes, y, rule="reduce_error")
     for u, error in enumerate(found.error_curve):
         start = found.order[:u].tolist()
         others = [[*start, k] for k in range(len(votes)) if k not in start]
@@ -93,7 +93,7 @@ def test_each_choice_of_reduce_error_is_the_best_there_is(data):
 
 def test_the_curve_of_reduce_error_may_rise_above_its_start():
     votes = [[0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 1, 1]]
-    found = order(votes, y=[0, 0, 0, 0], rule="reduce_error")
+    found = order_votes(votes, [0, 0, 0, 0], rule="reduce_error")
     assert found.error_curve.tolist() == [0, 0, 1]
 
 
@@ -101,7 +101,7 @@ def test_the_curve_of_reduce_error_may_rise_above_its_start():
 @given(data=votes_and_labels())
 def test_backfitting_leaves_no_single_exchange_that_would_help(data):
     votes, y = data
-    found = order(votes, y=y, rule="reduce_error", backfitting=True)
+    found = order_votes(votes, y, rule="reduce_error", backfitting=True)
     for n in range(1, len(votes) + 1):
         kept = found.members(n).tolist()
         assert len(set(kept)) == n
@@ -116,7 +116,7 @@ def test_backfitting_leaves_no_single_exchange_that_would_help(data):
 @given(data=votes_and_labels())
 def test_margin_distance_starts_with_the_most_accurate_member_wherever_it_goes(p, data):
     votes, y = data
-    found = order(votes, y=y, rule="margin_distance", p=p)
+    found = order_votes(votes, y, rule="margin_distance", p=p)
     assert found.order[0] == (votes == y).sum(axis=1).argmax()
 
 
@@ -124,15 +124,15 @@ def test_margin_distance_starts_with_the_most_accurate_member_wherever_it_goes(p
 @given(data=votes_and_labels())
 def test_values_of_the_rules_are_what_they_say(data):
     votes, y = data
-    by_error = order(votes, y=y, rule="individual_error")
+    by_error = order_votes(votes, y, rule="individual_error")
     assert by_error.criterion.tolist() == sorted((votes != y).mean(axis=1).tolist())
-    angles = order(votes, y=y, rule="orientation").criterion
+    angles = order_votes(votes, y, rule="orientation").criterion
     assert (np.diff(angles) >= -1e-9).all()
-    gains = order(votes, y=y, rule="complementarity").criterion
+    gains = order_votes(votes, y, rule="complementarity").criterion
     assert gains[0] == (votes == y).mean(axis=1).max()
-    errors = order(votes, y=y, rule="boosting_based").criterion
+    errors = order_votes(votes, y, rule="boosting_based").criterion
     assert errors[0] == pytest.approx(by_error.criterion[0], abs=1e-12)
-    kappas = order(votes, y=y, rule="kappa").criterion
+    kappas = order_votes(votes, y, rule="kappa").criterion
     assert (np.diff(kappas) >= 0).all()
     assert (np.abs(kappas) <= 1).all()
 
@@ -142,7 +142,7 @@ def test_curves_of_numbers_end_at_the_mean_of_all(rule):
     rng = np.random.default_rng(0)
     for _ in range(30):
         answers, y = rng.normal(size=(6, 15)), rng.normal(size=15)
-        found = order(answers, y=y, rule=rule, **options_of(rule))
+        found = order_votes(answers, y, rule=rule, **options_of(rule))
         assert found.n_classes == 0
         for n in range(6):
             error = ((answers[found.order[: n + 1]].mean(axis=0) - y) ** 2).mean()
@@ -158,8 +158,8 @@ def test_curves_of_numbers_end_at_the_mean_of_all(rule):
 def test_the_order_of_the_samples_decides_nothing(rule, data, seed):
     votes, y = data
     drawn = np.random.default_rng(seed).permutation(len(y))
-    one = order(votes, y=y, rule=rule, no_vote=-1)
-    other = order(votes[:, drawn], y=y[drawn], rule=rule, no_vote=-1)
+    one = order_votes(votes, y, rule=rule, no_vote=-1)
+    other = order_votes(votes[:, drawn], y[drawn], rule=rule, no_vote=-1)
     assert one.order.tolist() == other.order.tolist()
     assert one.error_curve.tolist() == other.error_curve.tolist()
     np.testing.assert_allclose(one.criterion, other.criterion, rtol=0, atol=1e-12)
@@ -175,8 +175,8 @@ def test_members_keep_their_places_under_other_names(rule):
         votes = np.where(rng.random((8, 300)) < 0.5, y, rng.integers(0, 3, (8, 300)))
         weights = rng.integers(1, 10**6, 300)
         names = rng.permutation(8)
-        one = order(votes, y=y, rule=rule, sample_weight=weights)
-        other = order(votes[names], y=y, rule=rule, sample_weight=weights)
+        one = order_votes(votes, y, rule=rule, sample_weight=weights)
+        other = order_votes(votes[names], y, rule=rule, sample_weight=weights)
         assert names[other.order].tolist() == one.order.tolist()
         assert one.error_curve.tolist() == other.error_curve.tolist()
 
@@ -187,8 +187,8 @@ def test_pairs_of_least_kappa_stay_so_under_other_names():
         votes, weights = rng.integers(0, 3, (8, 60)), rng.integers(1, 10**6, 60)
         names = rng.permutation(8)
         y = votes[0]
-        one = order(votes, y=y, rule="kappa", sample_weight=weights)
-        other = order(votes[names], y=y, rule="kappa", sample_weight=weights)
+        one = order_votes(votes, y, rule="kappa", sample_weight=weights)
+        other = order_votes(votes[names], y, rule="kappa", sample_weight=weights)
         # Within a pair that comes in together the names decide.
         np.testing.assert_allclose(one.criterion, other.criterion, rtol=1e-12)
         for value in set(one.criterion.tolist()):
@@ -203,8 +203,8 @@ def test_pairs_of_least_kappa_stay_so_under_other_names():
 def test_which_wrong_class_is_voted_for_is_of_no_account_to_some_rules(rule, data):
     votes, y = data
     right = (votes == y).astype(int)
-    assert order(votes, y=y, rule=rule).order.tolist() == (
-        order(right, y=np.ones(len(y), int), rule=rule).order.tolist()
+    assert order_votes(votes, y, rule=rule).order.tolist() == (
+        order_votes(right, np.ones(len(y), int), rule=rule).order.tolist()
     )
 
 
@@ -213,7 +213,7 @@ def test_the_same_votes_give_the_same_order_and_are_left_alone(rule):
     rng = np.random.default_rng(4)
     votes, y = rng.integers(0, 3, (9, 20)), rng.integers(0, 3, 20)
     before = votes.copy(), y.copy()
-    one, other = (order(votes, y=y, rule=rule, **options_of(rule)) for _ in range(2))
+    one, other = (order_votes(votes, y, rule=rule, **options_of(rule)) for _ in range(2))
     assert one.order.tolist() == other.order.tolist()
     assert one.criterion.tolist() == other.criterion.tolist()
     np.testing.assert_array_equal(votes, before[0])
@@ -228,36 +228,39 @@ def test_the_same_votes_give_the_same_order_and_are_left_alone(rule):
 @given(data=votes_and_labels(), seed=st.integers(0, 99))
 def test_curves_on_other_samples_are_those_of_the_vote(backfitting, data, seed):
     votes, y = data
-    found = order(votes, y=y, rule="reduce_error", backfitting=backfitting)
+    found = order_votes(votes, y, rule="reduce_error", backfitting=backfitting)
     rng = np.random.default_rng(seed)
     others, labels = rng.integers(0, 5, (len(votes), 12)), rng.integers(0, 5, 12)
-    assert found.test_curve(others, y=labels).tolist() == curve_by_hand(others, labels, found)
-    assert found.test_curve(votes, y=y).tolist() == found.error_curve.tolist()
+    assert found.test_curve_votes(others, labels).tolist() == curve_by_hand(others, labels, found)
+    assert found.test_curve_votes(votes, y).tolist() == found.error_curve.tolist()
     weights = rng.integers(0, 3, 12)
     weights[0] = 1
     copies = np.repeat(np.arange(12), weights)
-    weighted = found.test_curve(others, y=labels, sample_weight=weights)
-    assert weighted.tolist() == found.test_curve(others[:, copies], y=labels[copies]).tolist()
+    weighted = found.test_curve_votes(others, labels, sample_weight=weights)
+    assert weighted.tolist() == found.test_curve_votes(others[:, copies], labels[copies]).tolist()
 
 
 def test_curves_on_other_samples_count_only_those_who_vote():
-    found = order([[0, 1], [0, 0]], y=[0, 1], rule="individual_error")
+    found = order_votes([[0, 1], [0, 0]], [0, 1], rule="individual_error")
     assert found.order.tolist() == [0, 1]
-    assert found.test_curve([[-1, 1, 0], [0, 0, 0]], y=[0, 0, 0], no_vote=-1).tolist() == [2 / 3, 0]
+    assert found.test_curve_votes([[-1, 1, 0], [0, 0, 0]], [0, 0, 0], no_vote=-1).tolist() == [
+        2 / 3,
+        0,
+    ]
 
 
 def test_curves_of_numbers_on_other_samples():
-    found = order([[0.5, 1.5], [0.0, 1.0]], y=[0.5, 1.5], rule="reduce_error")
+    found = order_votes([[0.5, 1.5], [0.0, 1.0]], [0.5, 1.5], rule="reduce_error")
     # Whole numbers here: it is known that they are no classes.
-    assert found.test_curve([[1, 2], [3, 2]], y=[1, 2]).tolist() == [0, 0.5]
+    assert found.test_curve_votes([[1, 2], [3, 2]], [1, 2]).tolist() == [0, 0.5]
 
 
 def test_curves_of_other_members_are_refused():
-    found = order([[0, 1], [0, 0]], y=[0, 1])
-    with pytest.raises(ValueError, match="members_or_votes has 1 members; 2 were ordered"):
-        found.test_curve([[0, 1]], y=[0, 1])
+    found = order_votes([[0, 1], [0, 0]], [0, 1])
+    with pytest.raises(ValueError, match="votes of 1 members; 2 were ordered"):
+        found.test_curve_votes([[0, 1]], [0, 1])
     with pytest.raises(ValueError, match="y has 3 values"):
-        found.test_curve([[0, 1], [0, 1]], y=[0, 1, 1])
+        found.test_curve_votes([[0, 1], [0, 1]], [0, 1, 1])
 
 
 # -- sizes -----------------------------------------------------------------------------------------
@@ -268,7 +271,7 @@ def ten() -> Order:
     rng = np.random.default_rng(5)
     y = rng.integers(0, 3, 60)
     votes = np.where(rng.random((10, 60)) < 0.5, y, rng.integers(0, 3, (10, 60)))
-    return order(votes, y=y, rule="orientation")
+    return order_votes(votes, y, rule="orientation")
 
 
 @pytest.mark.parametrize(
@@ -300,7 +303,7 @@ def test_the_size_of_the_rule(ten):
     assert ten.size("rule") == ten.own_size == len(ten.members("rule"))
     acute = ten.criterion[ten.criterion < np.pi / 2]
     assert ten.own_size == (acute < acute.mean()).sum()
-    plain = order([[0, 1], [1, 1]], y=[0, 1])
+    plain = order_votes([[0, 1], [1, 1]], [0, 1])
     assert plain.own_size is None
     with pytest.raises(ValueError, match="needs a rule with a size of its own"):
         plain.size("rule")
@@ -323,7 +326,7 @@ def test_members_of_backfitted_subsets_are_those_of_the_size():
     different = 0
     for _ in range(40):
         votes, y = rng.integers(0, 2, (9, 15)), rng.integers(0, 2, 15)
-        found = order(votes, y=y, rule="reduce_error", backfitting=True)
+        found = order_votes(votes, y, rule="reduce_error", backfitting=True)
         for n in range(1, 10):
             kept = found.members(n)
             assert len(kept) == n
@@ -334,7 +337,7 @@ def test_members_of_backfitted_subsets_are_those_of_the_size():
 
 def test_one_member_and_one_sample_are_enough():
     for rule in RULES:
-        found = order([[1]], y=[0], rule=rule)
+        found = order_votes([[1]], [0], rule=rule)
         assert found.order.tolist() == [0]
         assert found.error_curve.tolist() == [1]
         assert found.size(0.2) == 1

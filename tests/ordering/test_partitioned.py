@@ -158,7 +158,7 @@ def test_votes_that_do_not_fit_are_refused_with_their_size_and_a_way_out(pasted,
 
 def test_what_cannot_be_is_refused(pasted, samples):
     X, y = samples
-    with pytest.raises(TypeError, match=r"X is a ndarray; prune\(\) and order\(\) take"):
+    with pytest.raises(TypeError, match=r"X is a ndarray, not a Dask collection; use prune\(\)"):
         order_partitions(pasted, X, y)
     with pytest.raises(ValueError, match=r"^Partition 1: y holds 'q', which the ensemble does not"):
         order_partitions(pasted, *parts(X, np.where(np.arange(240) == 70, "q", y)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orfeon import order
+from orfeon.ordering import order_votes
 from orfeon.ordering.plot import draw_error_curve, show_sizes
 from orfeon.rendering.figure import LOOKS, scale_members
 
@@ -25,14 +25,14 @@ def ordered():
     rng = np.random.default_rng(5)
     y = rng.integers(0, 3, 60)
     votes = np.where(rng.random((10, 60)) < 0.5, y, rng.integers(0, 3, (10, 60)))
-    return order(votes, y=y, rule="orientation")
+    return order_votes(votes, y, rule="orientation")
 
 
 @pytest.fixture(scope="module")
 def of_numbers():
     rng = np.random.default_rng(6)
     y = rng.normal(size=30)
-    return order(y + rng.normal(size=(8, 30)), y=y, rule="reduce_error")
+    return order_votes(y + rng.normal(size=(8, 30)), y, rule="reduce_error")
 
 
 def drawn(line):
@@ -108,7 +108,7 @@ def test_a_new_figure_is_made_when_none_is_given(ordered):
 
 
 def test_one_member_has_a_picture_too():
-    ax = order([[0, 1]], y=[0, 0]).plot()
+    ax = order_votes([[0, 1]], [0, 0]).plot()
     assert drawn(ax.lines[0]) == [[1, 50]]
     assert ax.get_xlim() == (1, 2)
 

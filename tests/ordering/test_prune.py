@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import orfeon
 from orfeon import BaggingClassifier, CARTClassifier, CARTRegressor, order, prune
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.ordering import MarginDistance, Order, PrunedClassifier
+from orfeon.ordering import MarginDistance, Order, PrunedClassifier, order_votes, prune_votes
 
 CART = CARTClassifier(pruning="cv", n_folds=3)
 T = 25
@@ -91,8 +91,8 @@ def test_our_ensembles_decide_as_the_members_kept(kind, train, test):
     kept = votes[small.kept_]
     np.testing.assert_array_equal(small.votes(test[0]), kept)
     np.testing.assert_array_equal(small.predict(test[0]), majority(kept, whole.classes_))
-    assert small.order_.order.tolist() == order(
-        whole.votes(train[0]), y=np.searchsorted(whole.classes_, train[1]), rule="reduce_error"
+    assert small.order_.order.tolist() == order_votes(
+        whole.votes(train[0]), np.searchsorted(whole.classes_, train[1]), rule="reduce_error"
     ).order.tolist()  # fmt: skip
     assert small.error_curve_[-1] == pytest.approx(error, abs=1e-15)
     assert small.error_curve_[7] == pytest.approx(1 - small.score(*train), abs=1e-15)
@@ -184,7 +184,7 @@ def test_a_list_of_estimators_gives_a_list(train):
     trees = [DecisionTreeClassifier(max_depth=d, random_state=d).fit(*train) for d in depths]
     estimators = [GaussianNB().fit(*train), LinearDiscriminantAnalysis().fit(*train), *trees]
     votes = np.array([e.predict(train[0]) for e in estimators])
-    expected = order(votes, y=train[1]).order[:3]
+    expected = order_votes(votes, train[1]).order[:3]
     small = prune(estimators, *train, keep=3)
     assert type(small) is list
     assert [id(e) for e in small] == [id(estimators[t]) for t in expected]
@@ -195,10 +195,10 @@ def test_a_list_of_estimators_gives_a_list(train):
 
 def test_a_matrix_gives_its_rows(bag, train):
     votes = bag.classes_[bag.votes(train[0])]
-    expected = votes[order(votes, y=train[1]).order[:5]]
-    np.testing.assert_array_equal(prune(votes, None, train[1]), expected)
-    np.testing.assert_array_equal(prune(votes, None, train[1], keep=[4, 1]), votes[[4, 1]])
-    as_lists = prune(votes.tolist(), None, train[1])
+    expected = votes[order_votes(votes, train[1]).order[:5]]
+    np.testing.assert_array_equal(prune_votes(votes, train[1]), expected)
+    np.testing.assert_array_equal(prune_votes(votes, train[1], keep=[4, 1]), votes[[4, 1]])
+    as_lists = prune_votes(votes.tolist(), train[1])
     np.testing.assert_array_equal(as_lists, expected)
 
 
@@ -282,7 +282,7 @@ def test_out_of_bag_is_the_order_of_the_votes_on_what_was_left_out(bag, train):
     seen = bag.in_bag(X, y) > 0
     assert 0.3 < 1 - seen.mean() < 0.45
     codes = np.searchsorted(bag.classes_, y)
-    expected = order(np.where(seen, -1, bag.votes(X)), y=codes, no_vote=-1, rule="reduce_error")
+    expected = order_votes(np.where(seen, -1, bag.votes(X)), codes, no_vote=-1, rule="reduce_error")
     small = prune(bag, X, y, on="out_of_bag", rule="reduce_error", keep=9)
     assert small.order_.order.tolist() == expected.order.tolist()
     assert small.error_curve_.tolist() == expected.error_curve.tolist()
@@ -295,7 +295,7 @@ def test_out_of_bag_of_a_forest_of_scikit_learn(train):
     votes = np.array([tree.predict(X) for tree in forest.estimators_]).astype(int)
     for row, drawn in zip(votes, forest.estimators_samples_, strict=True):
         row[drawn] = -1
-    expected = order(votes, y=np.searchsorted(forest.classes_, y), no_vote=-1)
+    expected = order_votes(votes, np.searchsorted(forest.classes_, y), no_vote=-1)
     small = prune(forest, X, y, on="out_of_bag")
     assert small.order_.order.tolist() == expected.order.tolist()
 
@@ -332,7 +332,7 @@ def test_other_samples_than_those_of_the_training_set(bag, test):
     X, y = test[0][:150], test[1][:150]
     small = prune(bag, X, y, rule="reduce_error", keep="auto")
     votes = bag.classes_[bag.votes(X)]
-    expected = order(votes, y=y, rule="reduce_error")
+    expected = order_votes(votes, y, rule="reduce_error")
     assert small.order_.order.tolist() == expected.order.tolist()
     # Nobody was trained on them: there is only the one curve.
     choice = order(bag, X, y, rule="reduce_error").size_choice()
@@ -351,7 +351,7 @@ def test_regressors_predict_the_mean_of_those_kept(rule, numbers):
     whole = orfeon.BaggingRegressor(CARTRegressor(pruning="cv"), T, random_state=0).fit(X, y)
     small = prune(whole, X, y, rule=rule, keep=6)
     answers = whole.predictions(X)
-    expected = order(answers, y=y, rule=rule)
+    expected = order_votes(answers, y, rule=rule)
     assert small.kept_.tolist() == expected.order[:6].tolist()
     np.testing.assert_allclose(small.predict(X), answers[small.kept_].mean(axis=0), atol=1e-12)
     errors = ((answers.mean(axis=0) - y) ** 2).mean(), ((small.predict(X) - y) ** 2).mean()
@@ -368,7 +368,7 @@ def test_regressors_out_of_bag_and_weighted(numbers):
     )
     seen = whole.in_bag(X, y, weights) > 0
     answers = np.where(seen, np.nan, whole.predictions(X))
-    expected = order(answers, y=y, rule="reduce_error", sample_weight=weights, no_vote=np.nan)
+    expected = order_votes(answers, y, rule="reduce_error", sample_weight=weights, no_vote=np.nan)
     assert small.order_.order.tolist() == expected.order.tolist()
     assert len(small) == expected.size("auto")
 
@@ -460,8 +460,8 @@ def test_what_was_pruned_is_pickled_and_cloned(bag, train, test):
         ({"keep": []}, r"keep=\[\] is not allowed; .* from 0 to 24, at least one"),
         ({"keep": [25]}, r"keep=\[25\] is not allowed; .* from 0 to 24"),
         ({"keep": [-1]}, r"keep=\[-1\] is not allowed; .* from 0 to 24"),
-        ({"keep": [0.5]}, r"keep=\[0.5\] is not allowed; .* numbers of members"),
-        ({"keep": [True] * 25}, r"keep=\[True, .* is not allowed; .* numbers of members"),
+        ({"keep": [0.5]}, r"keep=\[0.5\] is not allowed; .* indices of members"),
+        ({"keep": [True] * 25}, r"keep=\[True, .* is not allowed; .* indices of members"),
         ({"keep": [3, 3]}, r"keep=\[3, 3\] is not allowed; each member is kept once"),
         ({"rule": "best"}, r"rule='best' is not known; rules are reduce_error, complementarity"),
         ({"rule": None}, r"rule=None is not known; rules are"),
@@ -488,6 +488,6 @@ def test_options_of_another_rule_are_refused(bag, train):
 def test_rows_of_a_matrix_that_are_not_there_are_refused(bag, train):
     votes = bag.classes_[bag.votes(train[0])]
     with pytest.raises(ValueError, match=r"keep=\[25\] is not allowed; .* from 0 to 24"):
-        prune(votes, None, train[1], keep=[25])
+        prune_votes(votes, train[1], keep=[25])
     with pytest.raises(ValueError, match=r"keep=\[True, False\] is not allowed"):
-        prune(votes, None, train[1], keep=[True, False])
+        prune_votes(votes, train[1], keep=[True, False])

@@ -15,7 +15,7 @@ import pytest
 from tests.oracles import ordering as oracle
 from tests.oracles.ordering import ORACLES, Case, assert_agrees, random_case
 
-from orfeon.ordering import Order, order, read_selection, reference_direction
+from orfeon.ordering import Order, order_votes, read_selection, reference_direction
 
 #: Few random votes may look like codes.
 pytestmark = pytest.mark.filterwarnings("ignore:votes holds 0, which is not in y")
@@ -30,7 +30,7 @@ def ordered(case: Case, rule: str, **options: Any) -> Order:
     task: Any = "classification" if case.n_classes else "regression"
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*from the diagonal", UserWarning)
-        return order(votes, y=y, rule=rule, task=task, **options)
+        return order_votes(votes, y, rule=rule, task=task, **options)
 
 
 def cases(seed: int, n: int = N_CASES, **kind: Any) -> list[Case]:
@@ -81,7 +81,7 @@ def test_backfitting_replaces_members_that_were_chosen_before(max_passes):
 def test_backfitting_by_hand():
     # The best member alone, 0, is no part of the best pair: 1 and 2 are right in turn.
     votes = [[0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 0, 1], [1, 1, 0, 0, 0, 0]]
-    found = order(votes, y=[0] * 6, rule="reduce_error", backfitting=True)
+    found = order_votes(votes, [0] * 6, rule="reduce_error", backfitting=True)
     assert found.error_curve.tolist() == [2 / 6, 0, 1 / 6]
     assert [members.tolist() for members in found.subsets or ()] == [[0], [0, 2], [0, 2, 1]]
     assert found.members(2).tolist() == [0, 2]
@@ -90,7 +90,7 @@ def test_backfitting_by_hand():
 def test_reduce_error_counts_the_votes_of_all_classes():
     # Two members against one is not enough to be right where all three differ: class 0 wins.
     votes = [[2, 1], [1, 1], [0, 0]]
-    assert order(votes, y=[2, 1], rule="reduce_error").error_curve.tolist() == [0, 0.5, 0.5]
+    assert order_votes(votes, [2, 1], rule="reduce_error").error_curve.tolist() == [0, 0.5, 0.5]
 
 
 # -- margin distance -------------------------------------------------------------------------------
@@ -107,13 +107,13 @@ def test_equal_distances_are_ties():
     # p = 1/4 is reached by 0, and by 0, 1 and 2 together; with 1, 2 or 3 added to 0 alone two
     # coordinates are 1/4 away: at (2, 0)/4, (0, 2)/4 and (0, 0).
     votes = [[0, 0], [0, 1], [1, 0], [1, 1]]
-    found = order(votes, y=[0, 0], rule="margin_distance", p=0.25)
+    found = order_votes(votes, [0, 0], rule="margin_distance", p=0.25)
     assert found.order.tolist() == [0, 1, 2, 3]
     np.testing.assert_array_equal(found.criterion, np.sqrt([0, 1 / 8, 0, 1 / 8]))
 
 
 def test_a_point_that_is_reached_is_at_no_distance():
-    found = order([[0] * 7, *[[1] * 7] * 4], y=[0] * 7, rule="margin_distance", p=0.2)
+    found = order_votes([[0] * 7, *[[1] * 7] * 4], [0] * 7, rule="margin_distance", p=0.2)
     assert found.order[0] == 0
     assert found.criterion[0] == pytest.approx(0, abs=1e-12)
 
@@ -133,7 +133,7 @@ def test_margin_distance_of_hundreds_of_members_in_whole_numbers():
         expected.append(int(values.argmin()))
         chosen[expected[-1]] = True
         total += signs[expected[-1]]
-    found = order(votes, y=np.zeros(150, int), rule="margin_distance", sample_weight=weights)
+    found = order_votes(votes, np.zeros(150, int), rule="margin_distance", sample_weight=weights)
     assert found.order.tolist() == expected
 
 
@@ -155,7 +155,7 @@ def test_the_worked_sample_of_the_reference():
 
 def test_the_worked_sample_through_votes():
     # c.c_ref: (1, 1, 1) 7/3; (1, 1, -1) -1/3; (1, -1, -1) -5/3. |c_ref| = sqrt(21) / 3.
-    found = order(WORKED, y=[0, 0, 0], rule="orientation")
+    found = order_votes(WORKED, [0, 0, 0], rule="orientation")
     assert found.order.tolist() == [3, 0, 2, 1]
     cosines = np.array([7, -1, -1, -5]) / math.sqrt(63)
     np.testing.assert_allclose(found.criterion, np.arccos(cosines), rtol=1e-14)
@@ -178,21 +178,21 @@ def test_orientation_is_told_to_be_unstable_when_all_samples_are_alike():
     votes = np.zeros((10, 10), int)
     np.fill_diagonal(votes, 1)
     with pytest.warns(UserWarning, match=r"0\.0 degrees from the diagonal"):
-        found = order(votes, y=np.zeros(10, int), rule="orientation")
+        found = order_votes(votes, np.zeros(10, int), rule="orientation")
     assert found.order.tolist() == list(range(10))
     np.testing.assert_array_equal(found.criterion, math.pi / 2)
 
 
 def test_members_that_cancel_out_are_ordered_by_accuracy():
     votes = [[0, 1, 1, 1], [1, 0, 0, 0]]
-    found = order(votes, y=[0, 0, 0, 0], rule="orientation")
+    found = order_votes(votes, [0, 0, 0, 0], rule="orientation")
     assert found.order.tolist() == [1, 0]
     np.testing.assert_allclose(found.criterion, [math.pi / 3, 2 * math.pi / 3], rtol=1e-15)
 
 
 def test_members_along_the_reference_make_no_angle_with_it():
     votes = [[0, 0], [1, 1], [0, 0], [1, 1]]
-    found = order(votes, y=[0, 0], rule="orientation")
+    found = order_votes(votes, [0, 0], rule="orientation")
     assert found.order.tolist() == [0, 2, 1, 3]
     np.testing.assert_allclose(found.criterion, [0, 0, math.pi, math.pi], rtol=0, atol=1e-12)
 
@@ -231,7 +231,7 @@ def test_votes_are_weighted_by_the_log_of_the_odds():
 def test_a_twin_errs_on_half_of_the_weight_and_resets_it():
     # After 0 (e = 1/4) the second, its twin, has 1/2 as all do: taken first, weights set back.
     votes = [[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 1]]
-    found = order(votes, y=[0, 0, 0, 0], rule="boosting_based", stop=True)
+    found = order_votes(votes, [0, 0, 0, 0], rule="boosting_based", stop=True)
     assert found.order.tolist() == [0, 1, 2]
     np.testing.assert_allclose(found.criterion, [0.25, 0.5, 0.25], rtol=1e-15)
     assert found.own_size == 1
@@ -239,7 +239,7 @@ def test_a_twin_errs_on_half_of_the_weight_and_resets_it():
 
 def test_a_member_without_errors_leaves_the_weights_as_they_are():
     votes = [[0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0]]
-    found = order(votes, y=[0, 0, 0, 0], rule="boosting_based", stop=True)
+    found = order_votes(votes, [0, 0, 0, 0], rule="boosting_based", stop=True)
     assert found.order.tolist() == [1, 2, 3, 0]
     np.testing.assert_allclose(found.criterion, [0, 1 / 4, 1 / 6, 2 / 5], rtol=1e-15)
     assert found.own_size == 4
@@ -264,7 +264,7 @@ def test_boosting_with_eighty_digits(twins):
                 weights = start
             else:
                 weights = weights / np.where(votes[expected[-1]], 2 * e, 2 * (1 - e))
-    found = order(votes, y=np.zeros(90, dtype=bool), rule="boosting_based")
+    found = order_votes(votes, np.zeros(90, dtype=bool), rule="boosting_based")
     assert found.order.tolist() == expected
     np.testing.assert_allclose(found.criterion, errors, rtol=1e-10)
     assert min(errors) > 0  # no division by it above
@@ -277,7 +277,7 @@ def test_boosting_with_eighty_digits(twins):
 def test_kappa_by_hand():
     # Of (0, 1): agreement 3/4, by chance 1/2 * 1/4 + 1/2 * 3/4. Of (0, 2) and (1, 2): 1/4 and 1/2.
     votes = [[0, 0, 1, 1], [0, 1, 1, 1], [1, 0, 0, 1]]
-    found = order(votes, y=[0, 0, 0, 0], rule="kappa")
+    found = order_votes(votes, [0, 0, 0, 0], rule="kappa")
     chance = 1 / 4 * 1 / 2 + 3 / 4 * 1 / 2
     assert found.order.tolist() == [1, 2, 0]
     np.testing.assert_allclose(found.criterion[0], (1 / 4 - chance) / (1 - chance), rtol=1e-15)
@@ -286,18 +286,20 @@ def test_kappa_by_hand():
 
 def test_a_random_order_is_a_permutation_fixed_by_its_seed():
     votes, y = np.zeros((30, 4), int), np.zeros(4, int)
-    orders = [order(votes, y=y, rule="random", random_state=s).order.tolist() for s in range(20)]
+    orders = [
+        order_votes(votes, y, rule="random", random_state=s).order.tolist() for s in range(20)
+    ]
     assert all(sorted(found) == list(range(30)) for found in orders)
     assert len({tuple(found) for found in orders}) == 20
-    again = [order(votes, y=y, rule="random", random_state=s).order.tolist() for s in range(20)]
+    again = [order_votes(votes, y, rule="random", random_state=s).order.tolist() for s in range(20)]
     assert again == orders
-    generator = order(votes, y=y, rule="random", random_state=np.random.default_rng(1)).order
+    generator = order_votes(votes, y, rule="random", random_state=np.random.default_rng(1)).order
     assert sorted(generator.tolist()) == list(range(30))
 
 
 def test_a_random_order_is_any_with_equal_chance():
     first = [
-        int(order([[0], [0], [0]], y=[0], rule="random", random_state=s).order[0])
+        int(order_votes([[0], [0], [0]], [0], rule="random", random_state=s).order[0])
         for s in range(600)
     ]  # fmt: skip
     counts = np.bincount(first, minlength=3)
@@ -322,13 +324,13 @@ def test_larger_ensembles_that_predict_numbers(rule):
 def test_reduce_error_of_numbers_by_hand():
     # Means: 1 alone errs by (0, 1); with 0 by (0, 0); all three by (1/3, 2/3).
     votes = [[1.0, 1.0], [1.0, 3.0], [2.0, 4.0]]
-    found = order(votes, y=[1.0, 2.0], rule="reduce_error", task="regression")
+    found = order_votes(votes, [1.0, 2.0], rule="reduce_error", task="regression")
     assert found.order.tolist() == [0, 1, 2]
     np.testing.assert_allclose(found.error_curve, [0.5, 0, 5 / 18], rtol=1e-15, atol=1e-15)
 
 
 def test_values_with_fractions_are_read_as_numbers():
-    found = order([[0.5, 1.5], [0.25, 1.25]], y=[0.25, 1.5], rule="individual_error")
+    found = order_votes([[0.5, 1.5], [0.25, 1.25]], [0.25, 1.5], rule="individual_error")
     assert found.n_classes == 0
     np.testing.assert_array_equal(found.criterion, [0.03125, 0.03125])
 
@@ -336,6 +338,6 @@ def test_values_with_fractions_are_read_as_numbers():
 @pytest.mark.parametrize("rule", ["margin_distance", "orientation", "boosting_based", "kappa"])
 def test_rules_for_classes_refuse_numbers(rule):
     with pytest.raises(ValueError, match=f"rule='{rule}' needs classes.*reduce_error, compl"):
-        order([[0.5, 1.5]], y=[0.5, 1.5], rule=rule)
+        order_votes([[0.5, 1.5]], [0.5, 1.5], rule=rule)
     numbers = read_selection([[0.5, 1.5]], [0.5, 1.5])
     assert numbers.is_regression

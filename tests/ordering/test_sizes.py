@@ -15,6 +15,7 @@ from tests.oracles.ordering import ORACLES, Case
 from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, ordering
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.members.votes import Source, read_selection
+from orfeon.ordering import order_votes
 from orfeon.ordering.auto_size import choose_size, cross_validated_curves, smooth, split_weights
 from orfeon.ordering.rule import as_rule
 
@@ -250,7 +251,7 @@ def test_votes_out_of_bag_have_one_curve_that_is_both():
     choice = order(bag, X, y, on="out_of_bag").size_choice()
     assert choice.out_of_bag is choice.with_all_votes
     np.testing.assert_allclose(choice.curve, choice.with_all_votes, atol=1e-12)  # only nine
-    by_votes = order(np.where(bag.in_bag(X, y) == 0, bag.votes(X), -1), y=y, no_vote=-1)
+    by_votes = order_votes(np.where(bag.in_bag(X, y) == 0, bag.votes(X), -1), y, no_vote=-1)
     np.testing.assert_array_equal(by_votes.size_choice().curve, choice.curve)
 
 
@@ -273,7 +274,7 @@ def memorisers(n):
 
 def test_the_automatic_size_does_not_see_what_is_held_out():
     votes, y = memorisers(10)
-    found = order(votes, y=y, rule="reduce_error")
+    found = order_votes(votes, y, rule="reduce_error")
     # The last member is right everywhere, and so the minimum in training is at one member.
     assert found.order[0] == 10
     assert found.error_curve[0] == 0
@@ -288,7 +289,7 @@ def test_the_automatic_size_does_not_see_what_is_held_out():
 
 def test_the_number_of_folds_is_the_number_of_orders():
     votes, y = memorisers(10)
-    choice = order(votes, y=y, rule="reduce_error").size_choice(n_folds=5)
+    choice = order_votes(votes, y, rule="reduce_error").size_choice(n_folds=5)
     # Two are held out: those who err on them come first, each wrong on one, then tied on both.
     assert choice.with_all_votes.tolist() == pytest.approx([0.5, 1] + [0] * 9)
     assert choice.size == 3
@@ -300,14 +301,14 @@ def test_of_sizes_that_are_equally_good_the_smallest_is_chosen(wrong):
     # decide.
     votes = np.zeros((43, 30), dtype=int)
     votes[:, :wrong] = 1
-    choice = order(votes, y=np.zeros(30, dtype=int)).size_choice(n_folds=7)
+    choice = order_votes(votes, np.zeros(30, dtype=int)).size_choice(n_folds=7)
     np.testing.assert_allclose(choice.curve, np.full(43, wrong / 30), atol=1e-12)
     assert choice.size == 1
 
 
 def test_all_members_have_the_error_of_the_whole_in_any_fold():
     votes, y = some_votes(7, members=9)
-    found = order(votes, y=y)
+    found = order_votes(votes, y)
     assert found.size_choice().curve[-1] == pytest.approx(found.error_curve[-1], abs=1e-12)
 
 
@@ -315,20 +316,20 @@ def test_the_warning_of_a_rule_is_given_once():
     rng = np.random.default_rng(0)
     votes = np.where(rng.random((6, 40)) < 0.02, 1, 0)
     with pytest.warns(UserWarning, match="from the diagonal"):
-        found = order(votes, y=np.zeros(40, dtype=int), rule="orientation")
+        found = order_votes(votes, np.zeros(40, dtype=int), rule="orientation")
     assert 1 <= found.size("auto") <= 6  # which would be an error now
 
 
 @pytest.mark.parametrize("n_samples", [2, 3])
 def test_few_samples_have_a_size_too(n_samples):
-    found = order(np.eye(4, n_samples, dtype=int), y=np.zeros(n_samples, dtype=int))
+    found = order_votes(np.eye(4, n_samples, dtype=int), np.zeros(n_samples, dtype=int))
     assert 1 <= found.size("auto") <= 4
     assert found.size_choice().curve.shape == (4,)
 
 
 def test_one_sample_that_counts_twice_is_held_out_and_not():
     # A copy stays to order by: the member that is right comes first, and two already tie.
-    found = order([[0], [1]], y=[1], sample_weight=[2])
+    found = order_votes([[0], [1]], [1], sample_weight=[2])
     assert found.size_choice().curve.tolist() == [0, 1]
 
 
@@ -363,7 +364,7 @@ def test_smoothing_in_numbers():
 
 def test_an_order_is_the_one_public_way_to_its_automatic_size():
     votes, y = some_votes(0)
-    found = order(votes, y=y, rule="kappa").size_choice(n_folds=4)
+    found = order_votes(votes, y, rule="kappa").size_choice(n_folds=4)
     expected = choose_size(Source(read_selection(votes, y)), as_rule("kappa"), n_folds=4)
     np.testing.assert_array_equal(found.curve, expected.curve)
     assert not hasattr(ordering, "choose_size")
@@ -375,7 +376,7 @@ def test_an_order_is_the_one_public_way_to_its_automatic_size():
 @pytest.mark.parametrize("n_folds", [1, 0, -3, 2.5, "ten", None])
 def test_too_few_folds_are_refused(n_folds):
     votes, y = some_votes(0)
-    found = order(votes, y=y)
+    found = order_votes(votes, y)
     with pytest.raises(ValueError, match=f"n_folds={n_folds!r} is not allowed; give a whole"):
         found.size_choice(n_folds=n_folds)
     with pytest.raises(ValueError, match=f"n_folds={n_folds!r} is not allowed"):
@@ -384,7 +385,7 @@ def test_too_few_folds_are_refused(n_folds):
 
 def test_an_order_without_its_votes_has_no_automatic_size():
     votes, y = some_votes(0)
-    found = order(votes, y=y).without_source()
+    found = order_votes(votes, y).without_source()
     for query in (found.size_choice, lambda: found.size("auto"), lambda: found.members("auto")):
         with pytest.raises(ValueError, match='keep="auto" needs the votes'):
             query()

@@ -23,6 +23,7 @@ from orfeon.ordering import (
     ReduceError,
     error_curve,
     order,
+    order_votes,
     read_selection,
 )
 
@@ -42,7 +43,7 @@ def quietly(votes: Any, y: Any, **options: Any) -> Order:
     """The order; that orientation may be unstable is of no concern here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*from the diagonal", UserWarning)
-        return order(votes, y=y, **options)
+        return order_votes(votes, y, **options)
 
 
 def ordered(case: Case, rule: str, **options: Any) -> Order:
@@ -149,7 +150,7 @@ def test_curves_of_boosted_members_on_other_samples_keep_their_votes():
     answers = np.array([member.predict(X) for member in boosted.estimators_])
     for backfitting in (False, True):
         found = order(boosted, X, y, rule="reduce_error", backfitting=backfitting)
-        np.testing.assert_array_equal(found.test_curve(answers, y=y), found.error_curve)
+        np.testing.assert_array_equal(found.test_curve_votes(answers, y), found.error_curve)
         assert found.error_curve[-1] == pytest.approx(1 - boosted.score(X, y), abs=1e-12)
 
 
@@ -174,7 +175,7 @@ def test_regressors_of_unequal_weights_are_ordered_by_their_weighted_mean():
         assert found.error_curve[u] == pytest.approx(errors[chosen[-1]], rel=1e-12)
     assert found.order.tolist() == chosen
     np.testing.assert_allclose(found.criterion, found.error_curve, rtol=1e-12)
-    np.testing.assert_allclose(found.test_curve(answers, y=y), found.error_curve, rtol=1e-12)
+    np.testing.assert_allclose(found.test_curve_votes(answers, y), found.error_curve, rtol=1e-12)
 
 
 # -- weights are copies ----------------------------------------------------------------------------
@@ -209,9 +210,9 @@ def test_a_weight_is_that_many_copies_of_numbers_too(rule):
         votes, y = rng.normal(size=(7, 11)), rng.normal(size=11)
         weights = rng.integers(0, 4, 11)
         weights[0] = 2
-        one = order(votes, y=y, rule=rule, sample_weight=weights)
+        one = order_votes(votes, y, rule=rule, sample_weight=weights)
         some, labels = copied(votes, y, weights, seed)
-        other = order(some, y=labels, rule=rule)
+        other = order_votes(some, labels, rule=rule)
         assert one.order.tolist() == other.order.tolist()
         np.testing.assert_allclose(one.criterion, other.criterion, rtol=1e-12)
         np.testing.assert_allclose(one.error_curve, other.error_curve, rtol=1e-12)
@@ -220,8 +221,8 @@ def test_a_weight_is_that_many_copies_of_numbers_too(rule):
 def test_an_sample_of_no_weight_may_have_a_class_of_its_own():
     votes, y = votes_of(11)
     more = np.hstack([votes, np.full((8, 1), 9)])
-    one = order(more, y=[*y, 7], sample_weight=[1] * 12 + [0], rule="kappa")
-    assert one.order.tolist() == order(votes, y=y, rule="kappa").order.tolist()
+    one = order_votes(more, [*y, 7], sample_weight=[1] * 12 + [0], rule="kappa")
+    assert one.order.tolist() == order_votes(votes, y, rule="kappa").order.tolist()
 
 
 @pytest.mark.parametrize("rule", ORACLES)
@@ -251,7 +252,10 @@ def test_labels_of_two_classes_may_be_of_any_kind(names):
     for seed in range(20):
         votes, y = votes_of(seed, k=2)
         for rule in ("reduce_error", "margin_distance", "kappa"):
-            one, other = order(votes, y=y, rule=rule), order(labels[votes], y=labels[y], rule=rule)
+            one, other = (
+                order_votes(votes, y, rule=rule),
+                order_votes(labels[votes], labels[y], rule=rule),
+            )
             assert one.order.tolist() == other.order.tolist()
             assert one.error_curve.tolist() == other.error_curve.tolist()
             assert other.n_classes == 2
@@ -261,31 +265,32 @@ def test_labels_may_be_objects_or_categories():
     pandas = pytest.importorskip("pandas")
     votes, y = votes_of(12)
     names = np.array(["a", "b", "c"], dtype=object)
-    expected = order(votes, y=y).order.tolist()
-    assert order(names[votes], y=names[y]).order.tolist() == expected
+    expected = order_votes(votes, y).order.tolist()
+    assert order_votes(names[votes], names[y]).order.tolist() == expected
     assert (
-        order(names[votes], y=pandas.Series(names[y], dtype="category")).order.tolist() == expected
+        order_votes(names[votes], pandas.Series(names[y], dtype="category")).order.tolist()
+        == expected
     )
-    assert order(names[votes].astype(str), y=names[y]).order.tolist() == expected
-    assert order(pandas.DataFrame(votes), y=pandas.Series(y)).order.tolist() == expected
+    assert order_votes(names[votes].astype(str), names[y]).order.tolist() == expected
+    assert order_votes(pandas.DataFrame(votes), pandas.Series(y)).order.tolist() == expected
 
 
 def test_votes_tie_in_favour_of_the_lowest_label():
     for low, high in (("a", "b"), (-1, 1), (False, True)):
-        found = order([[low, low], [high, high]], y=[low, high], rule="individual_error")
+        found = order_votes([[low, low], [high, high]], [low, high], rule="individual_error")
         assert found.order.tolist() == [0, 1]
         assert found.error_curve.tolist() == [0.5, 0.5]
-        found = order([[high, low], [low, high]], y=[low, high], rule="individual_error")
+        found = order_votes([[high, low], [low, high]], [low, high], rule="individual_error")
         assert found.order.tolist() == [1, 0]
         assert found.error_curve.tolist() == [0, 0.5]
 
 
 def test_arrays_may_be_read_only_views_of_any_layout():
     votes, y = votes_of(13)
-    expected = order(votes, y=y, rule="reduce_error")
+    expected = order_votes(votes, y, rule="reduce_error")
     wide = np.asfortranarray(np.repeat(votes, 2, axis=1).astype(np.int16))
     wide.setflags(write=False)
-    found = order(wide[:, ::2], y=y.astype(np.uint8), rule="reduce_error")
+    found = order_votes(wide[:, ::2], y.astype(np.uint8), rule="reduce_error")
     assert found.order.tolist() == expected.order.tolist()
     assert found.error_curve.tolist() == expected.error_curve.tolist()
 
@@ -307,25 +312,25 @@ def test_no_vote_can_be_said_in_many_ways():
             (names[np.where(silent, 3, votes)], names[y], "?"),
         ]
         for answers, labels, no_vote in ways:
-            found = order(answers, y=labels, rule="reduce_error", no_vote=no_vote)
+            found = order_votes(answers, labels, rule="reduce_error", no_vote=no_vote)
             assert found.order.tolist() == expected.order.tolist()
             assert found.error_curve.tolist() == expected.error_curve.tolist()
 
 
 def test_an_sample_without_a_vote_yet_is_wrong_and_one_without_any_does_not_count():
     votes = [[0, -1, -1, -1], [-1, 0, 0, -1], [-1, -1, 1, -1]]
-    found = order(votes, y=[0, 0, 0, 0], rule="reduce_error", no_vote=-1)
+    found = order_votes(votes, [0, 0, 0, 0], rule="reduce_error", no_vote=-1)
     assert found.order.tolist() == [1, 0, 2]
     assert found.error_curve.tolist() == [1 / 3, 0, 0]
 
 
 def test_a_member_without_votes_comes_last_by_its_own_error():
     votes = [[-1, -1], [1, 0], [0, 0]]
-    found = order(votes, y=[0, 0], rule="individual_error", no_vote=-1)
+    found = order_votes(votes, [0, 0], rule="individual_error", no_vote=-1)
     assert found.order.tolist() == [2, 1, 0]
     assert found.criterion.tolist() == [0, 0.5, 1]
     numbers = [[np.nan, np.nan], [1, 0], [0, 0]]
-    found = order(numbers, y=[0.0, 0.5], rule="individual_error", no_vote=np.nan)
+    found = order_votes(numbers, [0.0, 0.5], rule="individual_error", no_vote=np.nan)
     assert found.order.tolist() == [2, 1, 0]
     assert found.criterion.tolist() == [0.125, 0.625, np.inf]
 
@@ -357,44 +362,54 @@ SOME = [[0, 1], [1, 1], [0, 0]]
         (SOME, [0, 1], {"sample_weight": [0, 0]}, "sample_weight is zero for every sample"),
         (SOME, [0, 1], {"sample_weight": [1, np.nan]}, "sample_weight must hold finite"),
         (SOME, [0, 1], {"task": "ranking"}, "task='ranking' is not allowed"),
-        (SOME, [0, 1], {"on": "elsewhere"}, "on='elsewhere' is not allowed"),
-        (SOME, [0, 1], {"on": "out_of_bag"}, 'on="out_of_bag" needs an ensemble'),
-        (SOME, [0, 1], {"X": [[1], [2]]}, "X is given"),
         ([[-1, -1]], [0, 1], {"no_vote": -1}, "votes holds no vote on any sample"),
         ([[-1, 1], [1, 1]], [-1, 1], {"no_vote": -1}, "no_vote=-1"),
     ],
 )  # fmt: skip
 def test_bad_votes_and_labels_are_refused(votes, y, options, message):
     with pytest.raises(ValueError, match=message):
-        order(votes, y=y, **options)
+        order_votes(votes, y, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"on": "elsewhere"}, "on='elsewhere' is not allowed"),
+        ({"on": "out_of_bag"}, 'on="out_of_bag" needs an ensemble'),
+        ({"X": [[1], [2]]}, "X is given"),
+    ],
+)
+def test_votes_are_refused_where_only_an_ensemble_will_do(options, message):
+    with pytest.raises(ValueError, match=message):
+        order(SOME, y=[0, 1], **options)
 
 
 @pytest.mark.parametrize("rule", ["best", "", None, 3, "Kappa"])
 def test_unknown_rules_are_refused_with_the_names_of_all(rule):
     with pytest.raises(ValueError, match="is not known; rules are") as caught:
-        order(SOME, y=[0, 1], rule=rule)
+        order_votes(SOME, [0, 1], rule=rule)
     assert all(name in str(caught.value) for name in RULES)
 
 
 def test_options_of_another_rule_are_refused():
     with pytest.raises(TypeError, match="rule='kappa' has no option 'p'; its options: none"):
-        order(SOME, y=[0, 1], rule="kappa", p=0.1)
+        order_votes(SOME, [0, 1], rule="kappa", p=0.1)
     with pytest.raises(TypeError, match="has no option 'stop'; its options: backfitting, max_pas"):
-        order(SOME, y=[0, 1], rule="reduce_error", stop=True)
+        order_votes(SOME, [0, 1], rule="reduce_error", stop=True)
     with pytest.raises(ValueError, match="p cannot be given beside rule=ReduceError"):
-        order(SOME, y=[0, 1], rule=ReduceError(), p=0.1)
+        order_votes(SOME, [0, 1], rule=ReduceError(), p=0.1)
 
 
 @pytest.mark.parametrize("p", [0, 1, -0.1, 1.5, np.nan, np.inf, "a", None])
 def test_objectives_out_of_range_are_refused(p):
     with pytest.raises((TypeError, ValueError), match="p="):
-        order(SOME, y=[0, 1], p=p)
+        order_votes(SOME, [0, 1], p=p)
 
 
 @pytest.mark.parametrize("max_passes", [0, -1])
 def test_backfitting_goes_through_at_least_once(max_passes):
     with pytest.raises(ValueError, match=f"max_passes={max_passes}"):
-        order(SOME, y=[0, 1], rule="reduce_error", max_passes=max_passes)
+        order_votes(SOME, [0, 1], rule="reduce_error", max_passes=max_passes)
 
 
 @pytest.mark.parametrize("shares", [[1, 2], [1, -1, 1], [1, np.nan, 1], [np.inf, 1, 1]])

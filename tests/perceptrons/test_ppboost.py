@@ -25,11 +25,11 @@ from orfeon import (
     PPBoostClassifier,
     PrunedClassifier,
     early_decision,
-    order,
     prune,
 )
 from orfeon.datasets import make_gaussian_clouds
 from orfeon.imbalance import geometric_mean, positive_accuracy
+from orfeon.ordering import order_votes
 from orfeon.perceptrons.boost import FACTORS
 
 MODES = ["adaboost", "negative", "positive", "balanced"]
@@ -200,7 +200,7 @@ def test_early_stopping_keeps_the_best(clouds):
 def test_it_can_be_ordered_pruned_and_asked_less(clouds):
     X, y = clouds
     model = PPBoostClassifier(WEAK, 12, random_state=0).fit(X, y)
-    ordered = order(model.votes(X), y=y)
+    ordered = order_votes(model.votes(X), y)
     assert sorted(ordered.order) == list(range(12))
     few = prune(model, X, y, keep=5)
     assert len(few) == 5

@@ -90,7 +90,7 @@ WARNINGS: dict[str, tuple[Callable[[], Any], str, type[Warning]]] = {
     "undefined": (score, "it is taken for the negative class", UndefinedMetricWarning),
     "training set": (permute, "was trained on these samples", UserWarning),
     "codes for labels": (
-        lambda: orfeon.order(np.array([[0, 1], [1, 0]]), y=np.array([1, 2])),
+        lambda: orfeon.ordering.order_votes(np.array([[0, 1], [1, 0]]), np.array([1, 2])),
         "do both name the classes in the same way", UserWarning,
     ),
 }  # fmt: skip

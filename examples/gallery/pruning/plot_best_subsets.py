@@ -10,10 +10,10 @@ and does the difference matter on new samples?
 import matplotlib.pyplot as plt
 import numpy as np
 
-from orfeon import BaggingClassifier, CARTClassifier, order
+from orfeon import BaggingClassifier, CARTClassifier
 from orfeon.datasets import make_waveform
 from orfeon.inspection import CoincidenceDisplay
-from orfeon.ordering import search_exhaustive
+from orfeon.ordering import order_votes, search_exhaustive_votes
 
 BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#7A7A7A"
 
@@ -26,8 +26,8 @@ X_test, y_test = make_waveform(5000, random_state=1)
 bag = BaggingClassifier(CARTClassifier(pruning="cv"), n_estimators=20, random_state=0).fit(X, y)
 
 votes, votes_test = bag.votes(X), bag.votes(X_test)  # class codes, one row a member
-search = search_exhaustive(votes, y=y)
-greedy = order(votes, y=y, rule="reduce_error")
+search = search_exhaustive_votes(votes, y)
+greedy = order_votes(votes, y, rule="reduce_error")
 print(
     f"of {2**20 - 1:,} subsets the best errs on {search.error_curve.min():.1%} of the training set"
 )
@@ -60,7 +60,7 @@ best = np.array([error_of(search.subset(n)) for n in sizes])
 figure, ax = plt.subplots(figsize=(6.4, 4.0), layout="constrained")
 for name, training, test, colour in (
     ("best subset of each size", search.error_curve, best, VERMILLION),
-    ("greedy order", greedy.error_curve, greedy.test_curve(votes_test, y=y_test), BLUE),
+    ("greedy order", greedy.error_curve, greedy.test_curve_votes(votes_test, y_test), BLUE),
 ):
     ax.plot(sizes, 100 * test, "o-", color=colour, markersize=3, label=f"{name}, test")
     ax.plot(sizes, 100 * training, "--", color=colour, label=f"{name}, training")

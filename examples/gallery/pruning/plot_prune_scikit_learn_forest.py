@@ -11,8 +11,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from orfeon import order, prune
+from orfeon import prune
 from orfeon.datasets import make_waveform
+from orfeon.ordering import order_votes
 
 BLUE, GREY = "#0072B2", "#7A7A7A"
 
@@ -55,10 +56,10 @@ for draw in range(3):
     X, y = make_waveform(300, random_state=draw)
     forest.set_params(random_state=draw).fit(X, y)
     votes, votes_test = (np.array([t.predict(Z) for t in forest.estimators_]) for Z in (X, X_test))
-    ordered.append(order(votes, y=y).test_curve(votes_test, y=y_test))
+    ordered.append(order_votes(votes, y).test_curve_votes(votes_test, y_test))
     for seed in range(10):
-        mixed = order(votes, y=y, rule="random", random_state=seed)
-        chance.append(mixed.test_curve(votes_test, y=y_test))
+        mixed = order_votes(votes, y, rule="random", random_state=seed)
+        chance.append(mixed.test_curve_votes(votes_test, y_test))
 
 ordered, chance = 100 * np.mean(ordered, axis=0), 100 * np.mean(chance, axis=0)
 for n in (10, 30, 60, 150):

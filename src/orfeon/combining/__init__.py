@@ -39,7 +39,9 @@ _HOMES = {
     "Weighted": "orfeon.rules.votes",
     "as_combining_rule": "orfeon.rules.rule",
     "combine": "combination",
+    "combine_votes": "combination",
     "early_decision": "early",
+    "early_decision_votes": "early",
     "exhaustive_code": "output_codes",
     "least_distance": "output_codes",
     "random_code": "output_codes",
@@ -49,9 +51,9 @@ _HOMES = {
 if TYPE_CHECKING:
     from orfeon.combining.arbiter import ArbiterClassifier
     from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
-    from orfeon.combining.combination import Combination, combine
+    from orfeon.combining.combination import Combination, combine, combine_votes
     from orfeon.combining.cost_cascade import CostCascadeClassifier
-    from orfeon.combining.early import EarlyDecision, early_decision
+    from orfeon.combining.early import EarlyDecision, early_decision, early_decision_votes
     from orfeon.combining.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
     from orfeon.combining.hierarchical_experts import (
         HierarchicalExpertsClassifier,
@@ -104,7 +106,9 @@ __all__ = [
     "Weighted",
     "as_combining_rule",
     "combine",
+    "combine_votes",
     "early_decision",
+    "early_decision_votes",
     "exhaustive_code",
     "least_distance",
     "random_code",

@@ -1,4 +1,4 @@
-"""Any rule over any members: an ensemble, fitted estimators, or a bare matrix of what they say."""
+"""Any rule over any members: an ensemble, fitted estimators, or a matrix of votes or supports."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from orfeon.members.votes import (
     NO_VOTE,
     On,
     Task,
-    can_be_queried,
+    are_votes,
     checked_on,
     codes_of_labels,
     has_fractions,
     read_matrix,
     read_selection,
     whole_weights,
+    without_vote_options,
 )
 from orfeon.rules.decider import Decider
 from orfeon.rules.rule import CombiningRule, as_combining_rule
@@ -46,26 +47,26 @@ _ANSWERS = 1 << 23
 )
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """What members say, combined by a rule that has learnt what it needs.
+    """The votes of members, combined by a rule that has learnt what it needs.
 
     Parameters
     ----------
     rule : CombiningRule
         The rule.
     decider : Decider
-        The rule with all that it has learnt, such as weights.
+        What the rule has learnt, such as weights.
     classes : ndarray or None
         The classes, sorted; None in regression.
     ensemble : Members, optional
-        Who is asked about rows; without, answers are given instead of rows.
+        The members that vote on rows; without them, votes are given instead of rows.
     no_vote : optional
-        What stands in a matrix of votes for a member that does not vote.
+        The entry of a matrix of votes that marks a missing vote.
 
     Examples
     --------
-    >>> from orfeon import combine
+    >>> from orfeon.combining import combine_votes
     >>> votes = [["ill", "well", "ill"], ["ill", "well", "well"], ["ill", "ill", "well"]]
-    >>> jury = combine(votes)
+    >>> jury = combine_votes(votes)
     >>> jury.predict(votes), jury.classes
     (array(['ill', 'well', 'well'], dtype='<U4'), array(['ill', 'well'], dtype='<U4'))
     """
@@ -98,13 +99,13 @@ class Combination:
         return f"<{self.rule!r} over {whose} for {what}>"
 
     def predict_proba(self, X: Any) -> Floats:
-        """Shares of the classes.
+        """Class probabilities: the share of each class in the combination.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Rows; or, where a matrix was combined, another one of the same kind: votes of shape
-            (n_members, n_rows), or supports of shape (n_members, n_rows, n_classes).
+            Rows; for votes or supports, a matrix of the same kind: of shape (n_members, n_rows) or
+            (n_members, n_rows, n_classes).
 
         Returns
         -------
@@ -112,16 +113,16 @@ class Combination:
             Shares, in the order of ``classes``.
         """
         if self.classes is None:
-            raise AttributeError("members that predict numbers have no shares of classes.")
+            raise AttributeError("members that predict numbers have no class probabilities.")
         return self._decide(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What is decided.
+        """Combined predictions.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            Rows; or, where a matrix was combined, another one of the same kind.
+            Rows; for votes or supports, a matrix of the same kind.
 
         Returns
         -------
@@ -133,27 +134,12 @@ class Combination:
         return np.asarray(self.classes[np.argmax(self.predict_proba(X), axis=1)])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy of the decisions, or R² of the predictions.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Rows, or what members say of them.
-        y : array of shape (n_rows,)
-            Their classes or targets.
-        sample_weight : array of shape (n_rows,), optional
-            Their weights.
-
-        Returns
-        -------
-        float
-            The score.
-        """
+        """Accuracy, or R² in regression; ``X`` as for :meth:`predict`."""
         score = r2_score if self.classes is None else accuracy_score
         return float(score(y, self.predict(X), sample_weight=sample_weight))
 
     def _decide(self, X: Any) -> Floats:
-        """Shares or numbers; members are asked about some of the rows at a time."""
+        """Shares or numbers, some of the rows at a time."""
         if self.ensemble is None:
             if np.ndim(X) == 3:
                 return self._conclude(np.asarray(X, dtype=np.float64))
@@ -174,58 +160,51 @@ class Combination:
 
 
 def combine(
-    members_or_votes: Any,
+    ensemble: Any,
     X: Any = None,
     y: Any = None,
     *,
     rule: str | CombiningRule | None = None,
     on: On = "train",
     sample_weight: Any = None,
-    no_vote: Any = None,
-    task: Task | None = None,
     **options: Any,
 ) -> Combination:
-    """Combine what members say by a rule.
+    """Combine the members of a fitted ensemble by another rule.
 
     Parameters
     ----------
-    members_or_votes : fitted ensemble, list of estimators, or array
-        An ensemble (of orfeon, or scikit-learn's bagging, forests, AdaBoost and voting) or fitted
-        estimators, which are then asked about rows. Or what members say of some samples: votes or
-        predictions of shape (n_members, n_samples), or class supports of shape (n_members,
-        n_samples, n_classes).
+    ensemble : fitted ensemble, or list of fitted estimators
+        An ensemble of orfeon, scikit-learn's bagging, forests, AdaBoost and voting, or fitted
+        estimators.
     X : array or data frame of shape (n_samples, n_features), optional
-        The samples that the rule learns from, when an ensemble is given.
+        The samples that the rule learns from. Rules that do not learn need none.
     y : array of shape (n_samples,), optional
-        Their labels or targets. Rules that do not learn need neither; with supports, ``y`` says
-        what the classes are called.
+        Their labels or targets.
     rule : str or CombiningRule, optional
-        For classes "majority", which is the default, "plurality", "weighted", "naive_bayes", and
-        over supports "soft", "product", "max", "min", "median", "trimmed_mean" and
-        "model_averaging"; for numbers "mean", which is the default, "weighted", "max", "min",
-        "median", "trimmed_mean" and "model_averaging". Or a rule with its options.
+        For classes "majority" (the default), "plurality", "weighted", "naive_bayes", and over
+        supports "soft", "product", "max", "min", "median", "trimmed_mean" and "model_averaging";
+        for numbers "mean" (the default), "weighted", "max", "min", "median", "trimmed_mean" and
+        "model_averaging". Or a rule with its options.
     on : {"train", "out_of_bag"}, default="train"
-        Whether all members are asked about all of these samples, which they must not have been
-        trained on; or they are the training set, and members are asked about those they did not
-        see.
+        Whether all members vote on all of these samples, which they must not have been trained on;
+        or ``X`` is the training set, and members vote on the samples they did not see.
     sample_weight : array of shape (n_samples,), optional
-        Weights of the samples: 0 is the same as leaving one out, 2 as giving it twice.
-    no_vote : optional
-        What stands in a matrix of votes for a member that does not vote.
-    task : {"classification", "regression"}, optional
-        For a matrix of votes; by default regression when ``y`` holds numbers with fractions, or
-        without ``y`` when the matrix does.
+        Sample weights: 0 leaves a sample out, 2 counts it twice.
     **options
         Options of the rule, such as ``smoothing`` of "naive_bayes".
 
     Returns
     -------
     Combination
-        It predicts for rows, or for other answers of the same members.
+        It predicts for rows.
+
+    See Also
+    --------
+    orfeon.combining.combine_votes : The same for a matrix of votes, predictions or supports.
 
     Examples
     --------
-    A forest of scikit-learn, whose trees are weighted by what they are worth out of bag:
+    A forest of scikit-learn, with trees weighted by their out-of-bag accuracy:
 
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> from orfeon import combine
@@ -237,29 +216,74 @@ def combine(
     >>> round(weighted.score(X_new, y_new), 3), weighted.decider.weights.shape
     (0.934, (50,))
     """
-    chosen = (
-        None
-        if rule is None and not options
-        else as_combining_rule(rule if rule is not None else "", **options)
-    )
-    if not can_be_queried(members_or_votes) and (X is not None or on != "train"):
-        raise ValueError(
-            f"X and on are for ensembles, and a {type(members_or_votes).__name__} of answers is "
-            "given: it goes without them, as combine(votes, y=labels)."
-        )
-    if chosen is not None and chosen.learns and y is None:
+    if are_votes(ensemble, X, "combine", on):
+        return combine_votes(ensemble, y, rule=rule, sample_weight=sample_weight, **options)
+    chosen = _chosen(rule, without_vote_options(options, "combine_votes"), y)
+    return _of_ensemble(adapt(ensemble), chosen, X, y, sample_weight, on)
+
+
+def combine_votes(
+    votes: Any,
+    y: Any = None,
+    *,
+    rule: str | CombiningRule | None = None,
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    task: Task | None = None,
+    **options: Any,
+) -> Combination:
+    """Combine a matrix of votes, predictions or class supports by a rule.
+
+    Parameters
+    ----------
+    votes : array of shape (n_members, n_samples) or (n_members, n_samples, n_classes)
+        Votes or predictions of each member; or class supports.
+    y : array of shape (n_samples,), optional
+        Labels or targets that the rule learns from. Rules that do not learn need none; with
+        supports, ``y`` gives the names of the classes.
+    rule : str or CombiningRule, optional
+        As for :func:`orfeon.combine`.
+    sample_weight : array of shape (n_samples,), optional
+        Sample weights: 0 leaves a sample out, 2 counts it twice.
+    no_vote : optional
+        The entry of ``votes`` that marks a missing vote.
+    task : {"classification", "regression"}, optional
+        By default regression when ``y``, or ``votes`` without ``y``, holds numbers with fractions.
+    **options
+        Options of the rule, such as ``smoothing`` of "naive_bayes".
+
+    Returns
+    -------
+    Combination
+        It predicts for other votes of the same members.
+
+    Examples
+    --------
+    >>> from orfeon.combining import combine_votes
+    >>> votes = [["a", "b", "a", "b"], ["b", "a", "b", "b"], ["b", "b", "b", "a"]]
+    >>> jury = combine_votes(votes, ["a", "b", "a", "a"], rule="weighted")
+    >>> jury.predict([["a"], ["b"], ["b"]])
+    array(['a'], dtype='<U1')
+    """
+    chosen = _chosen(rule, options, y)
+    if np.ndim(votes) == 3:
+        return _of_supports(votes, chosen, y, sample_weight)
+    return _of_answers(votes, chosen, y, sample_weight, no_vote, task)
+
+
+def _chosen(
+    rule: str | CombiningRule | None, options: dict[str, Any], y: Any
+) -> CombiningRule | None:
+    """The rule given, if any; one that learns needs labels."""
+    if rule is None and not options:
+        return None
+    chosen = as_combining_rule("" if rule is None else rule, **options)
+    if chosen.learns and y is None:
         raise ValueError(
             f"rule={chosen.name!r} learns from labelled samples that the members were not trained "
             "on: give their labels as y."
         )
-    if can_be_queried(members_or_votes):
-        for name, value in (("no_vote", no_vote), ("task", task)):
-            if value is not None:
-                raise ValueError(f"{name}={value!r} is for a matrix; an ensemble knows it.")
-        return _of_ensemble(adapt(members_or_votes), chosen, X, y, sample_weight, on)
-    if np.ndim(members_or_votes) == 3:
-        return _of_supports(members_or_votes, chosen, y, sample_weight)
-    return _of_answers(members_or_votes, chosen, y, sample_weight, no_vote, task)
+    return chosen
 
 
 def _by_default(rule: CombiningRule | None, n_classes: int, usual: str) -> CombiningRule:
@@ -317,9 +341,9 @@ def _held_out(
         answers = only_left_out(answers, out, ensemble.n_classes)
     elif was_trained_on(ensemble.ensemble, X, y, sample_weight):
         raise ValueError(
-            f"the {type(ensemble.ensemble).__name__} was trained on these very samples, so that "
-            f"rule={rule.name!r} would learn how well members remember. Give samples that are new "
-            'to it, or on="out_of_bag"; or train it with combine=, which finds honest answers '
+            f"the {type(ensemble.ensemble).__name__} was trained on these very samples, so "
+            f"rule={rule.name!r} would learn from votes on training samples. Give samples that are "
+            'new to it, or on="out_of_bag"; or train it with combine=, which finds held-out votes '
             "itself."
         )
     weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
@@ -376,7 +400,7 @@ def _of_answers(
     if not rule.learns:
         decider = _checked(rule.learn(None, None, n_classes), rule, np.shape(answers)[0])
         return Combination(rule, decider, classes, no_vote=no_vote)
-    # Samples that nobody votes on are no use for an order, but they tell how frequent classes are.
+    # Samples without votes are useless for an order, but here they count for class frequencies.
     labels = column_or_1d(y)
     target = np.asarray(labels, float) if classes is None else class_codes(labels, classes)
     outputs = _codes(answers, classes, no_vote)

@@ -1,4 +1,4 @@
-"""Early decision: members are asked in order until the rest cannot change what is decided.
+"""Early decision: members vote in order until the rest cannot change the decision.
 
 Most rows are easy: after little more than half of the members their decision is certain, and
 after a few it is nearly so. Only the others need the whole ensemble.
@@ -35,6 +35,7 @@ from orfeon.forest import PER_NODE, Forest
 from orfeon.members import Members, adapt, unpruned
 from orfeon.members.adapter import EnsembleInPipeline, MembersNotVotingError
 from orfeon.members.members import CommitteeMembers, FromEach
+from orfeon.members.votes import are_votes
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
@@ -51,18 +52,18 @@ _VALUES_PER_TREE = 128
 
 @dataclass(frozen=True, eq=False)
 class EarlyDecision:
-    """What was decided, and by how many members.
+    """Predictions, and how many members each of them took.
 
     Parameters
     ----------
     predictions : ndarray of shape (n_rows,)
-        Decided classes.
+        Predicted classes.
     n_queried : ndarray of shape (n_rows,)
-        How many members were asked about each row.
+        How many members voted on each row.
     n_members : int
-        How many there are.
+        Number of members.
     confidence : float, default=1.0
-        The confidence that was asked for.
+        The requested confidence.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class EarlyDecision:
     >>> decided.mean_queried, decided.saving
     (8.0, 0.2)
     >>> print(decided)
-    2 rows decided exactly, asking 8.0 of 10 members on average: 20.0% saved
+    2 rows decided exactly by 8.0 of 10 members on average: 20.0% saved
     """
 
     predictions: npt.NDArray[Any]
@@ -82,19 +83,19 @@ class EarlyDecision:
 
     @property
     def mean_queried(self) -> float:
-        """Members asked about a row, on average."""
+        """Members that voted on a row, on average."""
         return float(self.n_queried.mean())
 
     @property
     def saving(self) -> float:
-        """Share of the members that were not asked, on average."""
-        # One division only, so that nothing asked for is a saving of exactly nothing.
+        """Share of the members that were not needed, on average."""
+        # One division only, so that no saving is exactly 0.
         return float((self.n_members - self.n_queried).mean() / self.n_members)
 
     def __str__(self) -> str:
         how = "exactly" if self.confidence == 1 else f"at confidence {self.confidence:g}"
         return (
-            f"{len(self.n_queried)} rows decided {how}, asking {self.mean_queried:.1f} of "
+            f"{len(self.n_queried)} rows decided {how} by {self.mean_queried:.1f} of "
             f"{self.n_members} members on average: {self.saving:.1%} saved"
         )
 
@@ -107,54 +108,55 @@ def early_decision(
     block: int | None = None,
     member_weights: Any = None,
 ) -> EarlyDecision:
-    """Predict by asking the members in order, until the rest cannot change the decision.
+    """Predict with as few members as needed: they vote in order until the decision is settled.
 
     Parameters
     ----------
-    ensemble : classifier, members, or array of shape (n_members, n_rows)
+    ensemble : classifier, list of classifiers, or members
         A fitted ensemble of orfeon or scikit-learn, pruned or not, a pipeline that ends in one, or
-        a list of fitted classifiers, as :func:`orfeon.members.adapt` takes them; or members such
-        as a :class:`~orfeon.forest.Forest`, whose predictions are class codes; or a matrix of
-        votes, labels of any kind, without ``X``: it shows what would be saved. The classes are then
-        those that are voted for.
-    X : array or data frame of shape (n_rows, n_features), optional
-        Rows; as the members take them if these were given.
+        a list of fitted classifiers, as :func:`orfeon.members.adapt` takes them; or a container
+        such as a :class:`~orfeon.forest.Forest`, which predicts class codes.
+    X : array or data frame of shape (n_rows, n_features)
+        Rows.
     confidence : float, default=1.0
         With 1 the decision is exactly that of the whole ensemble, ties included. With less, a row
-        is decided once the whole vote would decide otherwise with a probability of at most
+        is decided once the whole vote would differ with a probability of at most
         ``1 - confidence``.
     block : int, optional
-        Members asked between two looks at the rows. By default an eighth of those asked so far,
-        beginning where a row can be decided for the first time; with a matrix of votes it is 1.
+        Members that vote between two checks. By default an eighth of those that have voted,
+        starting where a row can be decided for the first time.
     member_weights : array of shape (n_members,), optional
-        Weight of each member's vote, by default that of a boosted ensemble's own; needs a
-        confidence of 1. Where a rule of ordering weighs the votes of a pruned ensemble, give its
-        ``ensemble_`` with ``order_.member_weights[: len(kept_)]``.
+        Weight of each member's vote, by default the ensemble's own; needs a confidence of 1. Where
+        an ordering rule weights the votes of a pruned ensemble, give its ``ensemble_`` with
+        ``order_.member_weights[: len(kept_)]``.
 
     Returns
     -------
     EarlyDecision
-        Predictions, how many members were asked about each row, and what that saves.
+        Predictions, how many members voted on each row, and what that saves.
+
+    See Also
+    --------
+    orfeon.combining.early_decision_votes : What would be saved, from a matrix of votes.
 
     Notes
     -----
-    A row is decided exactly when the lead of its first class is more than the votes that are
-    still to come, or as many if the class wins ties: with equal votes never before half of the
-    members. An ensemble with ``combine="soft"`` is decided in the same way by its summed supports,
-    with a confidence of 1 only. So are scikit-learn's forests, its soft voting, and its bagging of
-    classifiers that give probabilities: they do not count votes, and what is decided is what their
-    ``predict`` says.
+    A row is decided exactly when the lead of its first class exceeds the votes still to come, or
+    equals them if the class wins ties: with equal votes never before half of the members. An
+    ensemble with ``combine="soft"`` is decided in the same way by its summed supports, with a
+    confidence of 1 only. So are scikit-learn's forests, its soft voting, and its bagging of
+    classifiers with probabilities, which average supports instead of counting votes.
 
-    With a confidence below 1 the members are taken for independent draws, and before the first
-    vote every share of the classes for equally likely. The votes still to come are then
-    Dirichlet-multinomial, given those that came. Of two classes the probability that they change
-    the decision is computed exactly; of more it is bounded from above, so that more members are
-    asked than need be, never fewer. The promise is one on average over rows, for members in random
-    order. Once they are put in order, the first are no sample of the rest: at a confidence of 1
-    decisions remain exact, but with less nothing is promised. Nor is more saved then: members that
-    complement each other come first, and they agree less. To ask fewer, keep the first of them.
+    With a confidence below 1, members are assumed to be independent draws, with all class shares
+    equally likely before the first vote. The votes still to come are then Dirichlet-multinomial,
+    given those so far. For two classes the probability that they change the decision is computed
+    exactly; for more it is bounded from above, so that more members may vote than needed, never
+    fewer. The confidence holds on average over rows, for members in random order. In an ordered
+    ensemble the first members are not a random sample: with a confidence of 1 decisions remain
+    exact, but with less nothing is guaranteed. Nor does it save more: complementary members come
+    first, and they agree less. To save more, keep only the first members.
 
-    What is decided of a row does not depend on the other rows.
+    The decision on a row does not depend on the other rows.
 
     References
     ----------
@@ -172,22 +174,54 @@ def early_decision(
     >>> forest = RandomForestClassifier(n_estimators=1000, random_state=0).fit(X, y)
     >>> exactly = early_decision(forest, X_new)
     >>> print(exactly)
-    1000 rows decided exactly, asking 728.2 of 1000 members on average: 27.2% saved
+    1000 rows decided exactly by 728.2 of 1000 members on average: 27.2% saved
     >>> bool((exactly.predictions == forest.predict(X_new)).all())
     True
     >>> nearly = early_decision(forest, X_new, confidence=0.99)
     >>> print(nearly)
-    1000 rows decided at confidence 0.99, asking 84.3 of 1000 members on average: 91.6% saved
+    1000 rows decided at confidence 0.99 by 84.3 of 1000 members on average: 91.6% saved
     >>> float((nearly.predictions != forest.predict(X_new)).mean())
     0.004
+    """
+    if are_votes(ensemble, X, "early_decision"):
+        return early_decision_votes(
+            ensemble, confidence=confidence, block=block or 1, member_weights=member_weights
+        )
+    return _decide_early(_read(ensemble, X), confidence, block, member_weights)
 
-    What would be saved, from votes alone:
 
-    >>> early_decision([["a", "b"], ["a", "a"], ["b", "b"]]).n_queried
+def early_decision_votes(
+    votes: Any, *, confidence: float = 1.0, block: int = 1, member_weights: Any = None
+) -> EarlyDecision:
+    """Early decision on a matrix of votes: how many members would have been needed.
+
+    Parameters
+    ----------
+    votes : array of shape (n_members, n_rows)
+        Label that each member votes for; all votes are needed. The classes are those with votes.
+    confidence, member_weights
+        As for :func:`orfeon.early_decision`.
+    block : int, default=1
+        Members that vote between two checks.
+
+    Returns
+    -------
+    EarlyDecision
+        Predictions, how many members voted on each row, and what that saves.
+
+    Examples
+    --------
+    >>> from orfeon.combining import early_decision_votes
+    >>> early_decision_votes([["a", "b"], ["a", "a"], ["b", "b"]]).n_queried
     array([2, 3])
     """
+    return _decide_early(_read_votes(votes), confidence, block, member_weights)
+
+
+def _decide_early(
+    panel: _Panel, confidence: float, block: int | None, member_weights: Any
+) -> EarlyDecision:
     confidence = _checked_confidence(confidence)
-    panel = _read(ensemble, X)
     ballot = _ballot(panel, member_weights, confidence)
     rule = ballot.rule(confidence)
     checks = _checks(panel, rule.first, _checked_block(block))
@@ -487,8 +521,6 @@ def _read(ensemble: Any, X: Any) -> _Panel:
     ensemble = unpruned(ensemble)
     is_members = hasattr(ensemble, "count_votes") and hasattr(ensemble, "subset")
     is_ours = hasattr(ensemble, "_rows") and hasattr(ensemble, "_query")
-    if X is None and not is_members and not hasattr(ensemble, "get_params"):
-        return _read_votes(ensemble)
     if not is_members and not is_ours:
         return _read_adapted(ensemble, X)
     if is_regressor(ensemble) if is_ours else ensemble.n_classes == 0:

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.inspection.display import Display, check_choice
-from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive
-from orfeon.ordering.ordering import Order
+from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive, search_exhaustive_votes
+from orfeon.ordering.ordering import Order, order_votes
 from orfeon.ordering.ordering import order as put_in_order
 from orfeon.ordering.rule import Rule
 from orfeon.rendering.figure import put_title
@@ -52,13 +52,13 @@ class Coincidence:
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon.ordering import order_votes
     >>> from orfeon.inspection import member_coincidence
-    >>> from orfeon.ordering import search_exhaustive
+    >>> from orfeon.ordering import search_exhaustive_votes
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
     >>> y = [0, 1, 1, 1, 1]
-    >>> greedy = order(votes, y=y, rule="reduce_error")
-    >>> found = member_coincidence(search_exhaustive(votes, y=y), greedy)
+    >>> greedy = order_votes(votes, y, rule="reduce_error")
+    >>> found = member_coincidence(search_exhaustive_votes(votes, y), greedy)
     >>> found.values
     array([[1., 0., 0., 0.],
            [0., 1., 1., 0.],
@@ -116,8 +116,8 @@ def member_coincidence(search: Any, order: Any) -> Coincidence:
     Examples
     --------
     >>> from orfeon.inspection import member_coincidence
-    >>> from orfeon.ordering import search_exhaustive
-    >>> search = search_exhaustive([[0, 1, 1], [1, 0, 0], [0, 1, 0]], y=[0, 0, 0])
+    >>> from orfeon.ordering import search_exhaustive_votes
+    >>> search = search_exhaustive_votes([[0, 1, 1], [1, 0, 0], [0, 1, 0]], [0, 0, 0])
     >>> member_coincidence([search, search], [[1, 2, 0], [1, 0, 2]]).values
     array([[1. , 0. , 0. ],
            [1. , 0.5, 0.5],
@@ -168,9 +168,9 @@ def subset_coincidence(one: Any, other: Any = None) -> Coincidence:
     Examples
     --------
     >>> from orfeon.inspection import subset_coincidence
-    >>> from orfeon.ordering import search_exhaustive
+    >>> from orfeon.ordering import search_exhaustive_votes
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
-    >>> subset_coincidence(search_exhaustive(votes, y=[0, 1, 1, 1, 1])).values
+    >>> subset_coincidence(search_exhaustive_votes(votes, [0, 1, 1, 1, 1])).values
     array([[1., 0., 0., 1.],
            [0., 1., 1., 1.],
            [0., 1., 1., 1.],
@@ -330,10 +330,10 @@ class CoincidenceDisplay(Display):
         <ax>
         """
         given = {"y": y, "sample_weight": sample_weight, "no_vote": no_vote}
-        search = search_exhaustive(votes, **given, **options)
+        search = search_exhaustive_votes(votes, **given, **options)
         made = None
         if rule is not None:
-            made = put_in_order(votes, rule=rule, task="classification", **given)
+            made = order_votes(votes, rule=rule, task="classification", **given)
         return cls.from_search(search, made, kind=kind, ax=ax)
 
     @classmethod

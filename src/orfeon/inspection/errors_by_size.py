@@ -31,8 +31,8 @@ from orfeon.inspection.reading import (
 )
 from orfeon.members.adapter import NoOutOfBagError
 from orfeon.members.votes import Selection, Source, Task, whole_weights
-from orfeon.ordering.curves import error_curve, trivial_errors
 from orfeon.ordering.ordering import Order
+from orfeon.ordering.rule import error_curve, trivial_errors
 from orfeon.utils.seeding import RandomState, seed_sequence
 from orfeon.utils.types import Floats, Integers
 
@@ -288,10 +288,10 @@ def curves_of_orders(
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon.ordering import order_votes
     >>> from orfeon.inspection import curves_of_orders
     >>> votes = [[0, 1, 1], [0, 1, 1], [1, 0, 0]]
-    >>> greedy = order(votes, y=[0, 0, 0], rule="reduce_error")
+    >>> greedy = order_votes(votes, [0, 0, 0], rule="reduce_error")
     >>> [(curve.name, curve.best_size) for curve in curves_of_orders({"greedy": greedy})]
     [('own order', 1), ('greedy', 2)]
     """

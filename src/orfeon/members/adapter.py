@@ -1,4 +1,4 @@
-"""The members of any fitted ensemble: the votes of each, and smaller ensembles of some of them.
+"""The members of any fitted ensemble: their votes, one by one, and ensembles of some of them.
 
 :func:`adapt` accepts ensembles of orfeon and scikit-learn, pipelines that end in one, lists of
 fitted estimators, and containers such as a :class:`orfeon.forest.Forest`. What it returns is a

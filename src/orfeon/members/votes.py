@@ -497,7 +497,7 @@ def read_source(
     """Votes of an ensemble on ``X``, or those of a matrix."""
     check_has_labels(members_or_votes, y, "the selection samples")
     if can_be_queried(members_or_votes):
-        reject_vote_options({"no_vote": no_vote, "task": task}, "a matrix of votes")
+        without_vote_options({"no_vote": no_vote, "task": task})
         return read_ensemble(members_or_votes, X, y, sample_weight, on=on)
     if X is not None:
         raise ValueError(
@@ -566,24 +566,23 @@ def read_ensemble(
     return Source(selection, find_left_out if is_known else None, members, bool(was_trained_on))
 
 
-def are_votes(given: Any, X: Any, y: Any, name: str, on: Any = "train") -> bool:
+def are_votes(given: Any, X: Any, name: str, on: Any = "train") -> bool:
     """Whether a function for ensembles was given a matrix of votes, which is deprecated."""
     if can_be_queried(given):
         return False
-    call = f"{name}_votes(votes, y)"
-    if y is None or X is not None:
-        what = "y is missing" if y is None else "X is given"
+    if X is not None:
         raise ValueError(
-            f"{what}, and the {type(given).__name__} before it is no ensemble and holds no "
-            f"fitted estimators. {call} takes a matrix of votes."
+            f"X is given, and the {type(given).__name__} before it is no ensemble and holds no "
+            f"fitted estimators. {name}_votes() takes a matrix of votes, without X."
         )
-    if on != "train":
+    if checked_on(on) == "out_of_bag":
         raise ValueError(
-            f"on={on!r} needs an ensemble; {call} takes a matrix of votes, in which no_vote= marks "
-            "those on samples that the member was trained on."
+            f'on="out_of_bag" needs an ensemble; {name}_votes() takes a matrix of votes, in which '
+            "no_vote= marks those on samples that the member was trained on."
         )
     warn_user(
-        f"{name}() takes ensembles; use {call} for a matrix of votes. 0.3 will refuse it here.",
+        f"{name}() takes ensembles; use {name}_votes() for a matrix of votes. 0.3 will reject it "
+        "here.",
         FutureWarning,
     )
     return True
@@ -596,11 +595,13 @@ def check_has_labels(members_or_votes: Any, y: Any, what: str) -> None:
         raise ValueError(f"y is missing: {what} need the true labels or targets.{hint}")
 
 
-def reject_vote_options(options: Mapping[str, Any], where: str) -> None:
-    """Reject options that say how to read a matrix of votes."""
+def without_vote_options(options: Mapping[str, Any], function: str = "") -> dict[str, Any]:
+    """The options for an ensemble; those that say how to read votes are rejected."""
+    takes_votes = f", which {function}() takes" if function else ""
     for name in ("no_vote", "task"):
         if options.get(name) is not None:
-            raise ValueError(f"{name}={options[name]!r} is for {where}; an ensemble knows it.")
+            raise ValueError(f"{name}={options[name]!r} is for a matrix of votes{takes_votes}.")
+    return {name: value for name, value in options.items() if name not in ("no_vote", "task")}
 
 
 def can_be_queried(given: Any) -> bool:

@@ -29,16 +29,20 @@ _HOMES = {
     "Rule": "rule",
     "Selection": "orfeon.members.votes",
     "SizeChoice": "auto_size",
-    "error_curve": "curves",
+    "error_curve": "rule",
     "order": "ordering",
     "order_chunks": "ordering",
     "order_partitions": "partitioned",
-    "prune": "pruning",
+    "order_votes": "ordering",
+    "prune": "ordering",
     "prune_partitions": "partitioned",
+    "prune_votes": "ordering",
     "read_selection": "orfeon.members.votes",
     "reference_direction": "orientation",
     "search_exhaustive": "exhaustive",
+    "search_exhaustive_votes": "exhaustive",
     "search_genetic": "genetic",
+    "search_genetic_votes": "genetic",
 }
 
 if TYPE_CHECKING:
@@ -48,22 +52,31 @@ if TYPE_CHECKING:
     from orfeon.ordering.clustering import Clustering
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.complementarity import Complementarity
-    from orfeon.ordering.curves import error_curve
-    from orfeon.ordering.exhaustive import ExhaustiveSearch, search_exhaustive
-    from orfeon.ordering.genetic import GeneticSearch, search_genetic
+    from orfeon.ordering.exhaustive import (
+        ExhaustiveSearch,
+        search_exhaustive,
+        search_exhaustive_votes,
+    )
+    from orfeon.ordering.genetic import GeneticSearch, search_genetic, search_genetic_votes
     from orfeon.ordering.gram import CorrectnessGram
     from orfeon.ordering.individual_error import IndividualError
     from orfeon.ordering.kappa import Kappa
     from orfeon.ordering.margin_distance import MarginDistance
     from orfeon.ordering.meta_tree import MetaTree
-    from orfeon.ordering.ordering import Order, order, order_chunks
+    from orfeon.ordering.ordering import (
+        Order,
+        order,
+        order_chunks,
+        order_votes,
+        prune,
+        prune_votes,
+    )
     from orfeon.ordering.orientation import Orientation, reference_direction
     from orfeon.ordering.partitioned import order_partitions, prune_partitions
     from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
-    from orfeon.ordering.pruning import prune
     from orfeon.ordering.random_order import RandomOrder
     from orfeon.ordering.reduce_error import ReduceError
-    from orfeon.ordering.rule import RULES, Arrangement, Rule
+    from orfeon.ordering.rule import RULES, Arrangement, Rule, error_curve
 
 __all__ = [
     "RULES",
@@ -92,12 +105,16 @@ __all__ = [
     "order",
     "order_chunks",
     "order_partitions",
+    "order_votes",
     "prune",
     "prune_partitions",
+    "prune_votes",
     "read_selection",
     "reference_direction",
     "search_exhaustive",
+    "search_exhaustive_votes",
     "search_genetic",
+    "search_genetic_votes",
 ]
 
 

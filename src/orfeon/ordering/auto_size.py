@@ -18,8 +18,7 @@ import numpy as np
 
 from orfeon.data.training_set import hash_rows
 from orfeon.members.votes import Selection, Source
-from orfeon.ordering.curves import error_curve
-from orfeon.ordering.rule import Rule
+from orfeon.ordering.rule import Rule, error_curve
 from orfeon.utils.types import Floats, Integers
 
 #: Smoothed errors that differ by less, relative to their size, are the same but for rounding.

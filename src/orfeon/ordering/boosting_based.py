@@ -16,8 +16,7 @@ import numpy.typing as npt
 
 from orfeon.kernels.ordering import order as kernels
 from orfeon.members.votes import Selection
-from orfeon.ordering.rule import Arrangement, Rule, check_switches
-from orfeon.ordering.ties import TOLERANCE, first_of_least
+from orfeon.ordering.rule import TOLERANCE, Arrangement, Rule, check_switches, first_of_least
 from orfeon.utils.types import Floats
 
 #: Votes are weighted as if no member erred on less than this.
@@ -42,9 +41,9 @@ class BoostingBased(Rule):
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]]
-    >>> ordered = order(votes, y=[0, 0, 0, 0, 0], rule="boosting_based")
+    >>> ordered = order_votes(votes, [0, 0, 0, 0, 0], rule="boosting_based")
     >>> ordered.order, ordered.criterion.round(3)
     (array([0, 2, 1]), array([0.4  , 0.333, 0.312]))
     """
@@ -58,18 +57,7 @@ class BoostingBased(Rule):
         check_switches(self, "stop", "weighted_vote")
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is the weighted error.
-        """
+        """Order the members; the criterion is the weighted error."""
         signs = np.ascontiguousarray(selection.correctness.T)
         start = selection.weights / selection.total_weight
         order, errors = _boost(signs, start, selection.is_complete)

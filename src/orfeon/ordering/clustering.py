@@ -18,9 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orfeon.members.votes import EXACT_IN_SINGLE, Selection
-from orfeon.ordering.curves import error_curve
 from orfeon.ordering.individual_error import member_errors
-from orfeon.ordering.rule import Arrangement, Rule, first_appearances
+from orfeon.ordering.rule import Arrangement, Rule, error_curve, first_appearances
 from orfeon.utils.types import Floats, Integers
 
 #: Shares of samples are compared in steps of one part in this many.
@@ -50,9 +49,9 @@ class Clustering(Rule):
 
     Examples
     --------
-    >>> from orfeon.ordering import order
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[1, 1, 0, 0, 0, 0], [1, 1, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 1, 1]]
-    >>> ordered = order(votes, y=[0, 0, 0, 0, 0, 0], rule="clustering")
+    >>> ordered = order_votes(votes, [0, 0, 0, 0, 0, 0], rule="clustering")
     >>> [kept.tolist() for kept in ordered.subsets]
     [[0], [0, 3], [0, 2, 3], [0, 1, 2, 3]]
     >>> ordered.error_curve.round(2), ordered.own_size
@@ -62,19 +61,7 @@ class Clustering(Rule):
     name: ClassVar[str] = "clustering"
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The subsets, and the order in which members first appear in them; its criterion is the
-            least distance of two groups at each size, and 1 where there is one group.
-        """
+        """Find the subsets; the criterion is the least distance of two groups at each size."""
         distance, scale = error_distances(selection)
         joined, heights = join_groups(distance)
         slack = 0 if selection.is_complete else selection.n_members  # rounding of as many shares

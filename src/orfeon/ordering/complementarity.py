@@ -15,9 +15,8 @@ import numpy as np
 
 from orfeon.kernels.ordering import order as kernels
 from orfeon.members.votes import Selection
-from orfeon.ordering.curves import kernel_arrays
-from orfeon.ordering.regression import order_by_squared_error
-from orfeon.ordering.rule import Arrangement, Rule
+from orfeon.ordering.reduce_error import order_by_squared_error
+from orfeon.ordering.rule import Arrangement, Rule, kernel_arrays
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,9 @@ class Complementarity(Rule):
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]]
-    >>> order(votes, y=[0, 0, 0, 0, 0], rule="complementarity").order
+    >>> order_votes(votes, [0, 0, 0, 0, 0], rule="complementarity").order
     array([0, 2, 1])
     """
 
@@ -39,19 +38,7 @@ class Complementarity(Rule):
     for_regression: ClassVar[bool] = True
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is the share of all samples on which the member is right and
-            those before it are not.
-        """
+        """Order the members; the criterion is the share of samples that a member sets right."""
         if selection.is_regression:
             return order_by_squared_error(selection, helped=True)
         n_members = selection.n_members

@@ -1,19 +1,18 @@
 """A vote as contests: the true class against each class that any member votes for instead.
 
 The vote of a sub-ensemble is right on a sample when the true class wins all its contests there.
-That needs no counters of all classes, and most samples have few contests or none. Searches that
-try very many subsets start from here.
+That needs no counters of all classes, and most samples have few contests or none. It speeds up
+searches that try very many subsets.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.members.votes import NO_VOTE, Selection, read_source
+from orfeon.members.votes import NO_VOTE, Selection
 from orfeon.utils.types import Integers
 
 #: The opponent in a contest against silence: the true class needs a vote.
@@ -49,11 +48,8 @@ class Contests:
         return [slice(a, b) for a, b in zip([0, *ends], ends, strict=False)]
 
 
-def read_votes(
-    members_or_votes: Any, X: Any, y: Any, sample_weight: Any, no_vote: Any
-) -> Selection:
-    """What members with equal votes say of the selection samples."""
-    selection = read_source(members_or_votes, X, y, sample_weight, no_vote=no_vote).selection
+def check_equal_votes(selection: Selection) -> Selection:
+    """Votes for classes that all count the same; others are rejected."""
     if selection.is_regression:
         raise ValueError(
             "y holds numbers with fractions, or the members predict numbers; subsets are searched "
@@ -62,7 +58,7 @@ def read_votes(
     if selection.member_weights is not None:
         raise ValueError(
             "The members of this ensemble vote with different weights; subsets are searched for "
-            "equal votes only. Give the matrix of their votes to search as if they were equal."
+            "equal votes only. The functions that take votes search as if they were equal."
         )
     return selection
 

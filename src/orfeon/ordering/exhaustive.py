@@ -22,7 +22,15 @@ import numpy.typing as npt
 
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.kernels.ordering import subset_search as kernels
-from orfeon.ordering.contests import Contests, find_contests, read_votes
+from orfeon.members.votes import (
+    Source,
+    are_votes,
+    read_ensemble,
+    read_votes,
+    without_vote_options,
+)
+from orfeon.ordering.contests import Contests, check_equal_votes, find_contests
+from orfeon.ordering.rule import documented
 from orfeon.utils.progress import ProgressBar
 from orfeon.utils.types import Floats, Integers
 
@@ -58,9 +66,9 @@ class ExhaustiveSearch:
 
     Examples
     --------
-    >>> from orfeon.ordering import search_exhaustive
+    >>> from orfeon.ordering import search_exhaustive_votes
     >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
-    >>> search = search_exhaustive(votes, y=[0, 1, 1, 1, 1])
+    >>> search = search_exhaustive_votes(votes, [0, 1, 1, 1, 1])
     >>> search.error_curve, search.n_optima
     (array([0.4, 0.6, 0.4, 0.8]), array([1, 2, 1, 1]))
     >>> search.subset(1), search.subset(3)
@@ -111,14 +119,13 @@ class ExhaustiveSearch:
 
         Examples
         --------
-        >>> from orfeon import order
-        >>> from orfeon.ordering import search_exhaustive
+        >>> from orfeon.ordering import order_votes, search_exhaustive_votes
         >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
         >>> y = [0, 1, 1, 1, 1]
-        >>> greedy = order(votes, y=y, rule="reduce_error")
+        >>> greedy = order_votes(votes, y, rule="reduce_error")
         >>> greedy.order
         array([1, 0, 2, 3])
-        >>> search_exhaustive(votes, y=y).coincidence(greedy)
+        >>> search_exhaustive_votes(votes, y).coincidence(greedy)
         array([[1, 0, 0, 0],
                [0, 1, 1, 0],
                [0, 1, 1, 1],
@@ -135,8 +142,9 @@ class ExhaustiveSearch:
         return np.array([np.isin(places, subset) for subset in self.subsets], dtype=np.int64)
 
 
+@documented
 def search_exhaustive(
-    members_or_votes: Any,
+    ensemble: Any,
     X: Any = None,
     y: Any = None,
     *,
@@ -153,24 +161,21 @@ def search_exhaustive(
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_samples), or ensemble
-        Labels that each member votes for; or a fitted ensemble, of this library or scikit-learn's,
-        or a list of fitted estimators, together with ``X``. At most 40 members.
-    X : array of shape (n_samples, n_features), optional
-        The selection samples, when an ensemble is given.
+    <ensemble>
+        At most 40 members.
+    X : array or data frame of shape (n_samples, n_features)
+        The selection samples.
     y : array of shape (n_samples,)
-        True labels.
-    sample_weight : array of shape (n_samples,), optional
-        Weights of the selection samples; 2 is the same as giving a sample twice.
+        Their labels.
+    <sample_weight>
     no_vote : optional
-        What stands in the votes for a member that does not vote. Where none of a subset votes, the
-        subset is wrong.
+        Deprecated, for :func:`search_exhaustive_votes`.
     sizes : {"all", "odd"}, default="all"
         Which sizes to report. Odd sizes have no ties between two classes.
     n_jobs : int, optional
         Threads; the result does not depend on it.
     verbose : int or bool, default=0
-        Whether there is a progress bar.
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -179,7 +184,8 @@ def search_exhaustive(
 
     See Also
     --------
-    orfeon.ordering.genetic.search_genetic : Searches some of the subsets, of any number of members.
+    search_exhaustive_votes : The same from a matrix of votes.
+    search_genetic : Searches some of the subsets, of any number of members.
 
     Examples
     --------
@@ -193,9 +199,61 @@ def search_exhaustive(
     >>> order(bag, X, y, rule="reduce_error").error_curve[[0, 4, 9, 14]].round(3)
     array([0.157, 0.103, 0.083, 0.14 ])
     """
+    if are_votes(ensemble, X, "search_exhaustive"):
+        return search_exhaustive_votes(
+            ensemble, y, sample_weight=sample_weight, no_vote=no_vote, sizes=sizes, n_jobs=n_jobs,
+            verbose=verbose,
+        )  # fmt: skip
+    without_vote_options({"no_vote": no_vote}, "search_exhaustive_votes")
+    return _search_all(read_ensemble(ensemble, X, y, sample_weight), sizes, n_jobs, verbose)
+
+
+@documented
+def search_exhaustive_votes(
+    votes: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    sizes: Literal["all", "odd"] = "all",
+    n_jobs: int | None = None,
+    verbose: int | bool = 0,
+) -> ExhaustiveSearch:
+    """Search all subsets of the members of a matrix of votes for the best of each size.
+
+    Parameters
+    ----------
+    <votes>
+        At most 40 members.
+    <y_of_votes>
+    <sample_weight>
+    <no_vote>
+        A subset is wrong on a sample where none of its members votes.
+    sizes, n_jobs, verbose
+        As for :func:`search_exhaustive`.
+
+    Returns
+    -------
+    ExhaustiveSearch
+        Least error, number of best subsets and one of them, for each size.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import search_exhaustive_votes
+    >>> votes = [[1, 0, 1, 1, 0], [0, 1, 0, 0, 1], [0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]
+    >>> search_exhaustive_votes(votes, [0, 1, 1, 1, 1]).subset(3)
+    array([0, 2, 3])
+    """
+    source = read_votes(votes, y, sample_weight, no_vote=no_vote)
+    return _search_all(source, sizes, n_jobs, verbose)
+
+
+def _search_all(
+    source: Source, sizes: str, n_jobs: int | None, verbose: int | bool
+) -> ExhaustiveSearch:
     if sizes not in ("all", "odd"):
         raise ValueError(f'sizes={sizes!r} is not allowed; use "all" or "odd".')
-    selection = read_votes(members_or_votes, X, y, sample_weight, no_vote)
+    selection = check_equal_votes(source.selection)
     n_members = selection.n_members
     if n_members > MOST_MEMBERS:
         raise ValueError(

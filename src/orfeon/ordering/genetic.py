@@ -21,9 +21,17 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from orfeon.members.votes import Selection
-from orfeon.ordering.contests import Contests, find_contests, read_votes
+from orfeon.members.votes import (
+    Selection,
+    Source,
+    are_votes,
+    read_ensemble,
+    read_votes,
+    without_vote_options,
+)
+from orfeon.ordering.contests import Contests, check_equal_votes, find_contests
 from orfeon.ordering.reduce_error import ReduceError
+from orfeon.ordering.rule import documented
 from orfeon.utils.progress import ProgressBar
 from orfeon.utils.seeding import RandomState, seed_sequence
 from orfeon.utils.types import Floats, Integers
@@ -65,9 +73,9 @@ class GeneticSearch:
 
     Examples
     --------
-    >>> from orfeon.ordering import search_genetic
+    >>> from orfeon.ordering import search_genetic_votes
     >>> votes, y = [[0, 0, 1], [0, 1, 0], [1, 0, 0]], [0, 0, 0]
-    >>> search = search_genetic(votes, y=y, n_generations=10, random_state=0)
+    >>> search = search_genetic_votes(votes, y, n_generations=10, random_state=0)
     >>> search.subset, search.error, search.fitness
     (array([0, 1, 2]), 0.0, 1.0)
     """
@@ -78,8 +86,9 @@ class GeneticSearch:
     history: GeneticHistory
 
 
+@documented
 def search_genetic(
-    members_or_votes: Any,
+    ensemble: Any,
     X: Any = None,
     y: Any = None,
     *,
@@ -99,28 +108,24 @@ def search_genetic(
     The fitness of a string of T bits is ``1 / (1 + error + zeros / (2 T N))``, where the error is
     the share of the N selection samples on which the vote of its members is wrong, and zeros
     counts the members left out. All zeros together weigh half a sample, so they only decide
-    between subsets of equal error: the larger one is the fitter. The empty string has error 1.
+    between subsets of equal error: the larger one is fitter. The empty string has error 1.
 
     Parents are drawn with probabilities proportional to their fitness. Two parents have two
-    children, which share the parents' bits out between them at random (uniform crossover), or are
-    copies; then each bit may flip. The children replace the population, but for two copies of its
-    fittest string, the first one among equals.
+    children, which share out the parents' bits at random (uniform crossover), or are copies; then
+    each bit may flip. The children replace the population, except for two copies of its fittest
+    string, the first one among equals.
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_samples), or ensemble
-        Labels that each member votes for; or a fitted ensemble, of this library or scikit-learn's,
-        or a list of fitted estimators, together with ``X``.
-    X : array of shape (n_samples, n_features), optional
-        The selection samples, when an ensemble is given.
+    <ensemble>
+    X : array or data frame of shape (n_samples, n_features)
+        The selection samples.
     y : array of shape (n_samples,)
-        True labels.
-    sample_weight : array of shape (n_samples,), optional
-        Weights of the selection samples; 2 is the same as giving a sample twice. N is then
-        their sum, or the number of samples where that is more.
+        Their labels.
+    <sample_weight>
+        N is then their sum, or the number of samples where that is more.
     no_vote : optional
-        What stands in the votes for a member that does not vote. Where none of a subset votes, the
-        subset is wrong.
+        Deprecated, for :func:`search_genetic_votes`.
     population_size : int, default=200
         Number of strings.
     n_generations : int, default=200
@@ -131,26 +136,27 @@ def search_genetic(
         Probability that a bit flips.
     seeded : bool, default=False
         Whether the start also has two copies of the reduce-error solution: the first members of
-        the reduce-error order, as many as have the least error, the fewest among equals. They come
-        on top of ``population_size``, at the start only.
+        the reduce-error order with the least error, the fewest among equals. They come on top of
+        ``population_size``, at the start only.
     start : {"diagonal", "random"}, default="diagonal"
         The first strings. ``"diagonal"``: string i has member i only. With more strings than
-        members it begins again with the first member; with more members than strings the members
-        left over go on from the first string, so that each is in some string. ``"random"``: each
-        bit by the toss of a coin.
+        members it starts again with the first member; with more members than strings the remaining
+        members go on from the first string, so that each is in some string. ``"random"``: each bit
+        at random.
     random_state : int, Generator, RandomState or None, default=None
         Fixes all randomness.
     verbose : int or bool, default=0
-        Whether there is a progress bar.
+        Whether to show a progress bar.
 
     Returns
     -------
     GeneticSearch
-        The fittest subset, which is never less fit than any string of the start.
+        The fittest subset, which is at least as fit as any string of the start.
 
     See Also
     --------
-    orfeon.ordering.exhaustive.search_exhaustive : Tries all subsets of a few tens of members.
+    search_genetic_votes : The same from a matrix of votes.
+    search_exhaustive : Tries all subsets of a few tens of members.
 
     Examples
     --------
@@ -163,6 +169,78 @@ def search_genetic(
     >>> search.history.best_error[[0, 10, 50]].round(3)
     array([0.063, 0.047, 0.033])
     """
+    options: dict[str, Any] = {
+        "population_size": population_size, "n_generations": n_generations, "crossover": crossover,
+        "mutation": mutation, "seeded": seeded, "start": start, "random_state": random_state,
+        "verbose": verbose,
+    }  # fmt: skip
+    if are_votes(ensemble, X, "search_genetic"):
+        return search_genetic_votes(
+            ensemble, y, sample_weight=sample_weight, no_vote=no_vote, **options
+        )
+    without_vote_options({"no_vote": no_vote}, "search_genetic_votes")
+    return _search(read_ensemble(ensemble, X, y, sample_weight), **options)
+
+
+@documented
+def search_genetic_votes(
+    votes: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    population_size: int = 200,
+    n_generations: int = 200,
+    crossover: float = 0.65,
+    mutation: float = 0.005,
+    seeded: bool = False,
+    start: Literal["diagonal", "random"] = "diagonal",
+    random_state: RandomState = None,
+    verbose: int | bool = 0,
+) -> GeneticSearch:
+    """Search the subsets of the members of a matrix of votes by a genetic algorithm.
+
+    Parameters
+    ----------
+    <votes>
+    <y_of_votes>
+    <sample_weight>
+    <no_vote>
+        A subset is wrong on a sample where none of its members votes.
+    population_size, n_generations, crossover, mutation, seeded, start, random_state, verbose
+        As for :func:`search_genetic`.
+
+    Returns
+    -------
+    GeneticSearch
+        The fittest subset, which is at least as fit as any string of the start.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import search_genetic_votes
+    >>> votes = [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
+    >>> search_genetic_votes(votes, [0, 0, 0], n_generations=10, random_state=0).subset
+    array([0, 1, 2])
+    """
+    return _search(
+        read_votes(votes, y, sample_weight, no_vote=no_vote),
+        population_size=population_size, n_generations=n_generations, crossover=crossover,
+        mutation=mutation, seeded=seeded, start=start, random_state=random_state, verbose=verbose,
+    )  # fmt: skip
+
+
+def _search(
+    source: Source,
+    *,
+    population_size: int,
+    n_generations: int,
+    crossover: float,
+    mutation: float,
+    seeded: bool,
+    start: str,
+    random_state: RandomState,
+    verbose: int | bool,
+) -> GeneticSearch:
     _check_number("population_size", population_size, _ELITE + 1)
     _check_number("n_generations", n_generations, 1)
     _check_probability("crossover", crossover)
@@ -171,7 +249,7 @@ def search_genetic(
         raise ValueError(f'start={start!r} is not allowed; use "diagonal" or "random".')
     if not isinstance(seeded, bool | np.bool_):
         raise ValueError(f"seeded={seeded!r} is not allowed; use True or False.")
-    selection = read_votes(members_or_votes, X, y, sample_weight, no_vote)
+    selection = check_equal_votes(source.selection)
     judge = _Judge(find_contests(selection), _n_equal(selection))
     rng = np.random.Generator(np.random.PCG64(seed_sequence(random_state)))
     strings = _first(start, population_size, selection.n_members, rng)

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.members.votes import Selection
-from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.ordering.ties import TOLERANCE
+from orfeon.ordering.rule import TOLERANCE, Arrangement, Rule
 
 
 @dataclass(frozen=True)
@@ -24,8 +23,8 @@ class IndividualError(Rule):
 
     Examples
     --------
-    >>> from orfeon import order
-    >>> order([[0, 1, 1], [0, 0, 1], [1, 1, 1]], y=[0, 0, 0], rule="individual_error").order
+    >>> from orfeon.ordering import order_votes
+    >>> order_votes([[0, 1, 1], [0, 0, 1], [1, 1, 1]], [0, 0, 0], rule="individual_error").order
     array([1, 0, 2])
     """
 
@@ -33,18 +32,7 @@ class IndividualError(Rule):
     for_regression: ClassVar[bool] = True
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is the members' error on the samples they vote on.
-        """
+        """Order the members; the criterion is the members' error on the samples they vote on."""
         errors = member_errors(selection)
         order = np.argsort(errors, kind="stable")
         return Arrangement(order, errors[order])

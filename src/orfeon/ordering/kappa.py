@@ -25,9 +25,9 @@ class Kappa(Rule):
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[0, 0, 1, 1], [0, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]
-    >>> ordered = order(votes, y=[0, 0, 1, 1], rule="kappa")
+    >>> ordered = order_votes(votes, [0, 0, 1, 1], rule="kappa")
     >>> ordered.order, ordered.criterion
     (array([0, 2, 1, 3]), array([-1., -1., -1.,  0.]))
     """
@@ -35,18 +35,7 @@ class Kappa(Rule):
     name: ClassVar[str] = "kappa"
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is the kappa of the first pair that a member is in.
-        """
+        """Order the members; the criterion is the kappa of the first pair that a member is in."""
         n_members = selection.n_members
         if n_members == 1:
             return Arrangement(np.zeros(1, np.int64), np.ones(1))

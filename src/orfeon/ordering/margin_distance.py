@@ -46,9 +46,9 @@ class MarginDistance(Rule):
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 0], [1, 1, 0, 0, 0]]
-    >>> order(votes, y=[0, 0, 0, 0, 0], rule="margin_distance", p=0.1).order
+    >>> order_votes(votes, [0, 0, 0, 0, 0], rule="margin_distance", p=0.1).order
     array([0, 2, 1])
     """
 
@@ -62,35 +62,13 @@ class MarginDistance(Rule):
             raise ValueError(f"p={self.p!r} is not allowed; it must be a number between 0 and 1.")
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is the distance to the objective point.
-        """
+        """Order the members; the criterion is the distance to the objective point."""
         gram = CorrectnessGram(selection.n_members)
         gram.add(selection)
         return self.arrange_sums(gram)
 
     def arrange_sums(self, gram: CorrectnessGram) -> Arrangement:
-        """Put the members in order by their products.
-
-        Parameters
-        ----------
-        gram : CorrectnessGram
-            Products of the correctness vectors, over all samples.
-
-        Returns
-        -------
-        Arrangement
-            The order.
-        """
+        """Order the members by sums over all samples."""
         n_members = len(gram)
         coverage = Fraction(int(gram.sizes.sum()), n_members * gram.total_weight)
         objective = Fraction(repr(float(self.p))) * coverage

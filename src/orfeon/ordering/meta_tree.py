@@ -65,9 +65,9 @@ class MetaTree(Rule):
 
     Examples
     --------
-    >>> from orfeon.ordering import order
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1], [0, 1, 0, 0, 1, 1]]
-    >>> ordered = order(votes, y=[0, 0, 0, 0, 1, 1], rule="meta_tree", pruning=0.0)
+    >>> ordered = order_votes(votes, [0, 0, 0, 0, 1, 1], rule="meta_tree", pruning=0.0)
     >>> ordered.order, ordered.criterion, ordered.own_size
     (array([1, 0, 2]), array([1., 0., 0.]), 1)
     """
@@ -97,19 +97,7 @@ class MetaTree(Rule):
             raise ValueError(f"n_folds={self.n_folds} is not allowed; at least 2 are needed.")
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is the importance of each member in the tree, 0 for those that
-            are not in it.
-        """
+        """Order the members; the criterion is their importance in the tree."""
         if selection.n_classes > _MOST_CLASSES:
             raise ValueError(
                 f"rule='meta_tree' takes up to {_MOST_CLASSES} classes, and there are "

@@ -1,4 +1,4 @@
-"""Put the members of an ensemble in a better order: ``order()`` and what it returns."""
+"""Order the members of an ensemble and keep the first of them: ``order()`` and ``prune()``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from orfeon.ensembles.dask_parts import is_dask
-from orfeon.members.votes import On, Selection, Source, Task, read_selection, read_source
-from orfeon.ordering.curves import error_curve
+from orfeon.members.votes import (
+    On,
+    Selection,
+    Source,
+    Task,
+    are_votes,
+    read_ensemble,
+    read_selection,
+    read_votes,
+    without_vote_options,
+)
 from orfeon.ordering.gram import gram_of_chunks, read_chunks
-from orfeon.ordering.rule import Arrangement, Rule, as_rule
+from orfeon.ordering.rule import Arrangement, Rule, as_rule, documented, error_curve
 from orfeon.utils import saved
 from orfeon.utils.types import Floats, Integers
 from orfeon.utils.user_warning import warn_user
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
 
 Keep = float | int | Literal["auto", "rule"]
 
-#: The share that is kept when nothing else is said.
+#: The share that is kept by default.
 FIFTH = 0.2
 
 
@@ -40,7 +49,7 @@ FIFTH = 0.2
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Order:
-    """Members in order, and what is known of the sub-ensembles of the first ones.
+    """Members in order, with the errors of the first 1, 2, ... of them.
 
     Parameters
     ----------
@@ -56,16 +65,15 @@ class Order:
     n_classes : int
         Number of classes, 0 in regression.
     own_size : int or None
-        The size that the rule itself suggests, if it does.
+        The size that the rule suggests, if it does.
     subsets : tuple of ndarray or None
         The members kept at sizes 1, 2, ... where these are not the first ones of ``order``.
     member_weights : ndarray of shape (n_members,) or None
         Weights of the votes in the order of ``order``, where they are not all the same.
     has_own_weights : bool
-        Whether these come from the rule, so that the ensemble does not know them.
+        Whether these weights come from the rule and not from the ensemble.
     source : Source or None
-        The votes, and the samples if an ensemble was given, for the automatic size; it is not
-        pickled.
+        The votes, for the automatic size; not pickled.
 
     Notes
     -----
@@ -113,18 +121,7 @@ class Order:
         return state
 
     def members(self, keep: Keep) -> Integers:
-        """The members that are kept.
-
-        Parameters
-        ----------
-        keep : float, int, "auto" or "rule"
-            How many: see :meth:`size`.
-
-        Returns
-        -------
-        ndarray
-            Their indices, best first.
-        """
+        """Indices of the members that are kept, best first; ``keep`` as for :meth:`size`."""
         size = self.size(keep)
         return (self.order[:size] if self.subsets is None else self.subsets[size - 1]).copy()
 
@@ -170,39 +167,38 @@ class Order:
         return self.own_size
 
     def size_choice(self, *, n_folds: int = 10) -> SizeChoice:
-        """The automatic size, with the curve that it was read from.
+        """The automatic size, with the curve whose minimum it is.
 
         Parameters
         ----------
         n_folds : int, default=10
-            Number of parts that the samples are cut into for the cross-validation.
+            Number of folds of the cross-validation.
 
         Returns
         -------
         SizeChoice
-            Size, which is all members when a single sample tells nothing of it, and
-            cross-validated error curve.
+            Size and cross-validated error curve; with a single sample the size is all members.
         """
         from orfeon.ordering.auto_size import choose_size
 
         if self.source is None:
             raise ValueError(
-                'keep="auto" needs the votes, which this order no longer has; use order() on them.'
+                'keep="auto" needs the votes, which this order no longer has; call order() again.'
             )
         return choose_size(self.source, self.rule, n_folds=n_folds)
 
     @cached_property
     def _automatic(self) -> SizeChoice:
-        """The automatic size, found once."""
+        """The automatic size, cached."""
         return self.size_choice()
 
     @property
     def suggestions(self) -> dict[str, int]:
-        """Sizes by the way they are found.
+        """Suggested sizes by name.
 
-        ``"fifth"`` is the usual share, ``"minimum"`` the least error on the selection samples,
-        which comes far too early when the members were trained on them, ``"rule"`` the rule's own
-        size if it has one, ``"auto"`` the cross-validated one.
+        ``"fifth"`` is the usual share; ``"minimum"`` the least error on the selection samples,
+        which comes far too early when the members were trained on them; ``"rule"`` the rule's own
+        size, if it has one; ``"auto"`` the cross-validated one.
         """
         sizes = {"fifth": self.size(FIFTH), "minimum": int(np.argmin(self.error_curve)) + 1}
         if self.own_size is not None:
@@ -213,7 +209,7 @@ class Order:
 
     def test_curve(
         self,
-        members_or_votes: Any,
+        ensemble: Any,
         X: Any = None,
         y: Any = None,
         sample_weight: Any = None,
@@ -224,33 +220,50 @@ class Order:
 
         Parameters
         ----------
-        members_or_votes : array of shape (n_members, n_samples), or ensemble
-            What the members say of them, in the members' own order: labels as in ``y``. Or the
-            whole ensemble, with ``X``.
-        X : array or data frame of shape (n_samples, n_features), optional
-            The samples, when an ensemble is given.
-        y : array of shape (n_samples,)
-            Their labels or targets.
-        sample_weight : array of shape (n_samples,), optional
-            Their weights.
+        ensemble : fitted ensemble, or list of fitted estimators
+            All the members that were ordered.
+        X, y, sample_weight
+            The samples, their labels or targets, and their weights.
         no_vote : optional
-            What stands for a member that does not vote.
+            Deprecated, for :meth:`test_curve_votes`.
 
         Returns
         -------
         ndarray of shape (n_members,)
             Errors.
         """
-        task: Task | None = "classification" if self.n_classes else "regression"
-        task = task if X is None else None
-        read = read_source(
-            members_or_votes, X, y, sample_weight, no_vote=no_vote, task=task
-        ).selection
-        if read.n_members != len(self):
-            raise ValueError(
-                f"members_or_votes has {read.n_members} members; {len(self)} were ordered."
-            )
-        return error_curve(read, self.order, self.subsets, self.member_weights)
+        if are_votes(ensemble, X, "test_curve"):
+            return self.test_curve_votes(ensemble, y, sample_weight, no_vote=no_vote)
+        without_vote_options({"no_vote": no_vote}, "test_curve_votes")
+        return self._curve(read_ensemble(ensemble, X, y, sample_weight))
+
+    def test_curve_votes(
+        self, votes: Any, y: Any, sample_weight: Any = None, *, no_vote: Any = None
+    ) -> Floats:
+        """Error of the first 1, 2, ... members, from their votes on other samples.
+
+        Parameters
+        ----------
+        votes : array of shape (n_members, n_samples)
+            Votes in the members' original order, labels as in ``y``; or predictions.
+        y, sample_weight
+            Labels or targets of the samples, and their weights.
+        no_vote : optional
+            The entry of ``votes`` that marks a missing vote.
+
+        Returns
+        -------
+        ndarray of shape (n_members,)
+            Errors.
+        """
+        task: Task = "classification" if self.n_classes else "regression"
+        return self._curve(read_votes(votes, y, sample_weight, no_vote=no_vote, task=task))
+
+    def _curve(self, source: Source) -> Floats:
+        n_members = source.selection.n_members
+        if n_members != len(self):
+            raise ValueError(f"there are votes of {n_members} members; {len(self)} were ordered.")
+        return error_curve(source.selection, self.order, self.subsets, self.member_weights)
 
     def plot(self, ax: Any = None, *, keep: Keep | None = FIFTH, label: str | None = None) -> Any:
         """Draw the error curve.
@@ -274,58 +287,39 @@ class Order:
         return plot_error_curve(self, ax, keep, label)
 
     def without_source(self) -> Order:
-        """The same order without the votes, for models that are kept.
-
-        Returns
-        -------
-        Order
-            Which knows no automatic size any more.
-        """
+        """The same order without the votes, so without an automatic size."""
         return replace(self, source=None)
 
 
 def share_of(share: float, n_members: int) -> int:
-    """A share of the members in whole members."""
+    """The number of members in a share of them."""
     return max(1, int(np.floor(share * n_members + 0.5)))
 
 
+@documented
 def order(
-    members_or_votes: Any,
+    ensemble: Any,
     X: Any = None,
     y: Any = None,
     *,
     rule: str | Rule = "margin_distance",
     on: On = "train",
     sample_weight: Any = None,
-    no_vote: Any = None,
-    task: Task | None = None,
     **options: Any,
 ) -> Order:
-    """Put the members of an ensemble in a better order.
+    """Order the members of a fitted ensemble, best first.
 
     Parameters
     ----------
-    members_or_votes : array of shape (n_members, n_samples), fitted ensemble or list of estimators
-        What each member says of each selection sample; or the ensemble (of orfeon, or
-        scikit-learn's bagging, forests, AdaBoost and voting), or fitted estimators, with ``X``.
-    X : array or data frame of shape (n_samples, n_features), optional
-        The selection samples, when an ensemble is given. Usually its training set. A Dask
-        collection is read where it is: see :func:`orfeon.ordering.order_partitions`.
+    <ensemble>
+    X : array or data frame of shape (n_samples, n_features)
+        The selection samples, usually the training set. Dask collections are read partition by
+        partition: see :func:`orfeon.ordering.order_partitions`.
     y : array of shape (n_samples,)
-        Labels or targets of the selection samples.
-    rule : str or Rule, default="margin_distance"
-        "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
-        "individual_error", "kappa", "random", "meta_tree" or "clustering"; or a rule with its
-        options. The first two, "individual_error" and "random" also order regressors.
-    on : {"train", "out_of_bag"}, default="train"
-        Whether all members vote on all samples, or only on those they were not trained on; then
-        ``X``, ``y`` and ``sample_weight`` are the training set.
-    sample_weight : array of shape (n_samples,), optional
-        Weights of the samples: 0 is the same as leaving one out, 2 as giving it twice.
-    no_vote : optional
-        What stands in a matrix of votes for a member that does not vote.
-    task : {"classification", "regression"}, optional
-        For a matrix of votes; by default regression when ``y`` holds numbers with fractions.
+        Their labels or targets.
+    <rule>
+    <on>
+    <sample_weight>
     **options
         Options of the rule, such as ``p`` of "margin_distance". For a Dask collection also
         ``max_bytes`` and ``with_votes`` of :func:`orfeon.ordering.order_partitions`.
@@ -333,30 +327,248 @@ def order(
     Returns
     -------
     Order
-        The permutation, its error curve, the rule's values and sizes.
+        The order, its error curve, the rule's values and sizes.
+
+    See Also
+    --------
+    orfeon.ordering.order_votes : The same from a matrix of votes.
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon import BaggingClassifier, order
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> bag = BaggingClassifier(n_estimators=100, random_state=0).fit(X, y)
+    >>> order(bag, X, y, rule="reduce_error", on="out_of_bag").order[:5]
+    array([34,  5,  3, 20, 14])
+    """
+    if hasattr(X, "__dask_graph__"):
+        from orfeon.ordering.partitioned import order_partitions
+
+        options = _for_partitions(on, options)
+        return order_partitions(ensemble, X, y, rule=rule, sample_weight=sample_weight, **options)
+    if are_votes(ensemble, X, "order", on):
+        return order_votes(ensemble, y, rule=rule, sample_weight=sample_weight, **options)
+    chosen = as_rule(rule, **without_vote_options(options, "order_votes"))
+    return order_source(read_ensemble(ensemble, X, y, sample_weight, on=on), chosen)
+
+
+@documented
+def order_votes(
+    votes: Any,
+    y: Any,
+    *,
+    rule: str | Rule = "margin_distance",
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    task: Task | None = None,
+    **options: Any,
+) -> Order:
+    """Order members by a matrix of their votes, best first.
+
+    Parameters
+    ----------
+    <votes>
+    <y_of_votes>
+    <rule>
+    <sample_weight>
+    <no_vote>
+    <task>
+    **options
+        Options of the rule, such as ``p`` of "margin_distance".
+
+    Returns
+    -------
+    Order
+        The order, its error curve, the rule's values and sizes.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 1]]
-    >>> ordered = order(votes, y=[0, 0, 0, 0], rule="reduce_error")
+    >>> ordered = order_votes(votes, [0, 0, 0, 0], rule="reduce_error")
     >>> ordered.order, ordered.error_curve
     (array([3, 0, 2, 1]), array([0.25, 0.  , 0.25, 0.  ]))
     """
-    if is_dask(X):
-        from orfeon.ordering.partitioned import order_partitions, refuse_for_partitions
-
-        refuse_for_partitions(on, no_vote, task)
-        return order_partitions(
-            members_or_votes, X, y, rule=rule, sample_weight=sample_weight, **options
-        )
     chosen = as_rule(rule, **options)
-    source = read_source(members_or_votes, X, y, sample_weight, on=on, no_vote=no_vote, task=task)
-    return order_source(source, chosen)
+    return order_source(read_votes(votes, y, sample_weight, no_vote=no_vote, task=task), chosen)
+
+
+@documented
+def prune(
+    ensemble: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    rule: str | Rule = "margin_distance",
+    keep: Keep | npt.ArrayLike = FIFTH,
+    on: On = "train",
+    sample_weight: Any = None,
+    **options: Any,
+) -> Any:
+    """Order the members of a fitted ensemble and keep the first of them.
+
+    Parameters
+    ----------
+    <ensemble>
+    X : array or data frame of shape (n_samples, n_features)
+        The selection samples, usually the training set. Dask collections are read partition by
+        partition: see :func:`orfeon.ordering.prune_partitions`.
+    y : array of shape (n_samples,)
+        Their labels or targets.
+    <rule>
+    <keep>
+    <on>
+    <sample_weight>
+    **options
+        Options of the rule, such as ``p`` of "margin_distance". For a Dask collection also
+        ``max_bytes`` of :func:`orfeon.ordering.prune_partitions`.
+
+    Returns
+    -------
+    ensemble of the same kind
+        Fitted, with the kept members, best first. It has the attributes ``order_`` (an
+        :class:`~orfeon.ordering.Order`), ``error_curve_`` and ``kept_`` (the indices of its members
+        in the whole ensemble), unless it is a list or a container such as a
+        :class:`~orfeon.forest.Forest`. Members are ordered by their votes, also where the ensemble
+        averages class supports, as scikit-learn's forests do.
+
+    See Also
+    --------
+    orfeon.ordering.prune_votes : The same for a matrix of votes.
+
+    Examples
+    --------
+    >>> from orfeon import BaggingClassifier, CARTClassifier, prune
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(5000, random_state=1)
+    >>> bag = BaggingClassifier(CARTClassifier(pruning="cv"), 200, random_state=0).fit(X, y)
+    >>> small = prune(bag, X, y)
+    >>> len(small), round(bag.score(X_test, y_test), 3), round(small.score(X_test, y_test), 3)
+    (40, 0.747, 0.787)
+    """
+    if hasattr(X, "__dask_graph__"):
+        from orfeon.ordering.partitioned import prune_partitions
+
+        options = _for_partitions(on, options)
+        return prune_partitions(
+            ensemble, X, y, rule=rule, sample_weight=sample_weight,
+            keep=keep, **options,  # type: ignore[arg-type]
+        )  # fmt: skip
+    if are_votes(ensemble, X, "prune", on):
+        return prune_votes(
+            ensemble, y, rule=rule, keep=keep, sample_weight=sample_weight, **options
+        )
+    chosen = as_rule(rule, **without_vote_options(options, "prune_votes"))
+    source = read_ensemble(ensemble, X, y, sample_weight, on=on)
+    kept, found = _choose(source, chosen, keep)
+    if found is not None and found.has_own_weights:
+        raise ValueError(
+            f"{found.rule!r} gives the votes weights, and {type(ensemble).__name__} has no place "
+            "for them; use PrunedClassifier with this rule, or order() for the weights."
+        )
+    assert source.ensemble is not None
+    return with_order(source.ensemble.subset(kept), kept, found)
+
+
+@documented
+def prune_votes(
+    votes: Any,
+    y: Any,
+    *,
+    rule: str | Rule = "margin_distance",
+    keep: Keep | npt.ArrayLike = FIFTH,
+    sample_weight: Any = None,
+    no_vote: Any = None,
+    task: Task | None = None,
+    **options: Any,
+) -> Any:
+    """Order members by a matrix of their votes and keep the rows of the first of them.
+
+    Parameters
+    ----------
+    <votes>
+    <y_of_votes>
+    <rule>
+    <keep>
+    <sample_weight>
+    <no_vote>
+    <task>
+    **options
+        Options of the rule, such as ``p`` of "margin_distance".
+
+    Returns
+    -------
+    array or data frame of shape (n_kept, n_samples)
+        The votes of the kept members, best first.
+
+    Examples
+    --------
+    >>> from orfeon.ordering import prune_votes
+    >>> votes = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 1, 0, 0], [0, 0, 0, 1]]
+    >>> prune_votes(votes, [0, 0, 0, 0], rule="reduce_error", keep=2)
+    array([[0, 0, 0, 1],
+           [0, 1, 1, 0]])
+    """
+    chosen = as_rule(rule, **options)
+    source = read_votes(votes, y, sample_weight, no_vote=no_vote, task=task)
+    kept, found = _choose(source, chosen, keep)
+    if found is not None and found.has_own_weights:
+        raise ValueError(
+            f"{found.rule!r} gives the votes weights, and a matrix has no place for them; use "
+            "order_votes() for the weights."
+        )
+    if hasattr(votes, "iloc"):
+        return votes.iloc[kept]
+    return (votes if isinstance(votes, np.ndarray) else np.asarray(votes))[kept]
+
+
+def _for_partitions(on: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """Options of ``order`` and ``prune`` for Dask collections."""
+    if on != "train":
+        raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="train".')
+    return without_vote_options(options, "order_votes")
+
+
+def _choose(source: Source, rule: Rule, keep: Any) -> tuple[Integers, Order | None]:
+    """The members to keep, and their order, unless the members themselves were given."""
+    if not isinstance(keep, str) and np.ndim(keep) == 1:
+        return _checked_members(keep, source.selection.n_members), None
+    found = order_source(source, rule)
+    return found.members(keep), found
+
+
+def _checked_members(keep: Any, n_members: int) -> Integers:
+    """Members to keep that were given by their indices."""
+    indices = np.asarray(keep)
+    is_whole = len(indices) > 0 and indices.dtype.kind in "iu"
+    if not is_whole or indices.min() < 0 or indices.max() >= n_members:
+        raise ValueError(
+            f"keep={keep!r} is not allowed; a list holds the indices of members, from 0 to "
+            f"{n_members - 1}, at least one."
+        )
+    if len(np.unique(indices)) < len(indices):
+        raise ValueError(f"keep={keep!r} is not allowed; each member is kept once.")
+    return indices.astype(np.int64)
+
+
+def with_order(smaller: Any, kept: Integers, found: Order | None) -> Any:
+    """Set the attributes of a pruned ensemble that describe its order."""
+    if isinstance(smaller, list | tuple) or hasattr(smaller, "subset"):
+        return smaller
+    smaller.kept_ = kept
+    if found is not None:
+        smaller.order_ = found.without_source()
+        smaller.error_curve_ = found.error_curve
+    else:  # those of an earlier pruning no longer hold
+        vars(smaller).pop("order_", None)
+        vars(smaller).pop("error_curve_", None)
+    return smaller
 
 
 def order_source(source: Source, rule: Rule) -> Order:
-    """Order members whose votes were read."""
+    """Order members by votes that have been read."""
     selection = source.selection
     rule.check(is_regression=selection.is_regression)
     found = rule.arrange(selection)
@@ -365,7 +577,7 @@ def order_source(source: Source, rule: Rule) -> Order:
 
 
 def pass_on_warning(found: Arrangement) -> None:
-    """Tell the user what the rule has to say."""
+    """Warn as the rule suggests."""
     if found.warning is not None:
         warn_user(found.warning)
 
@@ -390,21 +602,21 @@ def order_chunks(
     no_vote: Any = None,
     **options: Any,
 ) -> Order:
-    """Order members by samples that come in chunks, however many there are.
+    """Order members by votes that come in chunks, however many there are.
 
-    The samples are gone through twice: for the sums that the rule needs, and for the error curve.
-    The result is that of :func:`order` on all of them.
+    The chunks are read twice: for the sums that the rule needs, and for the error curve. The result
+    is that of :func:`order_votes` on all of them.
 
     Parameters
     ----------
     chunks : callable, or sequence of tuple
         ``(votes, y)`` or ``(votes, y, sample_weight)`` for some samples each, votes of shape
-        (n_members, n_samples), weights that are whole numbers; or a function that gives them anew
-        each time it is called, so that they need not be in memory together.
+        (n_members, n_samples), weights that are whole numbers; or a function that returns them
+        anew each time it is called, so that they need not be in memory together.
     rule : str or Rule, default="margin_distance"
         "margin_distance", which keeps a number for each pair of members, or "orientation".
     no_vote : optional
-        What stands for a member that does not vote.
+        The entry of the votes that marks a missing vote.
     **options
         Options of the rule.
 

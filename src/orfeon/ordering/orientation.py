@@ -38,9 +38,9 @@ class Orientation(Rule):
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[0, 0, 0, 1, 1], [0, 0, 1, 1, 1], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1]]
-    >>> ordered = order(votes, y=[0, 0, 0, 0, 0], rule="orientation")
+    >>> ordered = order_votes(votes, [0, 0, 0, 0, 0], rule="orientation")
     >>> ordered.order, ordered.own_size
     (array([2, 3, 0, 1]), 1)
     """
@@ -48,35 +48,13 @@ class Orientation(Rule):
     name: ClassVar[str] = "orientation"
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is the angle with the reference direction, in radians.
-        """
+        """Order the members; the criterion is the angle with the reference, in radians."""
         gram = CorrectnessGram(selection.n_members, with_products=False)
         gram.add(selection)
         return self.arrange_sums(gram)
 
     def arrange_sums(self, gram: CorrectnessGram) -> Arrangement:
-        """Put the members in order by their sums and their products with all.
-
-        Parameters
-        ----------
-        gram : CorrectnessGram
-            Sums over all samples.
-
-        Returns
-        -------
-        Arrangement
-            The order.
-        """
+        """Order the members by sums over all samples."""
         totals, with_all, sizes = (
             [int(number) for number in part] for part in (gram.totals, gram.with_all, gram.sizes)
         )

@@ -1,8 +1,8 @@
-"""Order members by the partitions of Dask collections, where these are.
+"""Order members by Dask collections, partition by partition.
 
 Margin distance, orientation and the members' own errors follow from sums over samples, which add
-up over partitions. The other rules need all votes at once: these are brought together where they
-fit in memory, the samples never.
+up over partitions. The other rules need all votes at once: the votes are collected if they fit in
+memory, the samples never are.
 """
 
 from __future__ import annotations
@@ -27,25 +27,24 @@ from orfeon.members.votes import (
     codes_of_labels,
     read_ensemble,
     read_selection,
-    reject_vote_options,
     whole_weights,
 )
-from orfeon.ordering.curves import error_curve
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.individual_error import IndividualError
 from orfeon.ordering.margin_distance import MarginDistance
-from orfeon.ordering.ordering import Keep, Order, order_source, pass_on_warning
+from orfeon.ordering.ordering import Keep, Order, order_source, pass_on_warning, with_order
 from orfeon.ordering.orientation import Orientation
 from orfeon.ordering.random_order import RandomOrder
-from orfeon.ordering.rule import Arrangement, Rule, as_rule
+from orfeon.ordering.rule import Arrangement, Rule, as_rule, documented, error_curve
 from orfeon.utils.scikit_learn import _num_samples
 
 #: Rules that need no more than sums over samples.
 BY_SUMS = (MarginDistance, Orientation, IndividualError, RandomOrder)
-#: Votes of this many bytes are brought together, if nothing else is said.
+#: Votes of up to this many bytes are collected by default.
 MAX_BYTES = 2**31
 
 
+@documented
 def prune_partitions(
     ensemble: Any,
     X: Any,
@@ -59,27 +58,26 @@ def prune_partitions(
 ) -> Any:
     """Order the members of a fitted ensemble by Dask collections and keep the first of them.
 
-    It is what :func:`orfeon.prune` gives for the same samples in one place, as long as these are
-    not known to be the training set.
+    The result is that of :func:`orfeon.prune` on the same samples in memory, unless these are
+    known to be the training set.
 
     Parameters
     ----------
-    ensemble : fitted ensemble
-        Of orfeon or scikit-learn, as for :func:`orfeon.prune`. It is left as it is.
+    <ensemble>
     X : dask array, data frame or bag of rows
         The selection samples.
     y : dask array, series or bag
         Their labels or targets, in the partitions of ``X``.
     rule : str or Rule, default="margin_distance"
-        How members are ordered. "margin_distance", "orientation", "individual_error" and "random"
-        need sums over the partitions only; the others all votes together.
+        As for :func:`orfeon.order`. "margin_distance", "orientation", "individual_error" and
+        "random" need only sums over the partitions; the others need all votes together.
     keep : float, int, "auto" or "rule", default=0.2
-        A share of the members, their number, the size that the rule suggests, or the size of least
-        cross-validated error, which needs all votes together whatever the rule.
+        A share of the members, their number, the size that the rule suggests (``"rule"``), or the
+        size of least cross-validated error (``"auto"``), which needs all votes together.
     sample_weight : dask array, series or bag, optional
-        Weights of the samples; whole numbers where sums are taken.
+        Sample weights; whole numbers where sums are taken.
     max_bytes : int, default=2**31
-        Memory that all votes together may take, where they are needed.
+        Memory that the votes may take where all of them are needed.
     **options
         Options of the rule.
 
@@ -103,12 +101,7 @@ def prune_partitions(
             "for them; use order_partitions() for the weights."
         )
     kept = found.members(keep)
-    smaller = adapt(ensemble).subset(kept)
-    if not isinstance(smaller, list | tuple) and not hasattr(smaller, "subset"):
-        smaller.kept_ = kept
-        smaller.order_ = found.without_source()
-        smaller.error_curve_ = found.error_curve
-    return smaller
+    return with_order(adapt(ensemble).subset(kept), kept, found)
 
 
 def order_partitions(
@@ -122,17 +115,16 @@ def order_partitions(
     with_votes: bool = False,
     **options: Any,
 ) -> Order:
-    """Put the members of a fitted ensemble in a better order by Dask collections.
+    """Order the members of a fitted ensemble by Dask collections.
 
-    It is what :func:`orfeon.order` gives for the same samples in one place.
+    The result is that of :func:`orfeon.order` on the same samples in memory.
 
     Parameters
     ----------
     ensemble, X, y, rule, sample_weight, max_bytes, **options
         As for :func:`prune_partitions`.
     with_votes : bool, default=False
-        Whether all votes are brought together whatever the rule, so that the order knows its
-        automatic size.
+        Whether to collect all votes whatever the rule, so that the order has an automatic size.
 
     Returns
     -------
@@ -147,28 +139,21 @@ def order_partitions(
     chosen = as_rule(rule, **options)
     if not is_dask(X):
         raise TypeError(
-            f"X is a {type(X).__name__}; prune() and order() take samples that are in memory."
+            f"X is a {type(X).__name__}, not a Dask collection; use prune() or order()."
         )
     check_has_labels(ensemble, y, "the selection samples")
     members = adapt(ensemble)
     chosen.check(is_regression=not members.n_classes)
     parts = read_parts(X, y, sample_weight)
-    asking = _Asking(ensemble, parts)
+    queries = _Queries(ensemble, parts)
     by_sums = isinstance(chosen, BY_SUMS) and members.n_classes and members.member_weights is None
     if by_sums and not with_votes:
-        return _order_by_sums(asking, chosen, members.n_classes)
-    return _order_by_votes(asking, members, chosen, max_bytes)
+        return _order_by_sums(queries, chosen, members.n_classes)
+    return _order_by_votes(queries, members, chosen, max_bytes)
 
 
-def refuse_for_partitions(on: Any, no_vote: Any, task: Any) -> None:
-    """Refuse what ``order`` and ``prune`` take for samples in memory only."""
-    if on != "train":
-        raise ValueError(f'on={on!r} is not allowed for Dask collections; give on="train".')
-    reject_vote_options({"no_vote": no_vote, "task": task}, "a matrix of votes")
-
-
-class _Asking:
-    """Asks the members about each part, where it is."""
+class _Queries:
+    """Queries the members on each partition, where it is."""
 
     def __init__(self, ensemble: Any, parts: Sequence[Part]) -> None:
         self.dask = importlib.import_module("dask")
@@ -176,12 +161,12 @@ class _Asking:
         self.parts = parts
 
     def each(self, work: Any, *given: Any) -> list[Any]:
-        """What is found in each part, not computed yet."""
+        """Results of each partition, not computed yet."""
         run = self.dask.delayed(work, pure=False)
         return [run(self.ensemble, p.number, p.X, p.y, p.sample_weight, *given) for p in self.parts]
 
     def total(self, work: Any, *given: Any) -> Any:
-        """The sum of what is found in all parts; it is added up on the way, two by two."""
+        """The sum of the results of all partitions, added in pairs."""
         sums = self.each(work, *given)
         add = self.dask.delayed(_add, pure=False)
         while len(sums) > 1:
@@ -202,13 +187,13 @@ def _add(one: Any, other: Any) -> Any:
 # -- by sums ---------------------------------------------------------------------------------------
 
 
-def _order_by_sums(asking: _Asking, rule: Rule, n_classes: int) -> Order:
-    gram = asking.total(_gram, isinstance(rule, MarginDistance))
+def _order_by_sums(queries: _Queries, rule: Rule, n_classes: int) -> Order:
+    gram = queries.total(_gram, isinstance(rule, MarginDistance))
     if gram is None:
         raise NothingCountsError("X has no rows that count: all partitions are empty.")
     found = _arrange(rule, gram)
     pass_on_warning(found)
-    wrong = asking.total(_wrong, found.order)
+    wrong = queries.total(_wrong, found.order)
     curve = np.rint(wrong) / gram.total_weight
     return Order(rule, found.order, found.criterion, curve, n_classes, found.own_size)
 
@@ -251,7 +236,7 @@ def _wrong(
 
 
 def _selection(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> Selection | None:
-    """What the members say of a part; None where no sample counts."""
+    """Votes of the members on a partition; None where no sample counts."""
     rows, values = rows_of_part(X), values_of_part(y)
     try:
         if _num_samples(rows) == 0 == len(values):
@@ -267,8 +252,8 @@ def _selection(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> Selec
 # -- by votes --------------------------------------------------------------------------------------
 
 
-def _order_by_votes(asking: _Asking, members: Any, rule: Rule, max_bytes: int) -> Order:
-    n_rows = sum(asking.compute(asking.each(_count)))
+def _order_by_votes(queries: _Queries, members: Any, rule: Rule, max_bytes: int) -> Order:
+    n_rows = sum(queries.compute(queries.each(_count)))
     # Codes of classes are read as four bytes each, numbers as eight.
     needed = (4 if members.n_classes else 8) * members.n_members * n_rows
     if needed > max_bytes:
@@ -277,7 +262,7 @@ def _order_by_votes(asking: _Asking, members: Any, rule: Rule, max_bytes: int) -
             f"{n_rows} samples are {needed / 1e9:.3g} GB, and max_bytes={max_bytes} allows "
             f"{max_bytes / 1e9:.3g} GB. {_way_out(members.n_classes)}"
         )
-    answers = [found for found in asking.compute(asking.each(_answers)) if found is not None]
+    answers = [found for found in queries.compute(queries.each(_answers)) if found is not None]
     if not answers:
         raise NothingCountsError("X has no rows that count: all partitions are empty.")
     outputs, targets, weights = zip(*answers, strict=True)
@@ -304,7 +289,7 @@ def _count(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> int:
 
 
 def _answers(ensemble: Any, number: int, X: Any, y: Any, weight: Any) -> Any:
-    """Votes, labels and weights of a part, in few bytes; None where there is no sample."""
+    """Votes, labels and weights of a partition, compact; None where there is no sample."""
     rows, values = rows_of_part(X), column_or_1d(values_of_part(y))
     if len(values) == 0:
         return None

@@ -23,8 +23,8 @@ class RandomOrder(Rule):
 
     Examples
     --------
-    >>> from orfeon import order
-    >>> order([[0, 1], [1, 1], [0, 0], [1, 0]], y=[0, 1], rule="random", random_state=0).order
+    >>> from orfeon.ordering import order_votes
+    >>> order_votes([[0, 1], [1, 1], [0, 0], [1, 0]], [0, 1], rule="random", random_state=0).order
     array([2, 0, 1, 3])
     """
 
@@ -34,18 +34,7 @@ class RandomOrder(Rule):
     random_state: Any = None
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples; only their number counts.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is zero.
-        """
+        """Order the members; the criterion is zero."""
         generator = np.random.default_rng(seed_sequence(self.random_state))
         order = generator.permutation(selection.n_members)
         return Arrangement(order, np.zeros(selection.n_members))

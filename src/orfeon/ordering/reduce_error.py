@@ -18,9 +18,15 @@ import numpy as np
 from orfeon.kernels.ordering import backfitting
 from orfeon.kernels.ordering import order as kernels
 from orfeon.members.votes import Selection
-from orfeon.ordering.curves import kernel_arrays
-from orfeon.ordering.regression import order_by_squared_error
-from orfeon.ordering.rule import Arrangement, Rule, check_switches, first_appearances
+from orfeon.ordering.rule import (
+    Arrangement,
+    Rule,
+    check_switches,
+    first_appearances,
+    first_of_least,
+    kernel_arrays,
+    trivial_errors,
+)
 from orfeon.utils.types import Integers
 
 #: Whole weights are taken as copies when that makes at most this many of each sample on average.
@@ -46,9 +52,9 @@ class ReduceError(Rule):
 
     Examples
     --------
-    >>> from orfeon import order
+    >>> from orfeon.ordering import order_votes
     >>> votes = [[0, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1], [0, 0, 0, 0]]
-    >>> order(votes, y=[0, 0, 0, 0], rule="reduce_error").order
+    >>> order_votes(votes, [0, 0, 0, 0], rule="reduce_error").order
     array([3, 0, 2, 1])
     """
 
@@ -66,18 +72,7 @@ class ReduceError(Rule):
             )
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order; its criterion is the error of the vote.
-        """
+        """Order the members; the criterion is the error of the vote."""
         if selection.is_regression:
             if self.backfitting:
                 raise ValueError("backfitting=True is for classification; use backfitting=False.")
@@ -109,3 +104,28 @@ class ReduceError(Rule):
         sets = tuple(subsets[u, : u + 1].copy() for u in range(n_members))
         curve = errors / total
         return Arrangement(first_appearances(sets), curve, sets, error_curve=curve)
+
+
+def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement:
+    """Greedy order of regressors, by squared error or by the number of samples they improve."""
+    n_members, n = selection.n_members, selection.n_samples
+    answers = np.ascontiguousarray(selection.answers.T)
+    weights = selection.weights / selection.total_weight
+    vote_weights = selection.vote_weights
+    sums, counts = np.zeros(n), np.zeros(n)
+    losses = trivial_errors(selection)
+    used = np.zeros(n_members, dtype=bool)
+    errors, better = np.empty(n_members), np.empty(n_members)
+    order, criterion = np.empty(n_members, np.int64), np.empty(n_members)
+    for u in range(n_members):
+        kernels.squared_errors(
+            answers, vote_weights, sums, counts, selection.y, weights, losses, errors, better
+        )
+        k = first_of_least(-better if helped and u else errors, ~used)
+        used[k], order[u], criterion[u] = True, k, (better if helped else errors)[k]
+        known = selection.answered[k]
+        sums[known] += vote_weights[k] * answers[known, k]
+        counts[known] += vote_weights[k]
+        decided = counts > 0
+        losses[decided] = (sums[decided] / counts[decided] - selection.y[decided]) ** 2
+    return Arrangement(order, criterion)

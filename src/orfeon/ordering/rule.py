@@ -1,18 +1,24 @@
-"""What an ordering rule is, and the rules by name."""
+"""What an ordering rule is, the rules by name, and what they share: error curves, ties, texts."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.kernels.ordering import order as kernels
 from orfeon.members.votes import Selection
 from orfeon.utils import saved
+from orfeon.utils.documentation import filled_docstring
+from orfeon.utils.jit import kernel_view
 from orfeon.utils.registry import RuleNames
+from orfeon.utils.types import Floats, Integers
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 #: The rules by name: module and class.
 _HOMES = {
@@ -30,11 +36,68 @@ _HOMES = {
 #: Names of the rules.
 RULES = tuple(_HOMES)
 _NAMES: RuleNames[Rule] = RuleNames("orfeon.ordering", _HOMES)
+#: Numbers that differ by less than this, relative to their size, differ by rounding only.
+TOLERANCE = 1e-12
+
+#: Texts of parameters that several functions share.
+_TEXTS = {
+    "ensemble": """
+    ensemble : fitted ensemble, or list of fitted estimators
+        An ensemble of orfeon; scikit-learn's bagging, random forests, extra-trees, AdaBoost and
+        voting; a pipeline that ends in one of these; or fitted classifiers or regressors. It is not
+        modified.
+""",
+    "votes": """
+    votes : array of shape (n_members, n_samples)
+        Label that each member votes for, or its prediction, on each selection sample.
+""",
+    "y_of_votes": """
+    y : array of shape (n_samples,)
+        True labels or targets of the selection samples.
+""",
+    "rule": """
+    rule : str or Rule, default="margin_distance"
+        "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
+        "individual_error", "kappa", "random", "meta_tree" or "clustering"; or a rule with its
+        options. Regressors can be ordered by the first two, "individual_error" and "random".
+""",
+    "keep": """
+    keep : float, int, "auto", "rule" or array of int, default=0.2
+        A share of the members; a number of them; ``"auto"``, the size of least cross-validated
+        error; ``"rule"``, the size that the rule suggests; or the members themselves, such as a
+        subset that a search found. Where all members were trained on all samples, as in
+        class-switching, or where it is not known on which, as in scikit-learn's bagging of
+        estimators other than trees, ``"auto"`` keeps too few members unless ``X`` was set aside.
+""",
+    "on": """
+    on : {"train", "out_of_bag"}, default="train"
+        Whether all members vote on all samples, or only on those they were not trained on; then
+        ``X``, ``y`` and ``sample_weight`` must be the training set.
+""",
+    "sample_weight": """
+    sample_weight : array of shape (n_samples,), optional
+        Sample weights: 0 leaves a sample out, 2 counts it twice.
+""",
+    "no_vote": """
+    no_vote : optional
+        The entry of ``votes`` that marks a missing vote.
+""",
+    "task": """
+    task : {"classification", "regression"}, optional
+        By default regression when ``y`` holds numbers with fractions.
+""",
+}
+
+
+def documented(function: FunctionT) -> FunctionT:
+    """Fill the shared texts into the docstring of a function."""
+    function.__doc__ = filled_docstring(function.__doc__, _TEXTS)
+    return function
 
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """What a rule makes of the members.
+    """The order that a rule finds.
 
     Parameters
     ----------
@@ -46,14 +109,13 @@ class Arrangement:
     subsets : tuple of ndarray, optional
         The members kept at sizes 1, 2, ... where these are not the first ones of ``order``.
     own_size : int, optional
-        The size that the rule itself suggests.
+        The size that the rule suggests.
     member_weights : ndarray of shape (n_members,), optional
-        Weights of the votes, in the order of ``order``, where the rule gives some.
+        Weights of the votes, in the order of ``order``, where the rule sets them.
     error_curve : ndarray of shape (n_members,), optional
-        Error of the members kept at sizes 1, 2, ..., where the rule knows it already.
+        Error of the members kept at sizes 1, 2, ..., where the rule has computed it.
     warning : str, optional
-        What the user should know of this order. Rules do not warn themselves: they are run many
-        times, and in threads.
+        A message for the user. Rules do not warn themselves: they run many times, and in threads.
 
     Examples
     --------
@@ -76,52 +138,34 @@ class Arrangement:
 @saved.attributes(saved.anything)
 @dataclass(frozen=True)
 class Rule(ABC):
-    """A way to put members in order; its fields are its options.
+    """A way to order members; its fields are its options.
 
     Examples
     --------
     >>> from dataclasses import dataclass
     >>> import numpy as np
-    >>> from orfeon import order
-    >>> from orfeon.ordering import Arrangement, Rule
+    >>> from orfeon.ordering import Arrangement, Rule, order_votes
     >>> @dataclass(frozen=True)
     ... class LastFirst(Rule):
     ...     name = "last_first"
     ...     def arrange(self, selection):
     ...         n_members = selection.n_members
     ...         return Arrangement(np.arange(n_members)[::-1], np.zeros(n_members))
-    >>> order([[0, 1], [0, 0], [1, 0]], y=[0, 0], rule=LastFirst()).order
+    >>> order_votes([[0, 1], [0, 0], [1, 0]], [0, 0], rule=LastFirst()).order
     array([2, 1, 0])
     """
 
-    #: The word for it.
+    #: Its name.
     name: ClassVar[str]
     #: Whether it can order members that predict numbers.
     for_regression: ClassVar[bool] = False
 
     @abstractmethod
     def arrange(self, selection: Selection) -> Arrangement:
-        """Put the members in order.
-
-        Parameters
-        ----------
-        selection : Selection
-            What they say of the selection samples.
-
-        Returns
-        -------
-        Arrangement
-            The order.
-        """
+        """Order the members by their votes on the selection samples."""
 
     def check(self, *, is_regression: bool) -> None:
-        """Refuse a problem that the rule is not made for.
-
-        Parameters
-        ----------
-        is_regression : bool
-            Whether the members predict numbers.
-        """
+        """Reject regression where the rule cannot order regressors."""
         if is_regression and not self.for_regression:
             able = ", ".join(n for n in RULES if _NAMES.kind(n).for_regression)
             raise ValueError(
@@ -131,7 +175,7 @@ class Rule(ABC):
 
 
 def check_switches(rule: Rule, *names: str) -> None:
-    """Refuse options of a rule that are neither true nor false."""
+    """Reject options of a rule that are not booleans."""
     for name in names:
         value = getattr(rule, name)
         if not isinstance(value, bool | np.bool_):
@@ -147,3 +191,115 @@ def first_appearances(subsets: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[n
     """The members in the order in which they first appear in growing subsets."""
     members, place = np.unique(np.concatenate(subsets), return_index=True)
     return np.asarray(members[np.argsort(place)])
+
+
+def first_of_least(values: npt.NDArray[np.float64], allowed: npt.NDArray[np.bool_]) -> int:
+    """Index of the least of the values that are allowed, the first of those tied."""
+    index = np.flatnonzero(allowed)
+    some = values[index]
+    least = some.min()
+    return int(index[np.argmax(some <= least + TOLERANCE * abs(least))])
+
+
+# -- error curves ----------------------------------------------------------------------------------
+
+
+def kernel_arrays(selection: Selection) -> tuple[npt.NDArray[Any], ...]:
+    """Votes, labels, weights and vote weights for the kernels, and space for the scores."""
+    return (
+        kernel_view(np.ascontiguousarray(selection.answers, dtype=np.int32)),
+        kernel_view(np.ascontiguousarray(selection.y, dtype=np.int64)),
+        kernel_view(np.ascontiguousarray(selection.weights)),
+        kernel_view(np.ascontiguousarray(selection.vote_weights)),
+        np.zeros((selection.n_samples, selection.n_classes)),
+    )
+
+
+def error_curve(
+    selection: Selection,
+    order: Integers,
+    subsets: Sequence[Integers] | None = None,
+    member_weights: Floats | None = None,
+) -> Floats:
+    """Error of the first 1, 2, ... members.
+
+    Parameters
+    ----------
+    selection : Selection
+        The votes.
+    order : ndarray of shape (n_members,)
+        The members, in order.
+    subsets : sequence of ndarray, optional
+        The members kept at each size, where they are not the first ones of the order.
+    member_weights : ndarray of shape (n_members,), optional
+        Weights of the votes in the order of ``order``; by default those of the selection.
+
+    Returns
+    -------
+    ndarray of shape (n_members,)
+        Weighted share of the samples on which the vote is wrong, or the mean squared error of the
+        mean prediction. A sample without votes so far counts as wrong; in regression the mean
+        target is predicted for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon.ordering import error_curve, read_selection
+    >>> votes = [[0, 1, 1], [0, 0, 1], [1, 0, 1]]
+    >>> error_curve(read_selection(votes, [0, 0, 1]), np.array([0, 1, 2])).round(2)
+    array([0.33, 0.  , 0.  ])
+    """
+    if member_weights is not None:
+        own = np.empty(selection.n_members)
+        own[order] = member_weights
+        selection = replace(selection, member_weights=own)
+    if selection.is_regression:
+        if subsets is not None:
+            return np.array([_squared_error_curve(selection, s)[-1] for s in subsets])
+        return _squared_error_curve(selection, order)
+    if subsets is not None:
+        return _error_of_subsets(selection, subsets)
+    votes, y, weights, vote_weights, score = kernel_arrays(selection)
+    wrong = np.empty(len(order), np.int64)
+    kernels.vote_curve(votes, order.astype(np.int64), y, weights, vote_weights, score, wrong)
+    return np.asarray(wrong / selection.total_weight)
+
+
+def _error_of_subsets(selection: Selection, subsets: Sequence[Integers]) -> Floats:
+    """Errors of subsets, each computed from the members that differ from the subset before."""
+    everyone = np.arange(selection.n_samples)
+    score = np.zeros((selection.n_samples, selection.n_classes))
+    wrong = np.empty(len(subsets))
+    before: Integers = np.zeros(0, np.int64)
+    answered, vote_weights = selection.answered, selection.vote_weights
+    for u, subset in enumerate(subsets):
+        gone, come = np.setdiff1d(before, subset), np.setdiff1d(subset, before)
+        for members, sign in ((gone, -1.0), (come, 1.0)):
+            for t in members:
+                voted = everyone[answered[t]]
+                score[voted, selection.answers[t, voted]] += sign * vote_weights[t]
+        decided = np.where(score.max(axis=1) > 0, score.argmax(axis=1), -1)
+        wrong[u] = (decided != selection.y) @ selection.weights
+        before = subset
+    return wrong / selection.total_weight
+
+
+def trivial_errors(selection: Selection) -> Floats:
+    """Squared error of each sample when the mean target is predicted."""
+    mean = np.average(selection.y, weights=selection.weights)
+    return np.asarray((mean - selection.y) ** 2)
+
+
+def _squared_error_curve(selection: Selection, order: Integers) -> Floats:
+    sums, counts = np.zeros(selection.n_samples), np.zeros(selection.n_samples)
+    losses = trivial_errors(selection)
+    curve = np.empty(len(order))
+    for u, t in enumerate(order):
+        known = selection.answered[t]
+        weight = selection.vote_weights[t]
+        sums[known] += weight * selection.answers[t, known]
+        counts[known] += weight
+        decided = counts > 0
+        losses[decided] = (sums[decided] / counts[decided] - selection.y[decided]) ** 2
+        curve[u] = losses @ selection.weights / selection.total_weight
+    return curve

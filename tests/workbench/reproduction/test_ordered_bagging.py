@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from tests.workbench.reproduction.stored import rows_of
 
-from orfeon import BaggingClassifier, CARTClassifier, order
+from orfeon import BaggingClassifier, CARTClassifier
+from orfeon.ordering import order_votes
 from orfeon.workbench import PROTOCOLS, reproduce
 from orfeon.workbench.reproduction import (
     Cell,
@@ -94,7 +95,7 @@ def test_errors_are_those_of_the_first_members_in_order():
     assert on_test["bagging", "100%"] == pytest.approx(100 * np.mean(bag.predict(X_test) != y_test))
     votes, votes_test = bag.votes(X), bag.votes(X_test)
     for rule in {method for method, _ in on_test} - {"bagging"}:
-        found = order(votes, y=y, rule=rule).order
+        found = order_votes(votes, y, rule=rule).order
         for share, kept in (("10%", 2), ("20%", 4), ("40%", 8)):
             first = found[:kept]
             assert on_train[rule, share] == pytest.approx(vote_error(votes[first], y))
@@ -137,7 +138,7 @@ def test_pools_are_the_first_members_of_one_bag(diabetes, monkeypatch, fits):
         if record.split == 0 and len(record.curve) == 11:
             assert record.error == pytest.approx(vote_error(votes, codes))
             y_codes = np.searchsorted(bag.classes_, y)
-            first = order(bag.votes(X), y=y_codes, rule=record.method).order[:5]
+            first = order_votes(bag.votes(X), y_codes, rule=record.method).order[:5]
             assert record.curve.percent(5) == pytest.approx(vote_error(votes[first], codes))
 
 

@@ -82,8 +82,8 @@ def _in_order(
             whole = {side: error_percent(bag.predict(X), of) for side, (X, of) in sides.items()}
             results |= {cell: whole[cell.table in training_tables] for cell in its}
             continue
-        order = orfeon.order(votes, y=y, rule=rule)
-        curves = {True: order.error_curve, False: order.test_curve(votes_test, y=y_test)}
+        order = orfeon.ordering.order_votes(votes, y, rule=rule)
+        curves = {True: order.error_curve, False: order.test_curve_votes(votes_test, y_test)}
         for cell in its:
             last = order.size(_number(cell, "keep") / 100) - 1
             results[cell] = _percent(curves[cell.table in training_tables][last])
@@ -98,8 +98,8 @@ def _pools(bag: Any, split: Partition, cells: Cells) -> Results:
     for cell in cells:
         pool = _number(cell, "initial_size")
         if pool <= len(votes):
-            order = orfeon.order(votes[:pool], y=y, rule=cell.method)
-            wrong = np.rint(order.test_curve(votes_test[:pool], y=y_test) * len(y_test))
+            order = orfeon.ordering.order_votes(votes[:pool], y, rule=cell.method)
+            wrong = np.rint(order.test_curve_votes(votes_test[:pool], y_test) * len(y_test))
             results[cell] = Curve(tuple(wrong.astype(int).tolist()), len(y_test))
     return results
 
@@ -161,7 +161,7 @@ def _seconds_to_order(bag: Any, split: Partition, cells: Cells) -> Results:
     votes, y = bag.votes(split.X_train), codes_with_unseen(bag, split.y_train)
 
     def ordered(size: int, rule: str) -> Callable[[], Any]:
-        return lambda: orfeon.order(votes[:size], y=y, rule=rule)
+        return lambda: orfeon.ordering.order_votes(votes[:size], y, rule=rule)
 
     return {
         cell: {"seconds": least_seconds(ordered(_number(cell, "T"), cell.method))}
