@@ -193,7 +193,7 @@ def test_nothing_to_learn_from_is_refused(name):
 @pytest.mark.parametrize("name", LEARNING)
 def test_another_number_of_members_is_refused(name):
     outputs = answers(name)
-    with pytest.raises(ValueError, match="answers has answers of 6 members; 7 are expected"):
+    with pytest.raises(ValueError, match="answers has 6 members; 7 are expected"):
         learnt(name).shares(outputs[:6], N_CLASSES)
 
 

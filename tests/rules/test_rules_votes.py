@@ -131,7 +131,7 @@ def test_rounding_decides_no_tie():
 
 def test_a_wrong_number_of_weights_is_refused():
     decider = Majority(weights=[1, 2]).learn(None, None, 2)
-    with pytest.raises(ValueError, match="answers has answers of 3 members; 2 are expected"):
+    with pytest.raises(ValueError, match="answers has 3 members; 2 are expected"):
         decider.shares([[0], [0], [1]], 2)
 
 

@@ -119,7 +119,7 @@ class _Resampled(_ScikitLearn):
         """The leaf that each row reaches in a member that is a tree."""
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
-        """Which rows are among those that scikit-learn says each member was given."""
+        """Which rows scikit-learn gave to each member."""
         n_rows = self.ensemble._n_samples
         check_training_set(X, y, n_rows, self._name)
         drawn = self.ensemble.estimators_samples_
@@ -188,7 +188,7 @@ class ForestOfScikitLearn(_Resampled):
             )
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each tree says: the class of most weight in the leaf, or its mean."""
+        """Votes of the trees: the class of most weight in the leaf, or its mean."""
         leaves = self.ensemble.apply(X)
         answers = np.empty(leaves.T.shape, np.float64 if self.classes is None else np.int32)
         for answer, leaf, tree in zip(answers, leaves.T, self.ensemble.estimators_, strict=True):
@@ -232,7 +232,6 @@ class BaggingOfScikitLearn(_Resampled):
     """A fitted bagging ensemble of scikit-learn."""
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says."""
         return self._coded(self._query_each(_predict, X))
 
     def _supports(self, X: Any) -> Floats:
@@ -255,7 +254,7 @@ class BaggingOfScikitLearn(_Resampled):
         return np.asarray(self.ensemble.estimators_[member].apply(rows[:, columns]))
 
     def _query_each(self, query: Callable[[Any, Any], Any], X: Any) -> list[Any]:
-        """What each member says of its own columns."""
+        """Results of each member on its own columns."""
         bag, rows = self.ensemble, self._rows(X)
         members = zip(bag.estimators_, bag.estimators_features_, strict=True)
         expect_renewed_workers()
@@ -302,7 +301,6 @@ class AdaBoostOfScikitLearn(_ScikitLearn):
         return unless_equal(self.ensemble.estimator_weights_[: self.n_members])
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says."""
         rows = self._rows(X)
         answers = [e.predict(rows) for e in self.ensemble.estimators_]
         classes = self.ensemble.classes_
@@ -363,7 +361,6 @@ class VotingOfScikitLearn(_ScikitLearn):
         return getattr(self.ensemble, "voting", "") == "soft"
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """What each member says."""
         return self._coded([e.predict(X) for e in self.ensemble.estimators_])
 
     def _supports(self, X: Any) -> Floats:

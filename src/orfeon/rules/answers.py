@@ -1,4 +1,4 @@
-"""Reading what members say, and sums over samples that their order does not change."""
+"""Reading votes, supports and predictions, and sums that do not depend on the order of samples."""
 
 from __future__ import annotations
 
@@ -74,11 +74,11 @@ class LabelledAnswers:
 
     @property
     def has_answers(self) -> bool:
-        """Whether any member says anything."""
+        """Whether any member votes on any sample."""
         return any(self.answered(member).any() for member in range(self.n_members))
 
     def answered(self, member: int) -> npt.NDArray[np.bool_]:
-        """Where a member says anything."""
+        """Where a member votes."""
         answers = self.answers[member]
         if answers.dtype.kind in "iu":
             return np.asarray(answers != NO_VOTE)
@@ -255,9 +255,7 @@ def _check_shape(answers: npt.NDArray[Any], axes: tuple[str, ...], n_members: in
             "one member."
         )
     if n_members is not None and answers.shape[0] != n_members:
-        raise ValueError(
-            f"answers has answers of {answers.shape[0]} members; {n_members} are expected."
-        )
+        raise ValueError(f"answers has {answers.shape[0]} members; {n_members} are expected.")
 
 
 def _read_targets(y: Any, n_classes: int) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What decides from the answers of members, and how it hears them: at once, or one by one."""
+"""Deciders: from the votes of all members, or of one member after the other, to a decision."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Decider(ABC):
            [0.  , 0.  , 1.  ]])
     """
 
-    #: What members must say where there are classes; where there are none, it is predictions.
+    #: What it reads from classifiers; from regressors it reads predictions.
     reads: ClassVar[Reads]
     #: What it can decide.
     task: ClassVar[Task]
@@ -193,15 +193,15 @@ class Decider(ABC):
 
 
 class RunningDecider(Decider):
-    """A decider that hears one member after the other, and could decide after each."""
+    """A decider that adds one member after the other, and can decide after each."""
 
     @abstractmethod
     def _stages(
         self, answered: Iterator[npt.NDArray[Any]], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
-        """What decides with the members heard so far, after each; good until the next.
+        """A function for the decision of the members so far, after each; valid until the next.
 
-        What each member says is of the given shape.
+        The votes of each member have the given shape.
         """
 
     def _decide(self, answers: npt.NDArray[Any], n_classes: int) -> Floats:
@@ -237,7 +237,7 @@ class WeightedMembers(RunningDecider):
         return replace(self, weights=self.weights[members_at(indices, len(self.weights))])
 
     def _with_weights(self, answered: Iterator[npt.NDArray[Any]]) -> Iterator[tuple[Any, float]]:
-        """What each member says, and its weight."""
+        """The votes of each member, and its weight."""
         if self.weights is None:
             return zip(answered, repeat(1.0), strict=False)
         return zip(answered, self.weights.tolist(), strict=True)

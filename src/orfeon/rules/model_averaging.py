@@ -1,6 +1,6 @@
 """Bayesian model averaging: members weighted by how probable held-out answers make them.
 
-The answer is the mean over members of what each says, weighted by the posterior probability that
+The answer is the mean over members of their predictions, weighted by the posterior probability that
 the member is the one that is true: its prior probability times the likelihood of the held-out
 samples under it. As these grow in number all the weight goes to the best member, even if
 the mean of several is better: model averaging is a softened choice of one, not a combination
@@ -70,7 +70,7 @@ class ModelPosterior(RunningDecider):
     def _stages(
         self, answered: Iterator[Floats], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
-        # Weights are relative to the most probable member heard so far on each row, so that some
+        # Weights are relative to the most probable member so far on each row, so that some
         # weight is left where it does not answer.
         greatest = np.full(shape[0], -np.inf)
         sums, totals = np.zeros(shape), np.zeros(shape[0])
@@ -182,7 +182,7 @@ class ModelAveraging(CombiningRule):
         return np.array(given)
 
     def _mean_of_supports(self, samples: LabelledAnswers, member: int) -> float:
-        """Mean logarithm of what a member says for the true class."""
+        """Mean logarithm of a member's support for the true class."""
         labels, answered = samples.labels, samples.answered(member)
         if not answered.any():
             return -float(np.log(labels.n_classes))

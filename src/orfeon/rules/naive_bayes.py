@@ -1,6 +1,6 @@
 """The naive Bayes combiner: what each member's votes are worth, class by class.
 
-A member's confusion matrix says how often it votes for each class when each class is the true one.
+A member's confusion matrix shows how often it votes for each class when each class is the true one.
 If members err independently given the class, the product of these probabilities and the prior is
 all there is to know, and its largest the Bayes rule. Bagged members are far from independent: their
 decisions may be good all the same, but the probabilities are much too close to 0 and 1.

@@ -3,7 +3,7 @@
 A rule is a few settings. What it learns from held-out answers is a decider: weights, confusion
 matrices. A rule with nothing to learn needs no answers, and may be its own decider.
 
-Rows are decided one by one and members are heard in their order, so how the rows are split does not
+Rows are decided one by one and members are added in their order, so how the rows are split does not
 change a bit. What is learnt does not depend on the order of the samples; a sample of weight 2
 is the same as two of them and one of weight 0 the same as none, to the last bit.
 """
@@ -79,9 +79,9 @@ class CombiningRule(ABC):
     (Weighted(smoothing=1.0, below_chance='against'), 'votes', True, 'both')
     """
 
-    #: The word for it.
+    #: Its name.
     name: ClassVar[str]
-    #: What members must say where there are classes; where there are none, it is predictions.
+    #: What it reads from classifiers; from regressors it reads predictions.
     reads: ClassVar[Reads]
     #: Whether it needs labelled samples that the members have not seen.
     learns: ClassVar[bool] = False
@@ -92,7 +92,7 @@ class CombiningRule(ABC):
 
     @property
     def is_plain(self) -> bool:
-        """Whether no option says anything of single members, such as their weights."""
+        """Whether no option is about single members, such as their weights."""
         return all(getattr(self, name) is None for name in self.per_member)
 
     def subset(self, indices: Any) -> Self:

@@ -1,4 +1,4 @@
-"""From what is answers for each class, or numbers, to shares of classes."""
+"""From class supports, or numbers, to class shares."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _TIED = 1e-12
 
 
 class RunningMean:
-    """Sums of what members say, and of the weights of those who do, row by row.
+    """Sums of the members' supports, and of the weights of those that have any, row by row.
 
-    Members are added one after the other, so that a row is the same to the last bit in any company.
+    Members are added one after the other, so that a row has the same bits among any others.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.sums = np.zeros(shape)
         self.totals = np.zeros(shape[0])
 
-    def predict_train(self, one: Floats, weight: float = 1.0) -> None:
-        """Add what a member says."""
+    def add(self, one: Floats, weight: float = 1.0) -> None:
+        """Add the supports or predictions of a member."""
         absent = np.isnan(one[:, 0])
         weighted = one if weight == 1.0 else weight * one
         if absent.any():
@@ -53,7 +53,7 @@ def part_ties(shares: Floats, means_of: Callable[[npt.NDArray[np.int64]], Floats
         means = np.where(among, means_of(rows), 0.0)
         of_tied = row_sums(np.where(among, shares[rows], 0.0))
         parted = divide(means, row_sums(means)) * of_tied[:, None]
-        # Nothing may be answers for any of those tied: they keep what they have.
+        # Tied classes without any support keep what they have.
         shares[rows] = np.where(among & ~np.isnan(parted), parted, shares[rows])
     return shares
 
@@ -66,7 +66,7 @@ def divide(sums: Floats, totals: Floats) -> Floats:
 
 
 def row_sums(values: Floats) -> Floats:
-    """Sums of rows, added column after column, so that a row's sum is the same in any company."""
+    """Sums of rows, column after column, so that a row has the same bits among any others."""
     sums = np.zeros(len(values))
     for column in values.T:
         sums += column
@@ -74,7 +74,7 @@ def row_sums(values: Floats) -> Floats:
 
 
 def conclude(values: Floats, n_classes: int) -> Floats:
-    """What is answers for each class as shares; numbers as they are."""
+    """Class supports as shares; numbers unchanged."""
     if n_classes == 0:
         return values.copy()
     sums = row_sums(values)

@@ -1,17 +1,15 @@
 """Rules over class supports, or over numbers: mean, product, largest, least, middle.
 
-Supports are how much each member says for each class: probabilities, as a rule. The rules differ
-in whom they hear. The mean hears everyone, the product lets anyone veto, the largest and the least
-hear the most extreme member, the median and the trimmed mean leave extreme members out.
+Supports are class probabilities, as a rule. The mean uses all members, the product lets any of them
+veto, the largest and the least follow the most extreme member, and the median and the trimmed mean
+leave extreme members out.
 
-Classes that are tied for the first place by the largest, the least, the middle or the trimmed mean
-part what they have in proportion to their mean supports; so it is where each class has a veto
-against it, and nothing is left to any. With supports that are all 0 or 1, as of trees grown to the
-end, the product is the plurality vote, and the largest support is 1 for each class that anyone
-votes for: there the means decide.
+Classes tied for the first place by the largest, the least, the median or the trimmed mean divide
+their shares in proportion to their mean supports; so do all classes where each has a veto against
+it. With supports of 0 and 1, as of fully grown trees, the product is the plurality vote, and the
+largest support is 1 for each class with a vote: there the means decide.
 
-Members are taken at their word for classes of equal prior probability, as these rules are mostly
-used.
+All classes are assumed to have equal prior probabilities, as these rules are mostly used.
 
 References
 ----------
@@ -59,7 +57,7 @@ class Average(WeightedMembers):
     ) -> Iterator[Callable[[], Floats]]:
         mean = RunningMean(shape)
         for one, weight in self._with_weights(answered):
-            mean.predict_train(one, weight)
+            mean.add(one, weight)
             yield partial(mean.conclude, n_classes)
 
 
@@ -163,7 +161,7 @@ class Product(CombiningRule, RunningDecider):
                 products, powers = np.frexp(products)
                 exponents += powers
             if mean is not None:
-                mean.predict_train(one)
+                mean.add(one)
             yield partial(_conclude_product, products, exponents, mean)
 
 
@@ -192,7 +190,7 @@ class _Extreme(CombiningRule, Decider):
         for part in parts:
             for one in part:
                 found = self._of_two(found, one) if found.size else one
-                ties.predict_train(one)
+                ties.add(one)
                 yield ties.conclude(found)
 
 
@@ -203,13 +201,13 @@ class _Ties:
         self._n_classes = n_classes
         self._mean: RunningMean | None = None
 
-    def predict_train(self, one: Floats) -> None:
+    def add(self, one: Floats) -> None:
         if self._n_classes:
             self._mean = RunningMean(one.shape) if self._mean is None else self._mean
-            self._mean.predict_train(one)
+            self._mean.add(one)
 
     def conclude(self, values: Floats) -> Floats:
-        """What is answers for each class as shares; numbers as they are."""
+        """Class supports as shares; numbers unchanged."""
         decided = conclude(values, self._n_classes)
         if self._mean is None:
             return decided
@@ -226,7 +224,7 @@ def _conclude_or_mean(values: Floats, answers: Floats, n_classes: int) -> Floats
 
 def _mean_shares(answers: Floats, n_classes: int, rows: npt.NDArray[np.int64]) -> Floats:
     """Shares of the mean supports of some rows."""
-    if 2 * len(rows) > answers.shape[1]:  # of all, rather than copy most of what is answers
+    if 2 * len(rows) > answers.shape[1]:  # compute all rather than copy most of them
         return Average()._decide(answers, n_classes)[rows]
     return Average()._decide(answers[:, rows], n_classes)
 
@@ -293,21 +291,21 @@ class _Sorted(CombiningRule, Decider):
                     rows = slice(first, first + n_rows)
                     answered = blocks.get(first) or _SortedRows(some[0, rows].shape)
                     blocks[first] = answered
-                    for stage, held in enumerate(answered.predict_train(some[:, rows])):
+                    for stage, held in enumerate(answered.add(some[:, rows])):
                         found[stage, rows] = self._of_sorted(held, answered.n_present)
                 for one, values in zip(some, found, strict=True):
-                    ties.predict_train(one)
+                    ties.add(one)
                     yield ties.conclude(values)
 
 
 class _SortedRows:
-    """What the members heard so far say of some rows, in order of size."""
+    """Supports of the members so far on some rows, sorted."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._values = np.empty((0, *shape))
         self.n_present = np.zeros(shape[0], np.int64)
 
-    def predict_train(self, answers: Floats) -> Iterator[Floats]:
+    def add(self, answers: Floats) -> Iterator[Floats]:
         """Hear more members; the sorted values after each, those that are absent last."""
         height = len(self._values)
         # Between the least and the greatest of all floats, which spare us the ends.

@@ -113,8 +113,8 @@ class Plurality(CombiningRule):
 class Majority(Plurality):
     """The class of more than half of the votes; where there is none, that of most.
 
-    It decides as :class:`Plurality` does. Where there is no majority is told by
-    :meth:`WeightedVote.has_majority`: with two classes in a tie, with more of them often.
+    It decides as :class:`Plurality` does. Where there is no majority,
+    :meth:`WeightedVote.has_majority` is False: with two classes in a tie, with more of them often.
 
     Parameters
     ----------
