@@ -161,7 +161,7 @@ def test_settings_cannot_change_on_the_way(clouds, then):
     X, y = clouds
     model = PPBoostClassifier(clone(WEAK), 3, warm_start=True, random_state=0).fit(X, y)
     ((name, _),) = then.items()
-    with pytest.raises(ValueError, match=f"{name.split('__')[0]} cannot change on its way"):
+    with pytest.raises(ValueError, match=f"{name.split('__')[0]} cannot change"):
         model.set_params(**then, n_estimators=5).fit(X, y)
 
 
