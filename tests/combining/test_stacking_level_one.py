@@ -162,7 +162,7 @@ def test_out_of_bag_of_those_that_leave_nothing_out_is_refused():
     for model in (AdaBoostClassifier(), sklearn_ensemble.AdaBoostClassifier()):
         with pytest.raises(ValueError, match=r"no out-of-bag samples: .* Use folds, such as"):
             StackingClassifier([("boosted", model)], cv="out_of_bag").fit(X, y)
-    message = "^{} has no members that leave .* GaussianNB, and no fitted ensemble whose member"
+    message = "^{} has no members that leave .* GaussianNB, not a fitted ensemble whose member"
     with pytest.raises(TypeError, match=message.format("bayes")):
         StackingClassifier([("bag", BAG), ("bayes", GaussianNB())], cv="out_of_bag").fit(X, y)
     with pytest.raises(TypeError, match=message.format("estimators")):

@@ -225,7 +225,7 @@ def test_members_added_to_a_subset_are_not_those_it_has(bootstrap, waveform):
     kept = [5, 6, 7, 8, 9]
     smaller = adapt(ensemble.fit(X, y)).subset(kept)
     grown = smaller.set_params(warm_start=True, n_estimators=60, oob_score=True)
-    with pytest.warns(UserWarning, match="what the earlier members saw of them is not known"):
+    with pytest.warns(UserWarning, match="what the earlier members saw of them is unknown"):
         grown.fit(X, y)
     votes = grown.votes(X)
     np.testing.assert_array_equal(votes[:5], ensemble.votes(X)[kept])

@@ -16,7 +16,7 @@ count in the average gain.
 References
 ----------
 Quinlan (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.
-Quinlan (1996). Improved use of continuous features in C4.5. JAIR 4, 77-90.
+Quinlan (1996). Improved use of continuous attributes in C4.5. JAIR 4, 77-90.
 """
 
 from __future__ import annotations
