@@ -13,7 +13,7 @@ samples, which loses less of the ensemble's accuracy.
 
 References
 ----------
-Domingos (1997). Knowledge acquisition from samples via multiple models. Proceedings of the 14th
+Domingos (1997). Knowledge acquisition from examples via multiple models. Proceedings of the 14th
 International Conference on Machine Learning, 98-106.
 Domingos (1998). Knowledge discovery via multiple models. Intelligent Data Analysis 2(3), 187-202.
 """
