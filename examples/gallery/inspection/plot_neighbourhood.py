@@ -31,7 +31,7 @@ row = np.full(10, 0.5)
 made_of = row_weights(forest, X, y, row)
 print(
     f"predicted {forest.predict([row])[0]:.3f}, "
-    f"weighted mean of the targets {made_of.answers():.3f}"
+    f"weighted mean of the targets {made_of.prediction():.3f}"
 )
 print(
     f"{np.sum(made_of.weights > 0)} of 300 samples have a say, "
