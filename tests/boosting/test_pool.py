@@ -481,7 +481,7 @@ def test_each_classifier_is_asked_once_for_many_votes(spheres):
             r"classifier 0 of the pool says .*; allowed are",
         ),
         ([lambda X: X], ValueError, r"gives an array of shape \(400, 5\); one class for each row"),
-        (GaussianNB(), TypeError, "of type GaussianNB, and no fitted ensemble whose members"),
+        (GaussianNB(), TypeError, "of type GaussianNB, not a fitted ensemble whose members"),
     ],
 )
 def test_what_is_no_pool_is_refused(spheres, pool, error, words):
