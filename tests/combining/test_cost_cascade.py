@@ -392,7 +392,10 @@ def test_categories_missing_values_and_classifiers_without_probabilities():
         ({"costs": [1.0, 0.0]}, r"costs=\[1.0, 0.0\] is not allowed: finite positive numbers are"),
         ({"costs": [1.0, np.inf]}, r"costs=\[1.0, inf\] is not allowed: finite positive"),
         ({"costs": ["a", "b"]}, r"costs=\['a', 'b'\] is not allowed: finite positive numbers are"),
-        ({"costs": [2, 1]}, r"costs=\[2, 1\] is not allowed: estimators go from cheap to dear"),
+        (
+            {"costs": [2, 1]},
+            r"costs=\[2, 1\] is not allowed: estimators go from cheap to expensive",
+        ),
         ({"costs": 3}, r"'costs' parameter .* Got 3"),
         ({"max_loss": -0.1}, r"'max_loss' parameter .* \[0.0, 1.0\]. Got -0.1"),
         ({"confidence": 1.5}, r"'confidence' parameter .* \[0.0, 1.0\] or None. Got 1.5"),

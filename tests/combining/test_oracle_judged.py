@@ -243,7 +243,7 @@ def settled(right, confidences, levels, highest, max_loss):
 @pytest.mark.parametrize("costs", [[1, 2, 10], [7, 8, 10]], ids=["cheap", "dear"])
 @pytest.mark.parametrize("max_loss", [0.0, 0.05, 0.2])
 @pytest.mark.parametrize(("n_classes", "weighted"), [(2, False), (3, False), (3, True)])
-@pytest.mark.filterwarnings("ignore:.*and will not be asked:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*and will not be used:UserWarning")
 def test_cost_cascade(n_classes, weighted, max_loss, costs):
     case = told(80 + n_classes, n_classes, weighted)
     X, y, folds, queried, classes, weights, rows, labels, places, answers, fitted = case

@@ -212,7 +212,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
     Parameters
     ----------
     estimators : list of (name, classifier) or None, default=None
-        The classifiers, in the order in which they are asked; "drop" in place of one leaves it out.
+        The classifiers, in the order of the cascade; "drop" in place of one leaves it out.
         By default boosted stumps, which add up effects of single features, and a random forest.
     cv : int, splitter or iterable of splits, default=5
         Folds by which the new features of the training samples are found, each by classifiers
@@ -341,7 +341,7 @@ class CascadeRegressor(TabularRegressorMixin, Cascade):
     Parameters
     ----------
     estimators : list of (name, regressor) or None, default=None
-        The regressors, in the order in which they are asked; "drop" in place of one leaves it out.
+        The regressors, in the order of the cascade; "drop" in place of one leaves it out.
         By default boosted stumps, which add up effects of single features, and a random forest.
     cv : int, splitter or iterable of splits, default=5
         Folds by which the new features of the training samples are found, each by regressors

@@ -1,9 +1,9 @@
 """Cascades of increasing cost: a cheap classifier answers when it is sure, otherwise the next one.
 
-Most rows are easy, and the cheap classifier is as right about them as the dear one. How sure a
-classifier is, is a probability that it is right, calibrated on its answers to samples that it has
-not seen; so the confidence of one kind of classifier can be compared with that of another, and what
-the cascade loses against its dearest classifier can be estimated beforehand.
+Most rows are easy, and the cheap classifier predicts them as well as the expensive one. The
+confidence of a classifier is its probability of being right, calibrated on samples that it has not
+seen. So confidences of different kinds of classifiers can be compared, and the accuracy that the
+cascade loses against its most expensive classifier can be estimated in advance.
 
 References
 ----------
@@ -49,7 +49,7 @@ _TOLERANCE = 1.0
     saving_=saved.number(),
 )
 class CostCascadeClassifier(CalibratedClassifiers):
-    """Classifiers from cheap to dear, of which the first that is sure answers.
+    """Classifiers from cheap to expensive; the first one that is confident enough decides.
 
     Parameters
     ----------
@@ -58,10 +58,9 @@ class CostCascadeClassifier(CalibratedClassifiers):
         frozen (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. By default a random
         forest of 10 trees and one of 100.
     costs : list of float, optional
-        What it costs to ask each classifier about a row, in any unit; they do not fall. Where the
-        cascade would cost more than its last classifier alone, others are not asked. By default the
-        seconds that each takes, which are measured. These come out in any order, and change no
-        decision.
+        Cost of one prediction of each classifier, in any unit, in ascending order. Classifiers that
+        would cost more than they save are not used. By default the measured seconds, which may be
+        in any order and change no decision.
     max_loss : float, default=0.01
         How much accuracy may be lost against the last classifier. The threshold is the least at
         which the loss that is estimated out of fold, and its standard error, are not more.
@@ -90,14 +89,14 @@ class CostCascadeClassifier(CalibratedClassifiers):
         For each classifier but the last: from the probability that it gives to what it decides, to
         the probability that it is right. They are learnt from the answers of all folds.
     levels_ : ndarray of int
-        Indices of the classifiers that are asked, in their order. Others can never be sure enough,
-        or cost more than they save.
+        Indices of the classifiers that are used, in their order. The others are never confident
+        enough, or cost more than they save.
     answered_ : ndarray of shape (n_estimators,)
-        Share of the rows that each classifier answers, as estimated out of fold.
+        Share of the rows that each classifier decides, as estimated out of fold.
     queried_ : ndarray of shape (n_estimators,)
-        Share of the rows that it is asked about.
+        Share of the rows that each classifier predicts.
     costs_ : ndarray of shape (n_estimators,)
-        Cost of asking each about a row.
+        Cost of one prediction of each classifier.
     expected_cost_ : float
         Cost of a row.
     saving_ : float
@@ -125,12 +124,11 @@ class CostCascadeClassifier(CalibratedClassifiers):
     decide which classifiers are worth asking at all, if they are given; measured ones do not, for
     the cascade would depend on what else the machine was doing.
 
-    What is told of the samples is estimated by folds: the answers are of classifiers that have not
-    seen the sample, and their confidences are calibrated on the answers to the other folds. The
-    threshold, and the classifiers that are asked, are then chosen on all of these samples, to
-    which ``expected_loss_`` and ``saving_`` refer: the estimates are optimistic by that choice, and
-    the standard error within ``max_loss`` is there to make up for it. With ``confidence`` nothing
-    is chosen.
+    All estimates are out of fold: predictions come from classifiers that have not seen the sample,
+    and their confidences are calibrated on the other folds. The threshold and the classifiers to
+    use are then chosen on all of these samples, to which ``expected_loss_`` and ``saving_`` refer:
+    the estimates are optimistic by that choice, and the standard error within ``max_loss`` is there
+    to make up for it. With ``confidence`` nothing is chosen.
 
     Examples
     --------
@@ -205,8 +203,8 @@ class CostCascadeClassifier(CalibratedClassifiers):
             raise ValueError(f"costs={self.costs!r} is not allowed: finite positive numbers are.")
         if (np.diff(costs) < 0).any():
             raise ValueError(
-                f"costs={self.costs!r} is not allowed: estimators go from cheap to dear, and costs "
-                "do not fall."
+                f"costs={self.costs!r} is not allowed: estimators go from cheap to expensive, so "
+                "costs must not decrease."
             )
 
     # -- fitting -------------------------------------------------------------------------------
@@ -251,12 +249,12 @@ class CostCascadeClassifier(CalibratedClassifiers):
         self.expected_loss_ = float(prospect.losses(np.array([self.threshold_]))[0][0])
 
     def _warn(self, not_paid: Sequence[int]) -> None:
-        """Tell of a cascade that does not pay, in whole or in part."""
+        """Warn about a cascade that does not pay, in whole or in part."""
         names = [name for name, one in self.named_estimators_.items() if not isinstance(one, str)]
         if not_paid:
             warn_user(
                 f"costs={self.costs!r}: {' and '.join(names[level] for level in not_paid)} would "
-                f"cost more than is saved with max_loss={self.max_loss}, and will not be asked."
+                f"cost more than is saved with max_loss={self.max_loss}, and will not be used."
             )
         if self.saving_ < (-_TOLERANCE if self.costs is None else -1e-12):
             how = "measured" if self.costs is None else "given"

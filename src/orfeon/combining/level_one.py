@@ -173,7 +173,7 @@ def check_unseen(name: str, estimator: Any, X: Any, y: Any, sample_weight: Any) 
     trained = estimator.estimator if is_frozen(estimator) else estimator
     if was_trained_on(trained, X, y, sample_weight):
         raise ValueError(
-            f"{name} was fitted to these very samples: what it says of them is no level-1 data. "
+            f"{name} was fitted to these very samples: its predictions are not level-1 data. "
             'Give samples that are new to it, or cv="out_of_bag" where its members leave samples '
             "out."
         )

@@ -130,7 +130,7 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
             Class codes.
         weights : ndarray of shape (n_rows,), optional
             Weights.
-        heard : ndarray of bool of shape (n_members, n_rows), optional
+        answered : ndarray of bool of shape (n_members, n_rows), optional
             Whether an answer is the member's own; all are by default.
         groups : ndarray of shape (n_rows,), optional
             A number for each sample that its copies share; they are in one fold.

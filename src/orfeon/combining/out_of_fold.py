@@ -57,15 +57,15 @@ def splits_of(fold: Integers) -> list[Split]:
 
 
 def check_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> list[Split]:
-    """Splits that a user gives, such that each row is asked about once by whom has not seen it."""
+    """The splits of a user, checked: models that have not seen a row predict it, once."""
     rows = np.arange(n_rows)
     found = [Split(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in splits]
     for train, test in found:
         both = np.intersect1d(train, test)
         if len(both):
             raise ValueError(
-                f"cv has row {both[0]} in both parts of a split: what is asked about it would not "
-                "be honest."
+                f"cv has row {both[0]} in both parts of a split: its prediction would not "
+                "be out of fold."
             )
         if not len(train):
             raise ValueError("cv has a split without rows to train on; each needs one at least.")
@@ -113,7 +113,7 @@ def out_of_fold(
     if not all(len(split.train) for split in splits):
         raise ValueError(
             "all samples are copies of 1 sample, so that nothing is left to train on when it is "
-            "asked about; two that differ are needed at least."
+            "predicted; at least two different ones are needed."
         )
     called = [type(e).__name__ for e in estimators] if names is None else names
     if classes is not None:

@@ -1,9 +1,9 @@
 """Stacked generalisation: a final estimator learns from what other models say.
 
-Models of any kind are trained on the samples (level 0). What they say of samples that they have
-not seen is a table of its own (level 1), from which a final estimator learns whom to believe, and
-when. It is essential that no model is asked about a sample that it has seen: one that remembers
-its samples would look as if it made no errors.
+Models of any kind are trained on the samples (level 0). Their predictions for samples that they
+have not seen form a second table (level 1), from which a final estimator learns which model to
+trust, and when. No model may predict a sample that it has seen: one that remembers its samples
+would seem to make no errors.
 
 scikit-learn stacks by cross-validation. Here level-1 data may also be out-of-bag, which costs one
 training in place of one for each fold; folds keep copies of a sample together and do not depend
@@ -78,8 +78,8 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         "out_of_bag": they are ensembles whose members leave samples out, and of each sample those
         tell that left it out; one that is frozen was fitted to the samples given.
     stack_method : {"auto", "predict_proba", "predict"}, default="auto"
-        What classifiers are asked for: probabilities; decisions, of which each class is a column;
-        or probabilities of those that have some.
+        What classifiers predict: probabilities; classes, as one column each; or probabilities
+        where a classifier has them.
     passthrough : bool, default=False
         Whether the final estimator also sees the features.
     n_jobs : int, optional
