@@ -27,8 +27,8 @@ def methods_section(outcome: StudyOutcome) -> Section:
         "Comparison of methods",
         [
             "Every candidate was trained and tested on the same folds. Lower is better for every "
-            "measure. Candidates named “ordered” are pruned: the members of an ensemble were "
-            "ordered after training, and only the first of them kept."
+            "measure. “Pruned to 20%” means that the members were ordered after training, and only "
+            "the first 20% kept."
         ],
         [_table(outcome), _boxes(outcome)],
     )
