@@ -17,31 +17,39 @@ from orfeon.datasets import make_friedman1, make_waveform
 
 # The same cases in every run, so that a change is judged by what it changes; with
 # HYPOTHESIS_PROFILE=search they are drawn anew.
-settings.register_profile("fixed", derandomize=True)
-settings.register_profile("search", derandomize=False)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
+settings.register_profile("fixed", derandomize=True, max_examples=25)
+settings.register_profile("thorough", derandomize=True, max_examples=100)
+settings.register_profile("search", derandomize=False, max_examples=100)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of a longer run."""
-    text = "run scikit-learn's checks and the extremes with all settings, not with the defaults"
+    text = "run the slow tests too, with every setting of every estimator and four times the cases"
     parser.addoption("--thorough", action="store_true", help=text)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the option known to the modules of tests, which are imported after this."""
     shared.thorough = config.getoption("--thorough")
+    profile = "thorough" if shared.thorough else "fixed"
+    settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
     config.addinivalue_line("markers", "tools: tests of benchmarks, pages, browsers and servers")
+    config.addinivalue_line("markers", "thorough: slow tests, run with --thorough")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests of tools, unless ``-m`` or the name of their file asks for them."""
-    if config.option.markexpr:
-        return
+    """Leave out tests of tools unless ``-m`` or their path asks for them, and slow tests."""
     named = {config.invocation_params.dir / arg.partition("::")[0] for arg in config.args}
-    tools = {i for i in items if i.get_closest_marker("tools") and not _is_named(i.path, named)}
-    config.hook.pytest_deselected(items=list(tools))
-    items[:] = [item for item in items if item not in tools]
+
+    def is_left_out(item: pytest.Item) -> bool:
+        if item.get_closest_marker("thorough") and not shared.thorough:
+            return True
+        is_tool = item.get_closest_marker("tools") is not None
+        return is_tool and not config.option.markexpr and not _is_named(item.path, named)
+
+    left_out = {item for item in items if is_left_out(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
 def _is_named(path: Path, named: set[Path]) -> bool:

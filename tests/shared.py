@@ -20,6 +20,11 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 thorough = False
 
 
+def cases(n_cases: int) -> int:
+    """How many of the cases of a thorough run a usual one tries: a quarter."""
+    return n_cases if thorough else max(1, n_cases // 4)
+
+
 def path_of(name: str) -> Path:
     """A file of the optional data, such as "reference/martinez_3_2.csv"; skips when absent."""
     path = SHARED / name

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles.boosting import adaboost_m1
 from tests.oracles.boosting_script import Script, ScriptedClassifier, play
 from tests.oracles.boosting_weak import all_cuts, in_turn
@@ -16,7 +17,7 @@ from tests.oracles.boosting_weak import all_cuts, in_turn
 from orfeon import AdaBoostClassifier
 from orfeon.boosting.adaboost import AdaBoostScheme
 
-usual = settings(deadline=None, derandomize=True, max_examples=60)
+usual = settings(deadline=None, derandomize=True, max_examples=shared.cases(60))
 
 
 @st.composite

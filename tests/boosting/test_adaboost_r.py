@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
+from tests import shared
 from tests.oracles.boosting_regression import AdaBoostR, median
 from tests.shared import assert_same_forest
 
@@ -86,7 +87,7 @@ def fractions(numbers):
     return [Fraction(float(number)) for number in numbers]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=shared.cases(100), deadline=None)
 @given(runs())
 def test_errors_and_votes_are_those_of_exact_fractions(run):
     y, counts, told = run
@@ -114,7 +115,7 @@ def test_errors_and_votes_are_those_of_exact_fractions(run):
         assert scheme.evaluate(answers).error == pytest.approx(0.5, rel=1e-11)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=shared.cases(100), deadline=None)
 @given(runs())
 def test_the_mean_squared_error_of_the_median_is_bounded(run):
     """Theorem 12, at every round, in fractions: E (h - y)**2 <= 2 Z 2**T prod sqrt(e (1 - e))."""

@@ -15,6 +15,7 @@ from sklearn.ensemble import AdaBoostRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
+from tests import shared
 from tests.oracles.boosting_regression import adaboost_r2
 from tests.shared import assert_same_forest
 
@@ -74,7 +75,7 @@ def runs(draw):
     return y, np.array(weights), [y + step for step in told]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=shared.cases(100), deadline=None)
 @given(runs(), st.sampled_from(["linear", "square", "exponential"]))
 def test_averages_votes_and_weights_are_those_of_the_pseudo_code(run, loss):
     y, weights, told = run
@@ -94,7 +95,7 @@ def test_averages_votes_and_weights_are_those_of_the_pseudo_code(run, loss):
         scheme.reweigh(told[t], result, RNG)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=shared.cases(100), deadline=None)
 @given(runs(), st.sampled_from(["linear", "square", "exponential"]))
 def test_a_round_takes_the_weight_to_twice_the_average_loss_at_most(run, loss):
     """beta**(1 - L) <= 1 - (1 - beta)(1 - L), with equality where losses are 0 or 1 only.

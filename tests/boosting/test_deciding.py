@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from tests import shared
 from tests.boosting.boosters import each_setting, small, table
 from tests.oracles.boosting_script import Script, ScriptedClassifier
 
@@ -30,7 +31,7 @@ from orfeon.boosting.binary_problems import ProblemTally, all_pairs, one_against
 from orfeon.boosting.output_codes import _ColourTally
 from orfeon.boosting.vote_sums import MedianTally, SupportTally, VoteTally, with_ties
 
-usual = settings(deadline=None, derandomize=True, max_examples=80)
+usual = settings(deadline=None, derandomize=True, max_examples=shared.cases(80))
 votes_of_members = st.lists(st.floats(1e-3, 20), min_size=1, max_size=12)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles.boosting import (
     arc_x4,
     committee_ends,
@@ -34,7 +35,7 @@ from orfeon.boosting.arcing import ArcX4Scheme
 from orfeon.boosting.output_codes import OutputCodeScheme
 from orfeon.ensembles.wagging import poisson_weights
 
-usual = settings(deadline=None, derandomize=True, max_examples=60)
+usual = settings(deadline=None, derandomize=True, max_examples=shared.cases(60))
 
 
 @st.composite

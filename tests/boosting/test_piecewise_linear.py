@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles.boosting_regression import AdaBoostR
 
 from orfeon.boosting import piecewise_linear
@@ -83,7 +84,7 @@ def runs(draw):
     return draw(rows), counts, draw(st.lists(rows, min_size=1, max_size=5))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=shared.cases(150), deadline=None)
 @given(runs())
 def test_masses_and_errors_are_those_of_exact_fractions(run):
     targets, counts, rounds = run

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles.boosting import adaboost_m1
 from tests.oracles.boosting_weak import all_cuts, best_of_pool, majority
 
 from orfeon.boosting.pool import PoolBoostClassifier
 
-usual = settings(deadline=None, derandomize=True, max_examples=50)
+usual = settings(deadline=None, derandomize=True, max_examples=shared.cases(50))
 
 
 def fit_quietly(model, X, y):

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from tests import shared
 from tests.oracles.boosting import (
     DIGITS,
     SPECK,
@@ -29,7 +30,7 @@ from tests.oracles.boosting_labels import adaboost_m2, adaboost_mh, adaboost_oc
 from tests.oracles.boosting_weak import error_of, in_turn
 
 HALF = Fraction(1, 2)
-fifty = settings(deadline=None, derandomize=True, max_examples=50)
+fifty = settings(deadline=None, derandomize=True, max_examples=shared.cases(50))
 
 
 @pytest.fixture(autouse=True, scope="module")

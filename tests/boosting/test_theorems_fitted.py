@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from tests import shared
 from tests.oracles.boosting_script import play
 
 from orfeon import AdaBoostClassifier, CARTClassifier
@@ -14,7 +15,7 @@ from orfeon.boosting import margin_bound
 from orfeon.boosting.adaboost import AdaBoostScheme
 from orfeon.datasets import make_nested_spheres
 
-usual = settings(deadline=None, derandomize=True, max_examples=60)
+usual = settings(deadline=None, derandomize=True, max_examples=shared.cases(60))
 THETAS = np.linspace(-1, 1, 81)
 
 

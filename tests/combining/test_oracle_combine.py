@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests import shared
 from tests.oracles import combining as oracle
 from tests.oracles.random_answers import (
     as_floats,
@@ -23,7 +24,7 @@ from orfeon.combining import combine_votes
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.members import adapt
 
-usual = settings(deadline=None, max_examples=80)
+usual = settings(deadline=None, max_examples=shared.cases(80))
 F = Fraction
 
 

@@ -26,6 +26,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from tests import shared
 from tests.ensembles.twins import Remembering
 from tests.shared import assert_same_forest
 
@@ -361,7 +362,7 @@ def test_a_class_whose_errors_are_free_is_refused():
 # -- one and the other -----------------------------------------------------------------------------
 
 
-@settings(max_examples=40)
+@settings(max_examples=shared.cases(40))
 @given(
     st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=6),
     st.integers(1, 12),

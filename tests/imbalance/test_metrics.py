@@ -25,6 +25,7 @@ from sklearn.model_selection import (
     cross_val_score,
     cross_validate,
 )
+from tests import shared
 
 from orfeon.imbalance import scorers
 from orfeon.imbalance.metrics import (
@@ -149,7 +150,7 @@ def test_a_positive_class_of_another_kind_is_refused(measure):
 
 
 @each_measure
-@settings(max_examples=50)
+@settings(max_examples=shared.cases(50))
 @given(data=st.data())
 def test_weight_k_is_k_copies_and_weight_zero_is_absence(measure, data):
     n_rows = data.draw(st.integers(2, 12))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import shared
 
 from orfeon.inspection.bias_variance import intervals as bootstrap
 from orfeon.inspection.bias_variance.definitions import (
@@ -49,7 +50,7 @@ def parts_of(found):
 
 @pytest.mark.parametrize("definition", ZERO_ONE)
 @given(case=trainings())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=shared.cases(60))
 def test_parts_add_up_to_the_error_at_every_point(definition, case):
     answers, posterior = case
     found = bias_variance_decomposition(answers, definition=definition, posterior=posterior)
@@ -62,7 +63,7 @@ def test_parts_add_up_to_the_error_at_every_point(definition, case):
 
 @pytest.mark.parametrize("definition", ZERO_ONE)
 @given(case=trainings(), seed=st.integers(0, 100))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=shared.cases(40))
 def test_without_known_probabilities_the_error_is_the_share_of_wrong_labels(definition, case, seed):
     answers, posterior = case
     y = np.random.default_rng(seed).integers(0, posterior.shape[1], answers.shape[1])
@@ -137,7 +138,7 @@ def test_kohavi_wolpert_by_hand():
 
 
 @given(case=trainings())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=shared.cases(40))
 def test_kohavi_wolpert_parts_are_never_negative_and_noise_is_at_most_that_of_bayes(case):
     answers, posterior = case
     found = kohavi_wolpert_decomposition(answers, posterior=posterior)
@@ -179,7 +180,7 @@ def test_variance_of_a_learner_that_is_mostly_wrong_is_negative_but_for_breiman(
 
 
 @given(case=trainings(), seed=st.integers(0, 100))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=shared.cases(40))
 def test_without_noise_kong_dietterich_and_domingos_agree(case, seed):
     answers, posterior = case
     y = np.random.default_rng(seed).integers(0, posterior.shape[1], answers.shape[1])
@@ -189,7 +190,7 @@ def test_without_noise_kong_dietterich_and_domingos_agree(case, seed):
 
 
 @given(case=trainings())
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=shared.cases(40))
 def test_breiman_gives_all_excess_error_to_bias_or_variance(case):
     answers, posterior = case
     found = breiman_decomposition(answers, posterior=posterior)
@@ -201,7 +202,7 @@ def test_breiman_gives_all_excess_error_to_bias_or_variance(case):
 
 
 @given(case=trainings(max_classes=2))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=shared.cases(60))
 def test_domingos_factors_of_two_classes(case):
     answers, posterior = case
     found = domingos_decomposition(answers, posterior=posterior)
@@ -294,7 +295,7 @@ def test_squared_error_by_hand_with_known_noise():
 
 
 @given(seed=st.integers(0, 1000), offset=st.sampled_from([0.0, 1e6]))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=shared.cases(40))
 def test_squared_error_parts_add_up_to_the_mean_squared_error(seed, offset):
     rng = np.random.default_rng(seed)
     answers, y = offset + rng.normal(size=(6, 9)), offset + rng.normal(size=9)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles import bias_variance as oracle
 
 from orfeon.inspection import (
@@ -22,7 +23,7 @@ from orfeon.inspection import (
     squared_error_decomposition,
 )
 
-usual = settings(deadline=None, max_examples=80)
+usual = settings(deadline=None, max_examples=shared.cases(80))
 
 
 @st.composite

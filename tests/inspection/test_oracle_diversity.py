@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles import combining
 from tests.oracles import diversity as oracle
 
@@ -24,7 +25,7 @@ from orfeon.inspection import (
 )
 from orfeon.members import adapt
 
-usual = settings(deadline=None, max_examples=80)
+usual = settings(deadline=None, max_examples=shared.cases(80))
 PAIRWISE = ("q_statistic", "correlation", "disagreement", "double_fault")
 WHOLE = (
     "kohavi_wolpert_variance",

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
+from tests import shared
 from tests.oracles import maps as oracle
 from tests.oracles import nested
 
@@ -30,7 +31,7 @@ from orfeon.inspection import (
 from orfeon.inspection.maps import painted_votes
 from orfeon.ordering import order_votes, search_exhaustive_votes
 
-usual = settings(deadline=None, max_examples=60)
+usual = settings(deadline=None, max_examples=shared.cases(60))
 #: Thresholds lie half way between whole numbers, and so do half of the points of this grid.
 BOX, SIZES = ((-1, 5), (-1, 4)), (13, 11)
 ACROSS, UP = np.linspace(*BOX[0], SIZES[0]), np.linspace(*BOX[1], SIZES[1])

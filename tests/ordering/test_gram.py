@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import shared
 
 from orfeon.ordering import (
     CorrectnessGram,
@@ -183,7 +184,7 @@ def test_weights_in_different_units_cannot_be_added():
 
 
 @quiet
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, derandomize=True, max_examples=shared.cases(60))
 @given(
     seed=st.integers(0, 10**6),
     places=st.lists(st.integers(1, 39), unique=True, max_size=39),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from tests import shared
 from tests.oracles.ordering import ORACLES
 
 from orfeon.ordering import Order, order_votes
@@ -20,7 +21,7 @@ pytestmark = [
         "ignore:votes holds 0, which is not in y"
     ),  # few may look like codes
 ]
-usual = settings(deadline=None, derandomize=True, max_examples=60)
+usual = settings(deadline=None, derandomize=True, max_examples=shared.cases(60))
 
 Integers = npt.NDArray[np.int64]
 RULES = [*ORACLES, "random"]

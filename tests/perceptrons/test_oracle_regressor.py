@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles import perceptrons as oracle
 
 from orfeon import ParallelPerceptronRegressor
@@ -33,7 +34,7 @@ def problems(draw: st.DrawFn) -> tuple[Floats, Floats, Floats, Solution]:
 
 
 @given(problems(), st.sampled_from([1.0, 2.0, 4.0, 6.0]), st.sampled_from([0.0, 0.25, 0.5]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=shared.cases(400), deadline=None)
 def test_one_epoch(
     problem: tuple[Floats, Floats, Floats, Solution], rho: float, eps: float
 ) -> None:

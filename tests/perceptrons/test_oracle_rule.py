@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles import perceptrons as oracle
 
 from orfeon.perceptrons import p_delta
@@ -68,7 +69,7 @@ def lists(
 
 
 @given(problems(), st.sampled_from(RULES), st.sampled_from([0.0, 0.1, 0.5]))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=shared.cases(400), deadline=None)
 def test_one_pass(problem: tuple[Floats, Floats, Floats, Solution], name: Any, mu: float) -> None:
     inputs, y, weights, solution = problem
     rule = PDelta(rule=name, margin_weight=mu)
@@ -85,7 +86,7 @@ def test_one_pass(problem: tuple[Floats, Floats, Floats, Solution], name: Any, m
 
 
 @given(problems())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=shared.cases(200), deadline=None)
 def test_the_letter_of_the_rule_where_no_activation_is_zero(
     problem: tuple[Floats, Floats, Floats, Solution],
 ) -> None:
@@ -104,7 +105,7 @@ def test_the_letter_of_the_rule_where_no_activation_is_zero(
 
 
 @given(problems())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=shared.cases(100), deadline=None)
 def test_signs_and_activations(problem: tuple[Floats, Floats, Floats, Solution]) -> None:
     inputs, _, _, solution = problem
     activations = p_delta.activations(inputs, solution.weights)

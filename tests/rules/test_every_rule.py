@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
+from tests import shared
 
 from orfeon.rules.answers import exact_sum
 from orfeon.rules.rule import RULES, CombiningRule, as_combining_rule, rules_for
@@ -110,7 +111,7 @@ def test_rows_on_which_nobody_answers_are_left_open(name, task):
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
-@settings(max_examples=30)
+@settings(max_examples=shared.cases(30))
 @given(cuts=st.lists(st.integers(0, 37), max_size=4), seed=st.integers(0, 20))
 def test_how_rows_are_split_does_not_change_a_bit(name, task, cuts, seed):
     decider = learnt(name, task)
@@ -167,7 +168,7 @@ def test_stages_are_the_decisions_of_the_first_members(name, task):
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
-@settings(max_examples=20)
+@settings(max_examples=shared.cases(20))
 @given(cuts=st.lists(st.integers(1, N_MEMBERS - 1), max_size=3, unique=True))
 def test_answers_that_are_trusted_are_decided_in_the_same_way(name, task, cuts):
     """All at once, and in stages of members that come in parts."""
@@ -191,7 +192,7 @@ def test_answers_that_are_trusted_are_decided_in_the_same_way(name, task, cuts):
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
-@settings(max_examples=30)
+@settings(max_examples=shared.cases(30))
 @given(order=st.permutations(range(N_MEMBERS)), n_kept=st.integers(1, N_MEMBERS))
 def test_a_subset_of_what_was_learnt_is_what_a_subset_would_learn(name, task, order, n_kept):
     kept = order[:n_kept]
@@ -199,7 +200,7 @@ def test_a_subset_of_what_was_learnt_is_what_a_subset_would_learn(name, task, or
 
 
 @pytest.mark.parametrize(("name", "task"), CASES)
-@settings(max_examples=30)
+@settings(max_examples=shared.cases(30))
 @given(order=st.permutations(range(N_MEMBERS)))
 def test_the_order_of_members_does_not_matter(name, task, order):
     decider = learnt(name, task)
@@ -245,14 +246,14 @@ def test_one_class_or_one_member_is_no_trouble(name, task):
 
 
 @pytest.mark.parametrize(("name", "task"), LEARNING)
-@settings(max_examples=30)
+@settings(max_examples=shared.cases(30))
 @given(order=st.permutations(range(40)))
 def test_the_order_of_samples_does_not_change_a_bit_of_what_is_learnt(name, task, order):
     assert_same_bits(learnt(name, task, rows=list(order)), learnt(name, task))
 
 
 @pytest.mark.parametrize(("name", "task"), LEARNING)
-@settings(max_examples=30)
+@settings(max_examples=shared.cases(30))
 @given(counts=st.lists(st.integers(0, 3), min_size=40, max_size=40).filter(any))
 def test_a_weight_is_that_many_copies_and_none_is_absence(name, task, counts):
     counts = np.array(counts)
@@ -273,7 +274,7 @@ def test_fractions_count_as_parts_of_samples(name, task):
 
 
 @pytest.mark.parametrize(("name", "task"), LEARNING)
-@settings(max_examples=30)
+@settings(max_examples=shared.cases(30))
 @given(
     cuts=st.lists(st.integers(1, N_MEMBERS - 1), max_size=4, unique=True), seed=st.integers(0, 9)
 )
@@ -322,7 +323,7 @@ CLASS_LEARNING = [name for name, task in LEARNING if task == "classification"]
 
 
 @pytest.mark.parametrize("name", CLASS_LEARNING)
-@settings(max_examples=20)
+@settings(max_examples=shared.cases(20))
 @given(counts=st.lists(st.integers(0, 3), min_size=40, max_size=40), seed=st.integers(0, 100))
 def test_weights_are_copies_also_with_factors_of_classes(name, counts, seed):
     counts = np.array(counts)

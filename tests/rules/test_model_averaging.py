@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 from scipy.stats import norm
+from tests import shared
 
 from orfeon.rules.model_averaging import ModelAveraging, ModelPosterior
 from orfeon.rules.supports import Mean, Soft
@@ -167,7 +168,7 @@ def test_where_the_probable_members_are_silent_the_others_are_heard():
 
 
 @given(order=st.permutations(range(5)))
-@settings(max_examples=30)
+@settings(max_examples=shared.cases(30))
 def test_a_subset_is_the_posterior_given_that_one_of_them_is_true(order):
     supports, y = supports_of(5)
     decider = ModelAveraging().learn(supports, y, 3)

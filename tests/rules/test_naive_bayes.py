@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests import shared
 
 from orfeon.rules.answers import read_labels, read_part
 from orfeon.rules.naive_bayes import NaiveBayes, VoteLikelihoods, confusion_counts
@@ -156,7 +157,7 @@ def test_equal_priors_are_an_option():
     accuracies=st.lists(st.integers(1, 19), min_size=1, max_size=5),
     n_classes=st.integers(2, 3),
 )
-@settings(max_examples=60)
+@settings(max_examples=shared.cases(60))
 def test_with_symmetric_confusion_matrices_it_is_the_weighted_vote(accuracies, n_classes):
     p = np.array(accuracies) / 20
     wrong = (1 - p) / (n_classes - 1)

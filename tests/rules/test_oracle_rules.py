@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests import shared
 from tests.oracles import combining as oracle
 from tests.oracles.random_answers import (
     as_floats,
@@ -31,7 +32,7 @@ from orfeon.rules.rule import as_combining_rule
 from orfeon.rules.supports import Product, Soft, TrimmedMean
 from orfeon.rules.votes import Plurality, Weighted
 
-usual = settings(deadline=None, max_examples=80)
+usual = settings(deadline=None, max_examples=shared.cases(80))
 F = Fraction
 
 

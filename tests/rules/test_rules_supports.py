@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import trim_mean
+from tests import shared
 
 from orfeon import BaggingClassifier, BaggingRegressor
 from orfeon.rules.rule import as_combining_rule
@@ -133,7 +134,7 @@ def test_on_two_classes_the_median_is_the_majority_vote_of_an_odd_number(support
 
 
 @given(several_classes)
-@settings(max_examples=50)
+@settings(max_examples=shared.cases(50))
 def test_medians_and_trimmed_means_are_those_of_numpy_and_scipy(supports):
     def assert_same_but_for_ties(found, expected):
         largest, second = -np.sort(-expected, axis=1)[:, :2].T
@@ -199,7 +200,7 @@ def test_the_product_is_the_bayes_rule_of_members_that_see_independent_features(
 
 
 @given(several_classes, st.integers(0, 1000))
-@settings(max_examples=30)
+@settings(max_examples=shared.cases(30))
 def test_many_members_do_not_exhaust_the_product(supports, seed):
     """The product of 3000 supports is below all floats; its logarithm is not."""
     many = supports[np.random.default_rng(seed).integers(0, len(supports), 3000)]
