@@ -224,7 +224,7 @@ def test_what_is_refused():
         combine(bag, None, Y, rule="weighted")
     with pytest.raises(ValueError, match="no_vote='\\?' is for a matrix"):
         combine(bag, X, Y, rule="weighted", no_vote="?")
-    with pytest.raises(ValueError, match="X is given, and the ndarray before it"):
+    with pytest.raises(ValueError, match="ensemble is of type ndarray, not a fitted ensemble"):
         combine(VOTES, X)
     with pytest.raises(ValueError, match="rule='soft' combines class supports, and votes are"):
         combine_votes(VOTES, rule="soft")

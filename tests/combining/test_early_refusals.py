@@ -78,7 +78,7 @@ def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
         early_decision(numbers, friedman[0])
     with pytest.raises(TypeError, match=r"ensemble is a GaussianNB.*EstimatorMembers"):
         early_decision(GaussianNB().fit(X, y), X)
-    with pytest.raises(ValueError, match=r"the ndarray before .* early_decision_votes\(\)"):
+    with pytest.raises(ValueError, match=r"type ndarray.* early_decision_votes\(\)"):
         early_decision(VOTES, X)
     forest = RandomForestClassifier(4).fit(X, y)
     for queried in (forest, forest.forest_):

@@ -63,7 +63,7 @@ def test_labels_in_the_place_of_samples_are_told_where_to_go(function):
     what = FUNCTIONS[function]
     with pytest.raises(ValueError, match=(
         f"y is missing: {what} need the true labels or targets. "
-        "A matrix of votes goes without X, and with y=labels"
+        "For a matrix of votes, leave X out and pass y=labels"
     )):  # fmt: skip
         function(votes, y)
 

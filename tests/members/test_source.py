@@ -12,7 +12,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from orfeon import BaggingClassifier, BaggingRegressor, CARTClassifier, order, ordering, prune
+from orfeon import (
+    BaggingClassifier,
+    BaggingRegressor,
+    CARTClassifier,
+    combine,
+    combining,
+    early_decision,
+    order,
+    ordering,
+    prune,
+)
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.members.votes import read_source
 from orfeon.ordering import (
@@ -242,16 +252,29 @@ def test_matrices_are_refused_where_they_do_not_fit(bag, train):
         prune_votes("votes", y)
 
 
-@pytest.mark.parametrize("function", [order, prune, search_exhaustive, search_genetic])
-def test_labels_in_the_place_of_samples_are_pointed_out(function, bag, train):
+@pytest.mark.parametrize(
+    "function", [order, prune, combine, early_decision, search_exhaustive, search_genetic]
+)
+def test_what_is_not_an_ensemble_is_refused(function, bag, train):
     X, y = train
     votes = bag.classes_[bag.votes(X)]
-    hint = rf"{function.__name__}_votes\(\) takes a matrix of votes, without X\.$"
-    for given in ((votes, y), (votes.tolist(), y), (votes, X, y)):
-        with pytest.raises(ValueError, match=rf"^X is given, and the \w+ before it.* {hint}"):
-            function(*given)
+    has_labels = function is not early_decision
+    for given in (votes, votes.tolist(), 3, "forest"):
+        with pytest.raises(ValueError, match=r"^ensemble is of type") as caught:
+            function(given, X, *([y] if has_labels else []))
+        assert str(caught.value) == (
+            f"ensemble is of type {type(given).__name__}, not a fitted ensemble or a list of "
+            "fitted estimators. Pass one of these with X; for a matrix of votes use "
+            f"{function.__name__}_votes(), which takes no X."
+        )
+    with pytest.raises(ValueError, match=r"^ensemble is of type int, not a fitted ensemble"):
+        function(3)
+
+
+@pytest.mark.parametrize("function", [order, prune, search_exhaustive, search_genetic])
+def test_missing_labels_are_pointed_out(function, bag, train):
     with pytest.raises(ValueError, match=r"^y is missing: .* the true labels or targets\.$"):
-        function(bag, X)
+        function(bag, train[0])
 
 
 def test_members_that_cannot_vote_are_refused(train):
@@ -305,17 +328,41 @@ def test_a_class_that_only_votes_or_only_labels_have_is_none_of_that(y):
     assert sorted(found.order.tolist()) == [0, 1]
 
 
-@pytest.mark.parametrize("function", [order, prune, search_exhaustive, search_genetic])
-def test_votes_in_the_place_of_an_ensemble_are_deprecated(function, bag, train):
+def deprecated(call, name):
+    """The result of a call that warns of votes in the place of an ensemble."""
+    with pytest.warns(FutureWarning, match=rf"use {name}_votes\(\) for a matrix") as caught:
+        found = call()
+    assert caught[0].filename == __file__
+    return found
+
+
+def test_votes_in_the_place_of_an_ensemble_are_deprecated(bag, train):
     X, y = train
     votes = bag.classes_[bag.votes(X)]
-    options = {"random_state": 0} if function is search_genetic else {}
-    with pytest.warns(FutureWarning, match=rf"use {function.__name__}_votes\(\) for a matrix"):
-        found = function(votes, y=y, **options)
-    expected = getattr(ordering, f"{function.__name__}_votes")(votes, y, **options)
-    if function is prune:
-        np.testing.assert_array_equal(found, expected)
-    else:
-        np.testing.assert_array_equal(found.error_curve, expected.error_curve) if hasattr(
-            found, "error_curve"
-        ) else np.testing.assert_array_equal(found.subset, expected.subset)
+    compared = {
+        order: lambda found: found.error_curve,
+        prune: lambda found: found,
+        search_exhaustive: lambda found: found.error_curve,
+        search_genetic: lambda found: found.subset,
+        combine: lambda found: found.predict(votes),
+    }
+    for function, result in compared.items():
+        options = {"random_state": 0, "n_generations": 9} if function is search_genetic else {}
+        name = function.__name__
+        found = deprecated(lambda f=function, o=options: f(votes, y=y, **o), name)
+        home = combining if function is combine else ordering
+        expected = getattr(home, f"{name}_votes")(votes, y, **options)
+        np.testing.assert_array_equal(result(found), result(expected))
+
+
+def test_votes_are_deprecated_for_early_decision_and_test_curves(bag, train):
+    X, y = train
+    votes = bag.classes_[bag.votes(X)]
+    decided = deprecated(lambda: early_decision(votes), "early_decision")
+    expected = combining.early_decision_votes(votes)
+    np.testing.assert_array_equal(decided.predictions, expected.predictions)
+    np.testing.assert_array_equal(decided.n_queried, expected.n_queried)
+    ordered = order(bag, X, y)
+    curve = deprecated(lambda: ordered.test_curve(votes, y=y), "test_curve")
+    np.testing.assert_array_equal(curve, ordered.test_curve_votes(votes, y))
+    np.testing.assert_array_equal(curve, ordered.test_curve(bag, X, y))

@@ -19,10 +19,10 @@ from orfeon.members.votes import (
     NO_VOTE,
     On,
     Task,
-    are_votes,
     checked_on,
     codes_of_labels,
     has_fractions,
+    is_deprecated_matrix,
     read_matrix,
     read_selection,
     whole_weights,
@@ -216,7 +216,7 @@ def combine(
     >>> round(weighted.score(X_new, y_new), 3), weighted.decider.weights.shape
     (0.934, (50,))
     """
-    if are_votes(ensemble, X, "combine", on):
+    if is_deprecated_matrix(ensemble, X, "combine", on):
         return combine_votes(ensemble, y, rule=rule, sample_weight=sample_weight, **options)
     chosen = _chosen(rule, without_vote_options(options, "combine_votes"), y)
     return _of_ensemble(adapt(ensemble), chosen, X, y, sample_weight, on)

@@ -35,7 +35,7 @@ from orfeon.forest import PER_NODE, Forest
 from orfeon.members import Members, adapt, unpruned
 from orfeon.members.adapter import EnsembleInPipeline, MembersNotVotingError
 from orfeon.members.members import CommitteeMembers, FromEach
-from orfeon.members.votes import are_votes
+from orfeon.members.votes import is_deprecated_matrix
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
@@ -183,7 +183,7 @@ def early_decision(
     >>> float((nearly.predictions != forest.predict(X_new)).mean())
     0.004
     """
-    if are_votes(ensemble, X, "early_decision"):
+    if is_deprecated_matrix(ensemble, X, "early_decision"):
         return early_decision_votes(
             ensemble, confidence=confidence, block=block or 1, member_weights=member_weights
         )

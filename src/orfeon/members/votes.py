@@ -38,8 +38,8 @@ _TABLE = 1 << 16
 EXACT_IN_SINGLE = 2**24
 #: The code where a member does not vote.
 NO_VOTE = -1
-#: What to do where a matrix of votes comes with X, or labels come in the place of X.
-MATRIX_HINT = "A matrix of votes goes without X, and with y=labels."
+#: What to do when a matrix of votes comes with X, or labels are passed as X.
+MATRIX_HINT = "For a matrix of votes, leave X out and pass y=labels."
 
 
 class NothingCountsError(ValueError):
@@ -500,10 +500,7 @@ def read_source(
         without_vote_options({"no_vote": no_vote, "task": task})
         return read_ensemble(members_or_votes, X, y, sample_weight, on=on)
     if X is not None:
-        raise ValueError(
-            f"X is given, and the {type(members_or_votes).__name__} before it is no ensemble "
-            f"and holds no fitted estimators. {MATRIX_HINT}"
-        )
+        raise ValueError(f"{_not_an_ensemble(members_or_votes)} {MATRIX_HINT}")
     if checked_on(on) == "out_of_bag":
         raise ValueError(
             'on="out_of_bag" needs an ensemble; in a matrix of votes, mark the votes on samples '
@@ -566,14 +563,14 @@ def read_ensemble(
     return Source(selection, find_left_out if is_known else None, members, bool(was_trained_on))
 
 
-def are_votes(given: Any, X: Any, name: str, on: Any = "train") -> bool:
+def is_deprecated_matrix(given: Any, X: Any, name: str, on: Any = "train") -> bool:
     """Whether a function for ensembles was given a matrix of votes, which is deprecated."""
     if can_be_queried(given):
         return False
-    if X is not None:
+    if X is not None or np.ndim(given) < 2:
         raise ValueError(
-            f"X is given, and the {type(given).__name__} before it is no ensemble and holds no "
-            f"fitted estimators. {name}_votes() takes a matrix of votes, without X."
+            f"{_not_an_ensemble(given)} Pass one of these with X; for a matrix of votes use "
+            f"{name}_votes(), which takes no X."
         )
     if checked_on(on) == "out_of_bag":
         raise ValueError(
@@ -586,6 +583,13 @@ def are_votes(given: Any, X: Any, name: str, on: Any = "train") -> bool:
         FutureWarning,
     )
     return True
+
+
+def _not_an_ensemble(given: Any) -> str:
+    return (
+        f"ensemble is of type {type(given).__name__}, not a fitted ensemble or a list of fitted "
+        "estimators."
+    )
 
 
 def check_has_labels(members_or_votes: Any, y: Any, what: str) -> None:

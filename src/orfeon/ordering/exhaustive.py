@@ -24,7 +24,7 @@ from orfeon.growth.blocks import run_in_blocks
 from orfeon.kernels.ordering import subset_search as kernels
 from orfeon.members.votes import (
     Source,
-    are_votes,
+    is_deprecated_matrix,
     read_ensemble,
     read_votes,
     without_vote_options,
@@ -199,7 +199,7 @@ def search_exhaustive(
     >>> order(bag, X, y, rule="reduce_error").error_curve[[0, 4, 9, 14]].round(3)
     array([0.157, 0.103, 0.083, 0.14 ])
     """
-    if are_votes(ensemble, X, "search_exhaustive"):
+    if is_deprecated_matrix(ensemble, X, "search_exhaustive"):
         return search_exhaustive_votes(
             ensemble, y, sample_weight=sample_weight, no_vote=no_vote, sizes=sizes, n_jobs=n_jobs,
             verbose=verbose,

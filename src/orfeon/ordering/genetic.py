@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from orfeon.members.votes import (
     Selection,
     Source,
-    are_votes,
+    is_deprecated_matrix,
     read_ensemble,
     read_votes,
     without_vote_options,
@@ -174,7 +174,7 @@ def search_genetic(
         "mutation": mutation, "seeded": seeded, "start": start, "random_state": random_state,
         "verbose": verbose,
     }  # fmt: skip
-    if are_votes(ensemble, X, "search_genetic"):
+    if is_deprecated_matrix(ensemble, X, "search_genetic"):
         return search_genetic_votes(
             ensemble, y, sample_weight=sample_weight, no_vote=no_vote, **options
         )

@@ -15,7 +15,7 @@ from orfeon.members.votes import (
     Selection,
     Source,
     Task,
-    are_votes,
+    is_deprecated_matrix,
     read_ensemble,
     read_selection,
     read_votes,
@@ -232,7 +232,7 @@ class Order:
         ndarray of shape (n_members,)
             Errors.
         """
-        if are_votes(ensemble, X, "test_curve"):
+        if is_deprecated_matrix(ensemble, X, "test_curve"):
             return self.test_curve_votes(ensemble, y, sample_weight, no_vote=no_vote)
         without_vote_options({"no_vote": no_vote}, "test_curve_votes")
         return self._curve(read_ensemble(ensemble, X, y, sample_weight))
@@ -347,7 +347,7 @@ def order(
 
         options = _for_partitions(on, options)
         return order_partitions(ensemble, X, y, rule=rule, sample_weight=sample_weight, **options)
-    if are_votes(ensemble, X, "order", on):
+    if is_deprecated_matrix(ensemble, X, "order", on):
         return order_votes(ensemble, y, rule=rule, sample_weight=sample_weight, **options)
     chosen = as_rule(rule, **without_vote_options(options, "order_votes"))
     return order_source(read_ensemble(ensemble, X, y, sample_weight, on=on), chosen)
@@ -456,7 +456,7 @@ def prune(
             ensemble, X, y, rule=rule, sample_weight=sample_weight,
             keep=keep, **options,  # type: ignore[arg-type]
         )  # fmt: skip
-    if are_votes(ensemble, X, "prune", on):
+    if is_deprecated_matrix(ensemble, X, "prune", on):
         return prune_votes(
             ensemble, y, rule=rule, keep=keep, sample_weight=sample_weight, **options
         )
