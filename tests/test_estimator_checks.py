@@ -284,6 +284,12 @@ def label(value: Any) -> str:
 
 WITH_TREES = [e for e in every_setting() if not isinstance(e, WITHOUT_TREES)]
 each_setting = pytest.mark.parametrize("estimator", WITH_TREES, ids=label)
+#: Each class with its defaults; if thorough, with every setting.
+each_class = pytest.mark.parametrize(
+    "estimator",
+    WITH_TREES if shared.thorough else [next(same) for _, same in groupby(WITH_TREES, key=type)],
+    ids=label,
+)
 CLASSIFIERS = [e for e in WITH_TREES if not is_regressor(e)]
 each_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=label)
 
@@ -434,7 +440,7 @@ def read_only(X: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return copy
 
 
-@each_setting
+@each_class
 def test_the_layout_of_the_input_does_not_matter(estimator, tmp_path):
     rng = np.random.default_rng(1)
     X = rng.integers(-20, 20, size=(60, 3)).astype(np.float64)
