@@ -11,8 +11,8 @@ from orfeon import BaggingClassifier, BaggingRegressor, prune
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.workbench.experiment import evaluation as module
 from orfeon.workbench.experiment.evaluation import Evaluation, RunKey, model_size
-from orfeon.workbench.experiment.folding import Folding
 from orfeon.workbench.experiment.methods import METHODS, Method
+from orfeon.workbench.experiment.plan import Folding
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orfeon.errors import UserError
-from orfeon.workbench.experiment.folding import Folding
+from orfeon.workbench.experiment.plan import Folding
 
 
 @given(

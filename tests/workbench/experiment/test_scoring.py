@@ -7,12 +7,8 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from orfeon.errors import UserError
-from orfeon.workbench.experiment.scoring import (
-    chosen_metric,
-    class_scores,
-    full_shares,
-    target_scores,
-)
+from orfeon.workbench.experiment.evaluation import class_scores, full_shares, target_scores
+from orfeon.workbench.experiment.plan import chosen_metric
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(5, 40))

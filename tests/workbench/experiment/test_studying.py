@@ -11,7 +11,7 @@ from orfeon.workbench import run_study
 from orfeon.workbench.experiment import run as studying
 from orfeon.workbench.experiment.evaluation import Evaluation
 from orfeon.workbench.experiment.running import NullListener, Running
-from orfeon.workbench.experiment.words import verdict
+from orfeon.workbench.experiment.verdict import verdict
 from orfeon.workbench.report.content import warnings_of
 from orfeon.workbench.store import Store
 

@@ -21,8 +21,7 @@ from orfeon.datasets import make_waveform
 from orfeon.errors import UserError
 from orfeon.workbench.tasks import local_tasks, worker
 from orfeon.workbench.tasks.cluster import ClusterError, connect
-from orfeon.workbench.tasks.packing import pack
-from orfeon.workbench.tasks.parallel import TaskError, run_all, task_name
+from orfeon.workbench.tasks.parallel import TaskError, pack, run_all, task_name
 
 ROUTES = {
     "here": {"n_jobs": 1},

@@ -28,7 +28,7 @@ from orfeon.workbench.report.content_types import (
     Section,
     Table,
 )
-from orfeon.workbench.report.texts import shown
+from orfeon.workbench.report.tables import shown
 
 pytestmark = pytest.mark.tools
 
@@ -92,6 +92,7 @@ def test_a_point_among_thousands_tells_its_own_numbers(demo: Opened) -> None:
     first = svg.locator(".cloud").first.get_attribute("d")
     x, y = (float(part) for part in first[1:].split("h0")[0].split())
     demo.tab.mouse.move(at["x"] + x, at["y"] + y)
+    demo.tab.locator("#orfeon-tip").wait_for()  # a busy machine draws it late
     series = block(ScatterPlot, 1).series[0]
     lines = demo.tip().split("\n")
     assert lines[0] == "Bagging"

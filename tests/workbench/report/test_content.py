@@ -13,7 +13,7 @@ from tests.workbench.report.studies import classification, regression
 from orfeon.inspection import kappa_error, margins, regression_summary
 from orfeon.statistics import corrected_resampled_t_test, holm
 from orfeon.workbench.experiment.evaluation import model_size
-from orfeon.workbench.experiment.words import verdict
+from orfeon.workbench.experiment.verdict import verdict
 from orfeon.workbench.report import render_report
 from orfeon.workbench.report.content import study_content
 

@@ -13,10 +13,10 @@ from tests.workbench.report.studies import classification, regression
 from orfeon.datasets import make_waveform
 from orfeon.workbench.experiment.outcome import Honest
 from orfeon.workbench.experiment.run import run_study
-from orfeon.workbench.experiment.words import verdict
+from orfeon.workbench.experiment.verdict import verdict
 from orfeon.workbench.report import render_report
 from orfeon.workbench.report.content import study_content, warnings_of
-from orfeon.workbench.report.content.measure import Measure
+from orfeon.workbench.report.content.methods import Measure
 
 
 def _section(content, name):

@@ -18,7 +18,6 @@ from orfeon.rendering.figure import LOOKS
 from orfeon.rendering.pages import environment, escape
 from orfeon.rendering.palette import mixed
 from orfeon.workbench.report import Content, render_report, write_report
-from orfeon.workbench.report.alternatives import MOST_ROWS, numbers_table
 from orfeon.workbench.report.content_types import (
     Axis,
     Column,
@@ -30,8 +29,14 @@ from orfeon.workbench.report.content_types import (
     Section,
     Table,
 )
-from orfeon.workbench.report.tables import table_html
-from orfeon.workbench.report.texts import MISSING, axis_decimals, shown
+from orfeon.workbench.report.tables import (
+    MISSING,
+    MOST_ROWS,
+    axis_decimals,
+    numbers_table,
+    shown,
+    table_html,
+)
 from orfeon.workbench.report.theme import DARK, LIGHT, contrast
 
 VOID = {"meta", "link", "br", "hr", "img", "input", "path", "circle", "rect"}

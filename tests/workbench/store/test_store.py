@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from tests.workbench.store.rows import make_row
 
-from orfeon.workbench.store import RunRow, Store, StoreError, environment
+from orfeon.workbench.store import RunRow, Store, StoreError
+from orfeon.workbench.store.study import host, now
 
 
 def test_runs_come_back_as_they_were_put(where: str) -> None:
@@ -55,10 +56,10 @@ def test_the_store_fills_in_when_where_and_with_what(where: str) -> None:
         study = store.open_study("a", {})
         study.put(RunRow("x", {}, 0, {}, 1.0))
         (row,) = study.rows()
-    assert row.finished <= environment.now()
+    assert row.finished <= now()
     assert row.finished[:2] == "20"
     assert row.finished.endswith("+00:00")
-    assert row.host == environment.host()
+    assert row.host == host()
     assert row.versions["numpy"] == np.__version__
 
 
@@ -160,7 +161,7 @@ def test_studies_tell_what_there_is(where: str) -> None:
     assert first.last_finished == "2026-01-03T00:00:00.000+00:00"
     assert first.configuration == {"folds": 10}
     assert (second.name, second.n_runs, second.seconds, second.last_finished) == ("b", 0, 0, None)
-    assert second.begun <= environment.now()
+    assert second.begun <= now()
 
 
 def test_a_study_that_is_not_there_is_told_with_those_that_are(where: str) -> None:

@@ -18,7 +18,7 @@ from types import ModuleType
 from orfeon import __version__
 from orfeon.utils.text import nearest_names
 from orfeon.workbench.cli.guard import guarded
-from orfeon.workbench.cli.parser import EXIT_CODES, Parser, UsageError
+from orfeon.workbench.cli.options import EXIT_CODES, Parser, UsageError
 
 __all__ = ["COMMANDS", "available_commands", "main"]
 

@@ -9,10 +9,8 @@ from typing import Any
 
 from orfeon.errors import UserError
 from orfeon.utils.text import size_text
-from orfeon.workbench.cli.options import add_output_options, count
-from orfeon.workbench.cli.output import print_facts, print_json, print_table, say
-from orfeon.workbench.cli.parser import command_parser
-from orfeon.workbench.cli.words import printable
+from orfeon.workbench.cli.options import add_output_options, command_parser, count
+from orfeon.workbench.cli.output import print_facts, print_json, print_table, printable, say
 
 _DESCRIPTION = """\
 Wherever a command takes a data file, it also takes the name of a data set: 'orfeon study wine',

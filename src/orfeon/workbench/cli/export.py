@@ -11,8 +11,8 @@ import numpy as np
 from orfeon.errors import UserError
 from orfeon.utils.text import counted, size_text, some_of
 from orfeon.workbench.cli import options as types
+from orfeon.workbench.cli.options import command_parser
 from orfeon.workbench.cli.output import print_json, print_table, say
-from orfeon.workbench.cli.parser import command_parser
 from orfeon.workbench.cli.saved_models import (
     SavedModel,
     add_foreign_option,

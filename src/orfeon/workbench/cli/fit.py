@@ -12,8 +12,8 @@ from typing import Any
 from orfeon.errors import UserError
 from orfeon.utils.text import duration_text, nearest_names, size_text
 from orfeon.workbench.cli import options as types
+from orfeon.workbench.cli.options import command_parser
 from orfeon.workbench.cli.output import is_terminal, print_facts, print_json, say
-from orfeon.workbench.cli.parser import command_parser
 from orfeon.workbench.cli.saved_models import error_text, errors_of
 from orfeon.workbench.cli.tables import read_table, target_of
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from orfeon import __version__
 from orfeon.errors import ArgumentError, UserError
-from orfeon.workbench.cli.parser import UsageError
-from orfeon.workbench.cli.words import command_text, printable
+from orfeon.workbench.cli.options import UsageError
+from orfeon.workbench.cli.output import command_text, printable
 
 #: System errors that the user can fix, and how.
 _SYSTEM_ERRORS = {

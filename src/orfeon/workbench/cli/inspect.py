@@ -11,9 +11,8 @@ from typing import Any
 
 from orfeon.errors import UserError
 from orfeon.utils.text import duration_text, short, size_text
-from orfeon.workbench.cli.options import add_output_options, count
-from orfeon.workbench.cli.output import plain_value, print_facts, print_json, print_table
-from orfeon.workbench.cli.parser import command_parser
+from orfeon.workbench.cli.options import add_output_options, command_parser, count
+from orfeon.workbench.cli.output import plain_value, print_facts, print_json, print_table, printable
 from orfeon.workbench.cli.saved_models import (
     add_foreign_option,
     error_text,
@@ -21,7 +20,6 @@ from orfeon.workbench.cli.saved_models import (
     read_saved,
     refuse_pickles,
 )
-from orfeon.workbench.cli.words import printable
 
 _DESCRIPTION = """\
 Describes what WHAT names. Files are recognised by their first bytes, not by their names:

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from orfeon.utils.text import clock_text
-from orfeon.workbench.cli.output import is_terminal
-from orfeon.workbench.cli.words import printable
+from orfeon.workbench.cli.output import is_terminal, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions

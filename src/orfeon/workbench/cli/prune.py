@@ -11,8 +11,8 @@ from orfeon.errors import UserError
 from orfeon.utils.text import duration_text, nearest_names, size_text
 from orfeon.workbench.cli import options as types
 from orfeon.workbench.cli.live import LiveDisplay
+from orfeon.workbench.cli.options import command_parser
 from orfeon.workbench.cli.output import print_json, print_table, say
-from orfeon.workbench.cli.parser import command_parser
 from orfeon.workbench.cli.saved_models import (
     SavedModel,
     add_foreign_option,

@@ -13,9 +13,15 @@ from orfeon.errors import UserError
 from orfeon.utils.atomic_file import atomic_write
 from orfeon.utils.text import nearest_names
 from orfeon.workbench.cli.live import LiveDisplay
-from orfeon.workbench.cli.options import add_output_options, count, jobs, names, output_file
+from orfeon.workbench.cli.options import (
+    add_output_options,
+    command_parser,
+    count,
+    jobs,
+    names,
+    output_file,
+)
 from orfeon.workbench.cli.output import print_json, print_table, say
-from orfeon.workbench.cli.parser import command_parser
 
 if TYPE_CHECKING:
     from orfeon.workbench.reproduction.reproduction import Reproduction

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from orfeon.errors import UserError
 from orfeon.utils.text import counted, duration_text
 from orfeon.workbench.cli import options as types
+from orfeon.workbench.cli.options import command_parser
 from orfeon.workbench.cli.output import print_json, say
-from orfeon.workbench.cli.parser import command_parser
 from orfeon.workbench.cli.saved_models import model_failures, refuse_pickles
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from orfeon.utils.text import counted, duration_text, p_value_text, size_text
 from orfeon.workbench.cli.live import LiveDisplay
 from orfeon.workbench.cli.options import (
     add_output_options,
+    command_parser,
     count,
     duration,
     jobs,
@@ -26,15 +27,13 @@ from orfeon.workbench.cli.options import (
     seed,
     share,
 )
-from orfeon.workbench.cli.output import print_json, print_table, say
-from orfeon.workbench.cli.parser import command_parser
+from orfeon.workbench.cli.output import command_text, print_json, print_table, say
 from orfeon.workbench.cli.tables import NamedTable, read_table, target_of
-from orfeon.workbench.cli.words import command_text
 
 if TYPE_CHECKING:
     from orfeon.workbench.experiment.evaluation import RunKey
     from orfeon.workbench.experiment.outcome import Candidate, StudyOutcome
-    from orfeon.workbench.experiment.significance import Significance
+    from orfeon.workbench.experiment.verdict import Significance
 
 _DESCRIPTION = """\
 Compares methods on a table and writes to the folder --out: all runs (store.db), a report for any
@@ -373,7 +372,7 @@ def _about(outcome: StudyOutcome) -> dict[str, Any]:
 
 
 def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: float) -> None:
-    from orfeon.workbench.experiment.significance import standings
+    from orfeon.workbench.experiment.verdict import standings
 
     metric = outcome.metric
     kind = f"{len(outcome.classes):,} classes" if outcome.classes else "numeric"
@@ -405,7 +404,7 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
 def _table_row(
     outcome: StudyOutcome, candidate: Candidate, found: Mapping[str, Significance]
 ) -> list[str]:
-    from orfeon.workbench.experiment.words import interval_text, score_text, shown_decimals
+    from orfeon.workbench.experiment.verdict import interval_text, score_text, shown_decimals
 
     metric = outcome.metric
     decimals = shown_decimals(outcome, metric)
@@ -430,7 +429,7 @@ def _warnings(outcome: StudyOutcome) -> list[str]:
 
 
 def _verdict(outcome: StudyOutcome) -> str:
-    from orfeon.workbench.experiment.words import verdict
+    from orfeon.workbench.experiment.verdict import verdict
 
     return "\n".join(filter(None, verdict(outcome)))
 

@@ -17,9 +17,8 @@ from typing import Any, NamedTuple
 from orfeon.errors import UserError
 from orfeon.utils.text import counted, duration_text, nearest_names
 from orfeon.workbench.cli.live import LiveDisplay
-from orfeon.workbench.cli.options import add_output_options, names
+from orfeon.workbench.cli.options import add_output_options, command_parser, names
 from orfeon.workbench.cli.output import print_json, print_table
-from orfeon.workbench.cli.parser import command_parser
 
 _DESCRIPTION = """\
 Compiles the kernels and keeps them on disk, so that the first study, fit or prediction starts at

@@ -21,8 +21,7 @@ from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.evaluation import RunKey
 from orfeon.workbench.experiment.methods import METHODS
 from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, Honest
-from orfeon.workbench.experiment.plan import Plan
-from orfeon.workbench.experiment.scoring import METRICS
+from orfeon.workbench.experiment.plan import METRICS, Plan
 
 if TYPE_CHECKING:
     from orfeon.statistics.t_tests import PairedTTest

@@ -1,4 +1,4 @@
-"""One run of a study: a method fitted on some rows and measured on others, whole and pruned."""
+"""One run of a study: a method fitted on some rows and scored on others, whole and pruned."""
 
 from __future__ import annotations
 
@@ -14,11 +14,52 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.utils.text import short
+from orfeon.utils.types import Floats, Integers
 from orfeon.utils.user_warning import AdvisedWarning
-from orfeon.workbench.experiment.folding import Folding
 from orfeon.workbench.experiment.methods import METHODS, Method, Task
-from orfeon.workbench.experiment.scoring import class_scores, full_shares, target_scores
+from orfeon.workbench.experiment.plan import Folding, candidate_name
 from orfeon.workbench.store import RunRow
+
+#: Probabilities are not taken to be smaller than this: one sure mistake would outweigh all else.
+_LEAST = 1e-6
+
+
+def class_scores(codes: Integers, predicted: Integers, shares: Floats) -> dict[str, float]:
+    """Measures of a classifier."""
+    wrong = codes != predicted
+    n_classes = shares.shape[1]
+    in_class = np.bincount(codes, minlength=n_classes)
+    wrong_in_class = np.bincount(codes[wrong], minlength=n_classes)
+    there = in_class > 0
+    answers = np.clip(shares[np.arange(len(codes)), codes], _LEAST, 1.0)
+    return {
+        "error": float(wrong.mean()),
+        "balanced_error": float((wrong_in_class[there] / in_class[there]).mean()),
+        "log_loss": float(-np.log(answers).mean()),
+    }
+
+
+def target_scores(y: Floats, predicted: Floats) -> dict[str, float]:
+    """Measures of a regressor."""
+    residual = y - predicted
+    squared = float(residual @ residual)
+    around_mean = float(((y - y.mean()) ** 2).sum())
+    return {
+        "rmse": float(np.sqrt(squared / len(y))),
+        "mae": float(np.abs(residual).mean()),
+        "unexplained": squared / around_mean if around_mean > 0 else float(squared > 0),
+    }
+
+
+def full_shares(model: Any, X: Any, n_classes: int) -> Floats:
+    """Class probabilities with a column for every class, also for those not met in training."""
+    found: Floats = model.predict_proba(X)
+    if found.shape[1] == n_classes:
+        return found
+    shares = np.zeros((len(found), n_classes))
+    shares[:, np.asarray(model.classes_, dtype=np.int64)] = found
+    return shares
+
 
 #: A message of a warning or an error is cut there.
 _LONGEST = 300
@@ -64,11 +105,6 @@ def findings() -> Iterator[list[str]]:
     answered = (warning.message for warning in caught)
     found = (one.finding if isinstance(one, AdvisedWarning) else one for one in answered)
     answers += sorted({short(one, _LONGEST) for one in found})
-
-
-def candidate_name(method: str, keep: float | None) -> str:
-    """Name of a candidate."""
-    return method if keep is None else f"{method}@{keep:g}"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,17 +19,30 @@ from orfeon.workbench.experiment.choice import (
     best_of,
     honest_choice,
     mean_curves,
+    method_of,
     rank_candidates,
 )
-from orfeon.workbench.experiment.evaluation import Evaluation, RunKey, findings, take_rows
-from orfeon.workbench.experiment.final import final_model, showcase, showcase_names
-from orfeon.workbench.experiment.folding import Folding
+from orfeon.workbench.experiment.evaluation import (
+    Evaluation,
+    RunKey,
+    findings,
+    first_members,
+    order_members,
+    take_rows,
+)
 from orfeon.workbench.experiment.methods import METHODS
-from orfeon.workbench.experiment.outcome import StudyOutcome
-from orfeon.workbench.experiment.plan import Plan, fingerprint, groups_fingerprint
-from orfeon.workbench.experiment.running import Listener, NullListener, Running, unit_keys
-from orfeon.workbench.experiment.sampling import SMALL, affordable_rows, sample_rows, time_methods
-from orfeon.workbench.experiment.scoring import METRICS
+from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
+from orfeon.workbench.experiment.plan import METRICS, Folding, Plan, fingerprint, groups_fingerprint
+from orfeon.workbench.experiment.running import (
+    SMALL,
+    Listener,
+    NullListener,
+    Running,
+    affordable_rows,
+    sample_rows,
+    time_methods,
+    unit_keys,
+)
 from orfeon.workbench.prepare import Prepared, prepare
 from orfeon.workbench.store import RunRow, Store, Study
 
@@ -460,3 +474,62 @@ def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
             "store (--out) to repeat them all with one version."
         )
     return answers
+
+
+#: Keeps the seed of the final model apart from those of all runs.
+_FINAL = 2**32 - 1
+
+
+def fit_candidate(
+    plan: Plan, name: str, X: Any, y: npt.NDArray[Any], seed: int, n_jobs: int | None
+) -> Any:
+    """Train a candidate, and prune it if it is a pruned one."""
+    model = METHODS[method_of(name)].build(plan.task, seed, n_jobs, plan.members).fit(X, y)
+    if "@" not in name:
+        return model
+    return first_members(model, order_members(model, X, y, plan.rule), float(name.split("@")[1]))
+
+
+def final_model(
+    plan: Plan, name: str, X: Any, y: npt.NDArray[Any], n_jobs: int | None = None
+) -> Any:
+    """The chosen candidate, trained on all samples."""
+    words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
+    seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
+    return fit_candidate(plan, name, X, y, seed, n_jobs)
+
+
+def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:
+    """Candidates worth a picture: the chosen one, and the best ensembles beside it."""
+    names = [chosen]
+    if "@" in chosen:
+        names.append(method_of(chosen))
+    taken = {method_of(name) for name in names}
+    for candidate in candidates:
+        if len(names) == most:
+            break
+        if candidate.method not in taken and candidate.members > 1:
+            names.append(candidate.name)
+            taken.add(candidate.method)
+    return names
+
+
+def showcase(
+    plan: Plan,
+    evaluation: Evaluation,
+    labels: npt.NDArray[Any],
+    names: Sequence[str],
+    X: Any,
+    n_jobs: int | None = None,
+) -> Showcase:
+    """Train some candidates on the first outer fold again, as its runs did."""
+    split = evaluation.folding.outer(0)
+    X_train, y_train = take_rows(X, split.train), labels[split.train]
+    models = {
+        name: fit_candidate(
+            plan, name, X_train, y_train,
+            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs,
+        )
+        for name in names
+    }  # fmt: skip
+    return Showcase(models, X_train, y_train, take_rows(X, split.test), labels[split.test])

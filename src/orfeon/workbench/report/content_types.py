@@ -14,16 +14,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from orfeon.workbench.report._checks import Number, check_choice, numbers, set_plain
 from orfeon.workbench.report.chart_types import (
+    Axis,
     BarChart,
+    Bars,
+    Box,
     BoxPlot,
     Chart,
+    Line,
     LineChart,
+    Mark,
     Matrix,
+    Number,
+    Points,
+    Reference,
     ScatterPlot,
+    check_choice,
+    numbers,
+    set_plain,
 )
-from orfeon.workbench.report.series_types import Axis, Bars, Box, Line, Mark, Points, Reference
 
 __all__ = [
     "Axis",

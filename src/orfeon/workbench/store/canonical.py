@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.workbench.store.errors import StoreError
+from orfeon.workbench.store.database import StoreError
 
 
 def canonical(value: object, name: str, *, allow_non_finite: bool = False) -> str:

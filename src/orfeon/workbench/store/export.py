@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orfeon.utils.atomic_file import atomic_write
-from orfeon.workbench.store.errors import StoreError
-from orfeon.workbench.store.rows import RunRow
+from orfeon.workbench.store.database import StoreError
+from orfeon.workbench.store.study import RunRow
 
 if TYPE_CHECKING:
     import pandas as pd

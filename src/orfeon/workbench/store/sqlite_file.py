@@ -15,9 +15,16 @@ from sqlalchemy import Connection, Engine, create_engine, false
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from orfeon.workbench.store.database import Database, transaction
-from orfeon.workbench.store.errors import StoreError, store_error
-from orfeon.workbench.store.tables import APPLICATION_ID, about, has_tables, make_tables
+from orfeon.workbench.store.database import (
+    APPLICATION_ID,
+    Database,
+    StoreError,
+    about,
+    has_tables,
+    make_tables,
+    store_error,
+    transaction,
+)
 
 #: How long a writer waits for others, in seconds.
 PATIENCE = 60.0

@@ -10,20 +10,61 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import func, make_url, select
+from sqlalchemy import URL, Connection, create_engine, func, make_url, select
 from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import NullPool
 
 from orfeon.utils.text import clauses
-from orfeon.workbench.store import environment
 from orfeon.workbench.store.canonical import canonical, checksum, differences, is_whole
-from orfeon.workbench.store.database import Database
-from orfeon.workbench.store.errors import StoreError
+from orfeon.workbench.store.database import (
+    APPLICATION_ID,
+    Database,
+    StoreError,
+    has_tables,
+    insert_once,
+    make_tables,
+    runs,
+    studies,
+    transaction,
+)
 from orfeon.workbench.store.export import write_runs
-from orfeon.workbench.store.rows import StudyInfo
-from orfeon.workbench.store.server import open_server
 from orfeon.workbench.store.sqlite_file import open_file, open_memory
-from orfeon.workbench.store.study import Study, check_name
-from orfeon.workbench.store.tables import insert_once, runs, studies
+from orfeon.workbench.store.study import Study, StudyInfo, check_name, now
+
+
+def shown_address(where: str | os.PathLike[str]) -> str:
+    """An address without its password.
+
+    Parameters
+    ----------
+    where : str or path
+        A path, or a URL of a database.
+
+    Returns
+    -------
+    str
+        The same, with stars in place of a password.
+
+    Examples
+    --------
+    >>> from orfeon.workbench.store import shown_address
+    >>> shown_address("postgresql://ada:secret@host/results")
+    'postgresql://ada:***@host/results'
+    >>> shown_address("postgresql://host/results?password=secret")
+    'postgresql://host/results?password=%2A%2A%2A'
+    >>> shown_address("results.db")
+    'results.db'
+    """
+    text = os.fspath(where)
+    if "://" not in text:
+        return text
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):
+        return text.split("://")[0] + "://***"  # not to be read, and so not to be shown
+    secret = {name: "***" for name in url.query if "password" in name.lower()}
+    return url.update_query_dict(secret).render_as_string(hide_password=True)
+
 
 #: How many differences an error names.
 _NAMED = 5
@@ -195,7 +236,7 @@ class Store:
         return write_runs(Path(path), [(name, self.study(name).rows()) for name in names])
 
     def _begin(self, name: str, configuration: str) -> None:
-        begun = environment.now()
+        begun = now()
         columns = {
             "name": name,
             "configuration": configuration,
@@ -248,3 +289,46 @@ def _open(where: str | os.PathLike[str], read_only: bool) -> Database:
     if "\0" in os.fspath(where) or not os.fspath(where):
         raise StoreError(f"The name of a store must not be empty; got {os.fspath(where)!r}.")
     return open_file(Path(where).expanduser(), read_only=read_only)
+
+
+#: How long to wait for a server that does not answer, in seconds.
+_SERVER_PATIENCE = 10
+
+
+def open_server(url: URL, *, read_only: bool = False) -> Database:
+    """Open a store in a PostgreSQL database; its tables are made if needed."""
+    place = url.render_as_string(hide_password=True)
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        raise StoreError(
+            f"The store {place}: PostgreSQL needs the package psycopg. Install it with "
+            "`pip install orfeon[postgresql]`."
+        ) from None
+    if url.drivername == "postgresql":
+        url = url.set(drivername="postgresql+psycopg")
+    if "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": str(_SERVER_PATIENCE)})
+    try:
+        engine = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    except (ArgumentError, ImportError) as error:
+        raise StoreError(f"The store {place}: {error}.") from error
+    database = Database(engine, place, read_only=read_only)
+    try:
+        database.run(lambda connection: _prepare_server(connection, place, read_only))
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def _prepare_server(connection: Connection, place: str, read_only: bool) -> None:
+    if has_tables(connection, place):
+        return
+    if read_only:
+        raise StoreError(f"The store {place}: it does not exist.")
+    with transaction(connection):
+        # Two processes may be making the tables: the second waits, and finds them.
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({APPLICATION_ID})")
+        if not has_tables(connection, place):
+            make_tables(connection)

@@ -1,20 +1,109 @@
-"""One study of a store: its runs and its notes."""
+"""One study of a store: its runs, its notes, and what is recorded with a run."""
 
 from __future__ import annotations
 
+import datetime
+import functools
+import importlib.metadata
 import json
 import math
+import platform
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from orfeon.workbench.store import environment
 from orfeon.workbench.store.canonical import canonical, checksum, is_whole
-from orfeon.workbench.store.database import Database, transaction
-from orfeon.workbench.store.errors import StoreError
-from orfeon.workbench.store.rows import RunRow
-from orfeon.workbench.store.tables import insert_once, notes, runs
+from orfeon.workbench.store.database import (
+    Database,
+    StoreError,
+    insert_once,
+    notes,
+    runs,
+    transaction,
+)
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One finished run.
+
+    Parameters
+    ----------
+    key : str
+        What the run is, unique in its study; any length.
+    configuration : dict
+        Everything that the result depends on, as JSON can hold it. Numbers must be finite.
+    seed : int
+        The seed it was run with, of at most 64 bits.
+    result : dict
+        What came out, as JSON can hold it. NaN and infinities are stored as null, and are
+        None when they are read.
+    seconds : float
+        How long it took.
+    timings : dict of str to float, optional
+        How long its parts took.
+    finished : str, optional
+        When it ended (ISO 8601, UTC). The store fills it in.
+    host : str, optional
+        Name of the machine. The store fills it in.
+    versions : dict of str to str, optional
+        Versions of Python and of the packages it was run with. The store fills them in.
+
+    Examples
+    --------
+    >>> from orfeon.workbench.store import RunRow
+    >>> RunRow("iris/bagging/0", {"n_estimators": 10}, 7, {"error": 0.05}, 0.12).result["error"]
+    0.05
+    """
+
+    key: str
+    configuration: dict[str, Any]
+    seed: int
+    result: dict[str, Any]
+    seconds: float
+    timings: dict[str, float | None] = field(default_factory=dict)
+    finished: str = ""
+    host: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StudyInfo:
+    """A study of a store, at a glance.
+
+    Parameters
+    ----------
+    name : str
+        Name of the study.
+    configuration : dict
+        What it was begun with.
+    begun : str
+        When it was begun (ISO 8601, UTC).
+    n_runs : int
+        Number of finished runs.
+    last_finished : str or None
+        When the last run ended; None if there is none.
+    seconds : float
+        The time of all runs together.
+
+    Examples
+    --------
+    >>> from orfeon.workbench.store import Store
+    >>> with Store(":memory:") as store:
+    ...     study = store.open_study("iris", {"folds": 10})
+    ...     [(info.name, info.n_runs) for info in store.studies()]
+    [('iris', 0)]
+    """
+
+    name: str
+    configuration: dict[str, Any]
+    begun: str
+    n_runs: int
+    last_finished: str | None
+    seconds: float
+
 
 #: Names of notes are shown in reports and indexed by the database.
 MAX_NAME = 255
@@ -178,11 +267,11 @@ class Study:
             "key": key,
             "seed": _checked_seed(row.seed, key),
             "seconds": _checked_seconds(row.seconds, key),
-            "finished": _checked_text(row.finished or environment.now(), "time", key),
-            "host": _checked_text(row.host or environment.host(), "host", key),
+            "finished": _checked_text(row.finished or now(), "time", key),
+            "host": _checked_text(row.host or host(), "host", key),
             "configuration": canonical(row.configuration, "configuration"),
             "timings": canonical(row.timings, "timings", allow_non_finite=True),
-            "versions": canonical(row.versions or environment.versions(), "versions"),
+            "versions": canonical(row.versions or versions(), "versions"),
             "result": canonical(row.result, "result", allow_non_finite=True),
         }
         columns["checksum"] = checksum(*_texts(columns))
@@ -272,3 +361,30 @@ def _texts(columns: Any) -> list[str]:
     numbers = [repr(columns["seed"]), repr(columns["seconds"])]
     names = ("key", "finished", "host", "configuration", "timings", "versions", "result")
     return [*numbers, *(columns[name] for name in names)]
+
+
+#: The packages that figures can depend on.
+_PACKAGES = ("orfeon", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def now() -> str:
+    """The time, in UTC, as ISO 8601 writes it."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+@functools.cache
+def host() -> str:
+    """The name of this machine."""
+    return platform.node() or "unknown"
+
+
+@functools.cache
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that figures can depend on."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:  # run from a checkout
+            found[name] = "unknown"
+    return found

@@ -1,8 +1,8 @@
 """Tasks on the workers of a Dask cluster, whichever of them die.
 
-Dask reruns tasks of a killed worker, but it cannot restore data that only killed workers had: their
-tasks are cancelled, and ``retries=`` does not count that as a failure. joblib's Dask backend ends
-with an error then. So lost data and tasks are sent again here.
+Dask reruns tasks of a killed worker, but ``retries=`` does not cover two cases: when all workers
+that hold scattered data are killed, their tasks are cancelled; and after four killed workers a task
+ends with ``KilledWorker``. So lost data and tasks are sent again here.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from orfeon.workbench.tasks.cluster import Cluster, ClusterError
-from orfeon.workbench.tasks.packing import pack, unpack
-from orfeon.workbench.tasks.parallel import Outcome, attempt, failure
+from orfeon.workbench.tasks.parallel import Outcome, attempt, failure, pack, unpack
 
 #: Batches handed to the scheduler for every thread of the workers: one running, others waiting.
 AHEAD = 4

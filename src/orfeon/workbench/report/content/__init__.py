@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from orfeon.workbench.report.content.cautions import warnings_of
-from orfeon.workbench.report.content.study import study_content
+from orfeon.workbench.report.content.study import study_content, warnings_of
 
 __all__ = ["study_content", "warnings_of"]

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from orfeon.utils.text import capital
 from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, StudyOutcome
-from orfeon.workbench.experiment.significance import compared, groups_of, has_failed
-from orfeon.workbench.report.content.measure import Measure
+from orfeon.workbench.experiment.verdict import compared, groups_of, has_failed
+from orfeon.workbench.report.content.methods import Measure
 from orfeon.workbench.report.content_types import (
     Axis,
     Cell,
