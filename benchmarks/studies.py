@@ -22,9 +22,8 @@ from benchmarks.suite import Case, Suite
 from orfeon.datasets import make_waveform
 from orfeon.ordering import order
 from orfeon.workbench.experiment.evaluation import Evaluation, RunKey, first_members
-from orfeon.workbench.experiment.plan import Folding
 from orfeon.workbench.experiment.methods import METHODS
-from orfeon.workbench.experiment.plan import Plan
+from orfeon.workbench.experiment.plan import Folding, Plan
 from orfeon.workbench.experiment.running import Running, unit_keys
 from orfeon.workbench.store import Store
 

@@ -47,8 +47,6 @@ def connect(address: str, *, timeout: float = 10.0) -> Iterator[Cluster]:
     distributed = _import_distributed()
     from joblib import parallel_config
 
-    from orfeon.workbench.tasks.cluster import cluster_backend
-
     with _quiet_logs():
         client = _open(distributed, address, timeout)
         try:
