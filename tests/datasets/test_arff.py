@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from orfeon.datasets import read_file
-from orfeon.datasets.arff import declared, read_arff
+from orfeon.datasets.arff import parse_declaration, read_arff
 from orfeon.errors import UserError
 
 GOLF = """% a comment
@@ -53,7 +53,12 @@ def test_sparse_rows_leave_zeros_and_first_levels_out():
     assert frame["v"].tolist() == ["b", "a", "a", "b"]
 
 
-def test_weights_of_rows_are_passed_over():
+def test_escapes_in_quotes():
+    frame = read_arff(["@attribute s string", "@data", r"'a\tb'", r"'it\'s 5\% \\ \n'"])
+    assert frame["s"].tolist() == ["a\tb", "it's 5% \\ \n"]
+
+
+def test_weights_of_rows_are_ignored():
     frame = read_arff(["@attribute u numeric", "@attribute v {a}", "@data", "1,a,{5}", "2,a"])
     assert frame["u"].tolist() == [1.0, 2.0]
 
@@ -73,24 +78,24 @@ def test_a_level_that_was_not_declared_is_kept():
     ],
 )
 def test_formats_of_dates(java, python):
-    assert declared(f"@attribute when {java}").date_format == python
+    assert parse_declaration(f"@attribute when {java}").date_format == python
 
 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (["@attribute u numeric", "1"], "its header has a line that cannot be read: '1'"),
-        (["@attribute u numeric"], "it has no line '@data'"),
-        (["@relation r", "@data", "1"], "declares no column"),
+        (["@attribute u numeric", "1"], "cannot parse the header line '1'"),
+        (["@attribute u numeric"], "there is no line '@data'"),
+        (["@relation r", "@data", "1"], "declares no columns"),
         (["@attribute u relational", "@data"], "type 'relational'; numeric, nominal"),
-        (["@attribute u numeric", "@data", "1,2"], "row '1,2' has 2 cells, and there are 1"),
-        (["@attribute u numeric", "@data", "one"], "numeric column 'u' has a word"),
-        (["@attribute u numeric", "@data", "{7 1}"], "a sparse row that cannot be read"),
+        (["@attribute u numeric", "@data", "1,2"], "row '1,2' has 2 cells; the header declares 1"),
+        (["@attribute u numeric", "@data", "one"], "numeric column 'u' holds text"),
+        (["@attribute u numeric", "@data", "{7 1}"], "cannot parse the sparse row"),
         (
             ["@attribute u date %q", "@data", "1"],
-            "date column 'u' has a format that cannot be read",
+            "cannot parse the format of date column 'u'",
         ),
-        (["@attribute u string", "@data", "'open"], "a row that cannot be read"),
+        (["@attribute u string", "@data", "'open"], "cannot parse the row"),
     ],
 )
 def test_broken_files_are_refused(tmp_path, lines, message):

@@ -1,6 +1,8 @@
-"""Opening any table: NumPy arrays, lists, pandas, polars, Arrow and the interchange interface.
+"""Read any table: NumPy arrays, lists, pandas, polars, Arrow and the interchange interface.
 
-No data frame library is imported here unless the table at hand needs it.
+No data frame library is imported unless the table needs it. narwhals would save 57 lines, but has
+no category codes: it predicts one row of a pandas frame 4 times slower, reads 100,000 strings
+8 times slower, and fails on null dictionary values, string views and repeated number labels.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def default_name(feature: int) -> str:
 
 
 def check_shape(shape: tuple[int, ...]) -> None:
-    """Refuse what is not a table, and a table without rows or without features."""
+    """Reject anything but a table with at least one row and one feature."""
     if len(shape) != 2:
         raise ValueError(
             f"X must be a table of shape (n_rows, n_features); its shape is {shape}. Reshape "
@@ -58,7 +60,7 @@ def check_shape(shape: tuple[int, ...]) -> None:
 
 
 def _open(X: Any) -> tuple[list[Any], list[Any] | None, int, Reader]:
-    """Give a table's columns as its library has them, their names, the rows and the reader."""
+    """The columns as the library stores them, their names, the number of rows, the reader."""
     if isinstance(X, np.ndarray):
         return _open_array(X)
     if _is_a(X, "pandas", "DataFrame"):
@@ -84,7 +86,7 @@ def _open(X: Any) -> tuple[list[Any], list[Any] | None, int, Reader]:
 
 
 def _is_single_column(X: Any) -> bool:
-    """Whether ``X`` is a series, which has the interfaces of a table but is none."""
+    """Whether ``X`` is a series, which offers the interfaces of a table."""
     shape = getattr(X, "shape", None)
     if isinstance(shape, tuple):
         return len(shape) != 2
@@ -110,7 +112,7 @@ def _through_arrow(X: Any, module: str, function: str) -> Any:
 
 
 def _from_rows(X: Any) -> npt.NDArray[Any]:
-    """Turn a sequence of rows, or anything NumPy reads, into an array."""
+    """A sequence of rows, or anything else NumPy reads, as an array."""
     try:
         array = np.asarray(X)
     except ValueError as error:
@@ -168,7 +170,7 @@ def _read_pandas(column: Any, label: str) -> Column:
     kind = getattr(dtype, "kind", "O")
     if kind not in "biuf" or not hasattr(dtype, "numpy_dtype"):
         raise dtype_error(label, dtype, dates=kind in "mM" or isinstance(dtype, pandas.PeriodDtype))
-    # What is left are the nullable types.
+    # Only the nullable types are left.
     missing = column.isna().to_numpy(dtype=bool)
     values = column.to_numpy(dtype=dtype.numpy_dtype, na_value=dtype.numpy_dtype.type(0))
     if kind == "b":
@@ -222,12 +224,12 @@ def _read_arrow(column: Any, label: str) -> Column:
 
 
 def _read_dictionaries(chunks: list[Any], label: str) -> CodedColumn:
-    """Read Arrow's coded columns, of which each chunk may have its own dictionary."""
+    """Read dictionary-encoded chunks, each of which may have its own dictionary."""
     position: dict[Any, int] = {}
     codes = []
     for chunk in chunks:
         values = chunk.dictionary.to_pylist()
         known = [-1 if v is None else position.setdefault(v, len(position)) for v in values]
         index = chunk.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
-        codes.append(np.take(np.array([*known, -1]), index))  # the index -1 takes the last
+        codes.append(np.take(np.array([*known, -1]), index))  # -1 takes the last one
     return CodedColumn(label, np.concatenate(codes), list(position))
