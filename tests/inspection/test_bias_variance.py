@@ -415,7 +415,7 @@ def test_classes_with_as_many_votes_in_a_bootstrap_sample_are_tied(definition):
     assert found.standard_errors["bias"] == pytest.approx(biases.std(ddof=1), rel=1e-9)
 
 
-@pytest.mark.parametrize("over", ["trainings", "both"])
+@pytest.mark.parametrize("over", ["trainings", pytest.param("both", marks=pytest.mark.thorough)])
 def test_intervals_cover_the_truth_as_often_as_they_say(over):
     """300 draws of 40 trainings at 60 points, whose chances to be wrong are known."""
     rng = np.random.default_rng(5)

@@ -261,7 +261,10 @@ def test_pairs_without_a_value_have_no_colour():
 # -- all of them -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [None, (3.5, 3.8), (5.0, 4.0), (7.0, 4.0)])
+@pytest.mark.parametrize("size", [
+    None, (3.5, 3.8), *(pytest.param(size, marks=pytest.mark.thorough)
+                        for size in [(5.0, 4.0), (7.0, 4.0)]),
+])  # fmt: skip
 def test_nothing_is_cut_off_at_the_widths_of_papers(size, votes):
     members, y = votes
     four = {**members, "random forest": members["alike"], "class-switching": members["diverse"]}
@@ -291,7 +294,7 @@ def test_numbers_do_not_cross_each_other(votes):
 
 def test_displays_draw_on_given_axes(votes, bag, waveform):
     members, y = votes
-    figure, axes = pyplot.subplots(1, 3, layout="constrained")
+    figure, axes = pyplot.subplots(1, 3)
     drawn = [
         KappaErrorDisplay.from_votes(members, y, ax=axes[0]),
         DiversityDisplay.from_votes(members, y, ax=axes[1]),

@@ -11,6 +11,7 @@ from sklearn.ensemble import BaggingClassifier as BaggingOfScikitLearn
 from sklearn.ensemble import GradientBoostingClassifier as GradientOfScikitLearn
 from sklearn.ensemble import RandomForestClassifier as ForestOfScikitLearn
 from sklearn.tree import DecisionTreeClassifier
+from tests.shared import cases
 
 from orfeon import (
     AdaBoostClassifier,
@@ -243,7 +244,7 @@ def test_random_orders_are_averaged(waveform, test_set, bag):
 
 def test_ordering_pruned_trees_goes_below_the_whole_ensemble():
     below = []
-    for seed in range(3):
+    for seed in range(cases(3)):
         X, y = make_waveform(1800, random_state=seed)
         tree = CARTClassifier(pruning="cv")
         bag = BaggingClassifier(tree, 100, random_state=seed).fit(X[:300], y[:300])

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.shared import cases
 
 from orfeon import inspection
 from orfeon.rendering.figure import (
@@ -73,14 +74,17 @@ def test_without_matplotlib_the_data_are_there_and_the_error_says_what_to_instal
     script = """
 import sys
 sys.modules["matplotlib"] = None
-from orfeon import PPTSSClassifier, inspection
-from orfeon.datasets import Circle, make_gaussian_clouds
+import numpy as np
+from orfeon import inspection
+from orfeon.datasets import Circle
 assert all(hasattr(inspection, name) for name in inspection.__all__)
 votes, y = [[0, 1, 0], [1, 1, 0]], [0, 1, 1]
 found = inspection.diversity(votes, y=y)
-X, labels = make_gaussian_clouds(200, random_state=0)
-model = PPTSSClassifier(random_state=0).fit(X, labels)
-data = inspection.perceptron_categories(model, X, labels)
+data = inspection.PerceptronCategories(
+    points=np.zeros((1, 2)), is_positive=np.ones(1, bool), categories=np.array(["noisy"]),
+    selected=None, slopes=np.ones((1, 2)), offsets=np.zeros(1), gamma=1.0, names=("x0", "x1"),
+    classes=("a", "b"),
+)
 circle = inspection.classification_map(Circle(), box=((0, 1), (0, 1)), grid_resolution=5)
 print(round(found.disagreement, 3), len(data.points), circle.codes.sum())
 for display in (
@@ -102,7 +106,7 @@ for display in (
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [
-        "0.333 200 9", "DiversityDisplay", "KappaErrorDisplay", "ErrorCurveDisplay",
+        "0.333 1 9", "DiversityDisplay", "KappaErrorDisplay", "ErrorCurveDisplay",
         "PerceptronCategoriesDisplay", "SelectionHistoryDisplay", "ClassificationMapDisplay",
         "MapMosaicDisplay",
     ]  # fmt: skip
@@ -249,7 +253,7 @@ def test_texts_of_colour_bars_are_no_longer_than_the_axes_are_high():
     assert bar.ax.get_ylabel().count("\n") == 1
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(cases(8)))
 def test_names_are_over_no_other_and_inside(seed):
     rng = np.random.default_rng(seed)
     figure, ax = pyplot.subplots(figsize=(4.8, 3.6), layout="constrained")

@@ -12,6 +12,7 @@ from sklearn.ensemble import RandomForestClassifier as ForestOfScikitLearn
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from tests.shared import cases
 
 from orfeon import (
     AdaBoostClassifier,
@@ -306,7 +307,7 @@ def test_class_switching_follows_its_theory(switch_rate):
         assert np.abs(stage.share_at_most(at) - expected).max() < 1.95 / np.sqrt(1000)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(cases(4)))
 @pytest.mark.parametrize("make", [make_waveform, make_twonorm, make_ringnorm])
 def test_boosting_raises_the_least_margin_above_that_of_bagging(make, seed):
     X, y = make(300, random_state=seed)
@@ -322,7 +323,7 @@ def test_boosting_raises_the_least_margin_above_that_of_bagging(make, seed):
 
 
 def test_boosting_raises_the_least_margin_with_pruned_trees_too():
-    for seed in range(5):
+    for seed in range(cases(5)):
         X, y = make_waveform(300, random_state=seed)
         tree = CARTClassifier(pruning="cv")
         bag = BaggingClassifier(tree, n_estimators=100, random_state=seed).fit(X, y)

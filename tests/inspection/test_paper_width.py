@@ -294,7 +294,14 @@ def over_each_other(ax: Any) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["low column", "square column", "page"])
+#: Usual runs draw where there is least room; other tests draw all pictures at their own sizes.
+ROOMY = {size: [pytest.mark.thorough] for size in SIZES[1:]}
+
+
+@pytest.mark.parametrize(
+    "size", [pytest.param(size, marks=ROOMY.get(size, ()), id=f"{size[0]}x{size[1]}")
+             for size in SIZES],
+)  # fmt: skip
 @pytest.mark.parametrize("name", PICTURES)
 def test_pictures_fit_columns_and_pages(name: str, size: tuple[float, float]) -> None:
     figure, ax = plt.subplots(figsize=size, layout="constrained")
