@@ -1,4 +1,4 @@
-"""Checks of what the generators are given: counts, numbers, priors, points and random states."""
+"""Checks of the parameters of generators: counts, numbers, priors, points and random states."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ LARGEST_COORDINATE = 1e12
 
 
 def as_generator(random_state: RandomState) -> np.random.Generator:
-    """Give the generator that a ``random_state`` stands for.
-
-    A ``Generator`` is returned as it is, so that successive calls continue its stream. A legacy
-    ``RandomState`` is advanced and seeds a new generator.
-    """
+    """Convert to a generator; a legacy ``RandomState`` is advanced and seeds a new one."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     if isinstance(random_state, np.random.RandomState):
@@ -41,7 +37,6 @@ def as_generator(random_state: RandomState) -> np.random.Generator:
 
 
 def check_integer(name: str, value: object, minimum: int) -> int:
-    """Refuse what is not an integer of at least ``minimum``."""
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise TypeError(f"{name} must be an integer of at least {minimum}, got {value!r}")
     if value < minimum:
@@ -50,10 +45,7 @@ def check_integer(name: str, value: object, minimum: int) -> int:
 
 
 def check_real(name: str, value: object, *, above: float, below: float, closed: str) -> float:
-    """Refuse what is not a number between two bounds, of which ``closed`` says what belongs.
-
-    ``closed`` is "left", "right" or "neither".
-    """
+    """Check a number between two bounds; ``closed`` is "left", "right" or "neither"."""
     opening, closing = "[" if closed == "left" else "(", "]" if closed == "right" else ")"
     allowed = f"a number in {opening}{above:g}, {below:g}{closing}"
     if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
@@ -67,7 +59,6 @@ def check_real(name: str, value: object, *, above: float, below: float, closed: 
 
 
 def check_priors(priors: Sequence[float], n_classes: int) -> tuple[float, ...]:
-    """Refuse what is not one probability for each class."""
     try:
         values = np.asarray(priors, dtype=np.float64)
     except (TypeError, ValueError):
@@ -87,7 +78,6 @@ def check_priors(priors: Sequence[float], n_classes: int) -> tuple[float, ...]:
 
 
 def check_points(X: npt.ArrayLike, n_features: int) -> FloatArray:
-    """Refuse what is not a finite table with ``n_features`` columns."""
     points: FloatArray = check_array(X, dtype=np.float64, input_name="X")
     if points.shape[1] != n_features:
         raise ValueError(f"X must have {n_features} columns, got {points.shape[1]}")

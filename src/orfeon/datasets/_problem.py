@@ -1,4 +1,4 @@
-"""What every synthetic problem can do: be sampled, and tell the best rule and its error."""
+"""Base classes of synthetic problems: distributions whose Bayes rule and error are known."""
 
 from __future__ import annotations
 
@@ -59,19 +59,50 @@ class Problem(ABC):
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, npt.NDArray[Any]]:
-        """Draw independent samples."""
+        """Draw independent samples.
+
+        Parameters
+        ----------
+        n_samples : int, default=300
+            Number of samples.
+        random_state : int, Generator, RandomState or None, default=None
+            Source of randomness.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The features.
+        y : ndarray of shape (n_samples,)
+            The classes, 0 to K - 1, or the targets of a regression problem.
+        """
 
     @abstractmethod
     def predict(self, X: npt.ArrayLike) -> npt.NDArray[Any]:
-        """Apply the Bayes rule: no rule has a smaller expected loss."""
+        """Apply the Bayes rule, which has the smallest possible expected loss.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The most probable class, the first one if tied, or the expected target.
+        """
 
     @abstractmethod
     def bayes_error(self) -> float:
-        """Compute the expected loss of the Bayes rule from the distribution, not from a sample."""
+        """Expected loss of the Bayes rule, computed from the distribution.
+
+        Returns
+        -------
+        float
+            The probability of an error, or the mean squared error.
+        """
 
     @abstractmethod
-    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
-        """Loss of each prediction."""
+    def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray: ...
 
     def estimate_bayes_error(
         self, n_samples: int = 100_000, *, random_state: RandomState = None
@@ -123,28 +154,12 @@ class ClassificationProblem(Problem):
 
     @property
     def class_priors(self) -> FloatArray:
-        """Probability of each class: those asked for, or the problem's own."""
+        """Probability of each class: ``priors``, or the problem's own."""
         return np.array(self._own_priors() if self.priors is None else self.priors)
 
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, LabelArray]:
-        """Draw independent samples.
-
-        Parameters
-        ----------
-        n_samples : int, default=300
-            Number of samples.
-        random_state : int, Generator, RandomState or None, default=None
-            Source of randomness.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-            The features.
-        y : ndarray of shape (n_samples,)
-            The classes, 0 to K - 1.
-        """
         n_samples = check_integer("n_samples", n_samples, 1)
         rng = as_generator(random_state)
         classes = rng.choice(self.n_classes, size=n_samples, p=self.class_priors).astype(np.int64)
@@ -152,21 +167,20 @@ class ClassificationProblem(Problem):
 
     @abstractmethod
     def posterior(self, X: npt.ArrayLike) -> FloatArray:
-        """Probability of each class given x."""
-
-    def predict(self, X: npt.ArrayLike) -> LabelArray:
-        """Apply the Bayes rule: the class with the largest posterior, the first one if tied.
+        """Probability of each class given x.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The points to classify.
+            The points.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            A class for each point.
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
         """
+
+    def predict(self, X: npt.ArrayLike) -> LabelArray:
         labels: LabelArray = np.argmax(self.posterior(X), axis=1).astype(np.int64)
         return labels
 
@@ -174,8 +188,7 @@ class ClassificationProblem(Problem):
         return (1 / self.n_classes,) * self.n_classes
 
     @abstractmethod
-    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
-        """Draw the features of samples of these classes."""
+    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray: ...
 
     def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
         return np.asarray(y != predictions, dtype=np.float64)
@@ -200,24 +213,12 @@ class DensityProblem(ClassificationProblem):
         return self._log_densities(check_points(X, self.n_features))
 
     def posterior(self, X: npt.ArrayLike) -> FloatArray:
-        """Probability of each class given x, by Bayes' theorem.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            Rows sum to one.
-        """
         result: FloatArray = softmax(self.log_densities(X) + self._log_priors(), axis=1)
         return result
 
     @abstractmethod
     def _log_densities(self, points: FloatArray) -> FloatArray:
-        """Give the log-densities at points that were already checked."""
+        """Log-densities at valid points."""
 
     def _log_priors(self) -> FloatArray:
         with np.errstate(divide="ignore"):  # a class of prior 0 has posterior 0
@@ -251,37 +252,17 @@ class RegressionProblem(Problem):
     @abstractmethod
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Draw independent samples."""
+    ) -> tuple[FloatArray, FloatArray]: ...
 
     def predict(self, X: npt.ArrayLike) -> FloatArray:
-        """Give the expected y at each x, the best prediction under squared loss.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            The noiseless target.
-        """
         return self._regression_function(check_points(X, self.n_features))
 
     def bayes_error(self) -> float:
-        """Mean squared error of the best prediction: the variance of the noise.
-
-        Returns
-        -------
-        float
-            The square of ``noise``.
-        """
         return self.noise**2
 
     @abstractmethod
     def _regression_function(self, points: FloatArray) -> FloatArray:
-        """Give the noiseless target at points that were already checked."""
+        """Noiseless targets at valid points."""
 
     def _losses(self, y: npt.NDArray[Any], predictions: npt.NDArray[Any]) -> FloatArray:
         return np.asarray((y - predictions) ** 2, dtype=np.float64)

@@ -28,7 +28,7 @@ def log_spherical_density(points: FloatArray, mean: FloatArray, spread: float = 
 
 
 def _noncentral_chi2_cdf(x: FloatArray, degrees: int, noncentrality: FloatArray) -> FloatArray:
-    """Give the distribution function, also where SciPy's is NaN: far from the centre.
+    """The distribution function, also far from the centre, where SciPy's is NaN.
 
     There the distance is nearly normal: the terms left out are of order degrees / noncentrality.
     """
@@ -45,10 +45,9 @@ class SphericalGaussians(DensityProblem):
 
     @abstractmethod
     def _means(self) -> FloatArray:
-        """Give the two means, of shape (2, n_features)."""
+        """The two means, of shape (2, n_features)."""
 
     def _spreads(self) -> tuple[float, float]:
-        """Give the two standard deviations."""
         return 1.0, 1.0
 
     def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
@@ -63,13 +62,6 @@ class SphericalGaussians(DensityProblem):
         return np.column_stack([log_spherical_density(points, *pair) for pair in pairs])
 
     def bayes_error(self) -> float:
-        """Error of the Bayes rule, by its formula.
-
-        Returns
-        -------
-        float
-            A probability.
-        """
         if self.class_priors.min() == 0:
             return 0.0
         if math.isclose(*self._spreads(), rel_tol=1e-6):

@@ -1,7 +1,7 @@
 """Friedman's three regression problems.
 
-The samples are drawn by scikit-learn's generators; what is added is the noise of the literature as
-the default, and the regression function, which is the best prediction.
+scikit-learn's generators draw the samples. Added are the noise of the literature as the default,
+and the regression function, which is the best prediction.
 
 References
 ----------
@@ -23,27 +23,9 @@ from orfeon.datasets._problem import RegressionProblem
 
 
 class _Friedman(RegressionProblem):
-    """What the three problems share: the way their samples are drawn."""
-
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, FloatArray]:
-        """Draw independent samples.
-
-        Parameters
-        ----------
-        n_samples : int, default=300
-            Number of samples.
-        random_state : int, Generator, RandomState or None, default=None
-            Source of randomness.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-            The features.
-        y : ndarray of shape (n_samples,)
-            The targets.
-        """
         n_samples = check_integer("n_samples", n_samples, 1)
         # scikit-learn's generators do not take numpy's Generator.
         seed = int(as_generator(random_state).integers(2**32))
@@ -51,7 +33,7 @@ class _Friedman(RegressionProblem):
 
     @abstractmethod
     def _draw(self, n_samples: int, seed: int) -> tuple[FloatArray, FloatArray]:
-        """Draw samples by scikit-learn's generator."""
+        """Draw samples with scikit-learn's generator."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,11 +76,6 @@ class Friedman1(_Friedman):
 
 
 class _Circuit(_Friedman):
-    """Properties of an electric circuit with resistance x1, frequency x2, and so on.
-
-    x1 is uniform in (0, 100), x2 in (40 pi, 560 pi), x3 in (0, 1) and x4 in (1, 11).
-    """
-
     @property
     def n_features(self) -> int:
         """Number of columns of X: 4."""
@@ -178,10 +155,8 @@ def make_friedman1(
     ----------
     n_samples : int, default=300
         Number of samples.
-    n_features : int, default=10
-        Number of features, at least 5.
-    noise : float, default=1.0
-        Standard deviation of the noise.
+    n_features, noise
+        Parameters of :class:`Friedman1`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 
@@ -212,8 +187,8 @@ def make_friedman2(
     ----------
     n_samples : int, default=300
         Number of samples.
-    noise : float, default=125.0
-        Standard deviation of the noise.
+    noise
+        Parameters of :class:`Friedman2`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 
@@ -243,8 +218,8 @@ def make_friedman3(
     ----------
     n_samples : int, default=300
         Number of samples.
-    noise : float, default=0.1
-        Standard deviation of the noise.
+    noise
+        Parameters of :class:`Friedman3`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 

@@ -136,7 +136,7 @@ class ThreeNorm(DensityProblem):
         super().__post_init__()
 
     def _centres(self) -> tuple[FloatArray, FloatArray]:
-        """Give the mean of half of class 0 (the other's is its opposite), and that of class 1."""
+        """The mean of one half of class 0 (the other half has its opposite), and of class 1."""
         straight = np.full(self.n_features, 2 / math.sqrt(self.n_features))
         alternating = np.where(np.arange(self.n_features) % 2 == 0, straight, -straight)
         return straight, alternating
@@ -155,16 +155,8 @@ class ThreeNorm(DensityProblem):
         return np.column_stack([halves - math.log(2), log_spherical_density(points, alternating)])
 
     def bayes_error(self) -> float:
-        """Error of the Bayes rule, by quadrature.
-
-        Only two directions matter: s along the mean of class 0 and t along the part of the mean of
-        class 1 orthogonal to it. Class 0 is chosen where t lies below a curve in s.
-
-        Returns
-        -------
-        float
-            A probability.
-        """
+        # Only two directions matter: s along the mean of class 0 and t along the part of the mean
+        # of class 1 orthogonal to it. Class 0 is chosen where t lies below a curve in s.
         priors = self.class_priors
         if priors.min() == 0:
             return 0.0
@@ -191,7 +183,7 @@ class ThreeNorm(DensityProblem):
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianClouds(SphericalGaussians):
-    """Two gaussian clouds of very different size, for methods that face unbalanced classes.
+    """Two gaussian clouds of very different size, for methods for unbalanced classes.
 
     Class 1 is the minority, the class of interest.
 
@@ -274,10 +266,8 @@ def make_twonorm(
     ----------
     n_samples : int, default=300
         Number of samples.
-    n_features : int, default=20
-        Number of features.
-    priors : sequence of float, optional
-        Probabilities of the two classes; equal by default.
+    n_features, priors
+        Parameters of :class:`TwoNorm`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 
@@ -313,12 +303,8 @@ def make_ringnorm(
     ----------
     n_samples : int, default=300
         Number of samples.
-    n_features : int, default=20
-        Number of features.
-    mean_norm : float, default=2.0
-        Length of the mean of class 1; 1 gives the variant of the R package mlbench.
-    priors : sequence of float, optional
-        Probabilities of the two classes; equal by default.
+    n_features, mean_norm, priors
+        Parameters of :class:`RingNorm`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 
@@ -353,10 +339,8 @@ def make_threenorm(
     ----------
     n_samples : int, default=300
         Number of samples.
-    n_features : int, default=20
-        Number of features, at least 2.
-    priors : sequence of float, optional
-        Probabilities of the two classes; equal by default.
+    n_features, priors
+        Parameters of :class:`ThreeNorm`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 
@@ -392,12 +376,8 @@ def make_gaussian_clouds(
     ----------
     n_samples : int, default=300
         Number of samples.
-    means : pair of sequences of float, default=((-1, -1), (1, 1))
-        Centre of each cloud.
-    spreads : pair of float, default=(1, 1)
-        Standard deviation of each cloud.
-    priors : sequence of float, optional
-        Probabilities of the two classes; (0.95, 0.05) by default.
+    means, spreads, priors
+        Parameters of :class:`GaussianClouds`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 

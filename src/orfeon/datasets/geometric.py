@@ -1,7 +1,6 @@
 """Problems whose class is the region a point lies in: diagonal, circle and nested spheres.
 
-Without label noise the classes do not overlap and the Bayes error is zero: all that a method gets
-wrong is its own doing.
+Without label noise the classes do not overlap, so the Bayes error is zero.
 
 References
 ----------
@@ -51,61 +50,26 @@ class RegionProblem(ClassificationProblem):
     def sample(
         self, n_samples: int = 300, *, random_state: RandomState = None
     ) -> tuple[FloatArray, LabelArray]:
-        """Draw independent samples.
-
-        Parameters
-        ----------
-        n_samples : int, default=300
-            Number of samples.
-        random_state : int, Generator, RandomState or None, default=None
-            Source of randomness.
-
-        Returns
-        -------
-        X : ndarray of shape (n_samples, n_features)
-            The features, which do not depend on ``label_noise``.
-        y : ndarray of shape (n_samples,)
-            The classes, 0 or 1.
-        """
         rng = as_generator(random_state)
         X, regions = super().sample(n_samples, random_state=rng)
         flipped = rng.random(regions.size) < self.label_noise
         return X, np.where(flipped, 1 - regions, regions)
 
     def posterior(self, X: npt.ArrayLike) -> FloatArray:
-        """Probability of each class given x: all but the label noise on the region's class.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The points. The regions extend to points where the problem has no samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, 2)
-            Rows sum to one.
-        """
         regions = self._region(check_points(X, self.n_features))
         second = np.where(regions == 1, 1 - self.label_noise, self.label_noise)
         return np.column_stack([1 - second, second])
 
     def bayes_error(self) -> float:
-        """Error of the Bayes rule: the label noise.
-
-        Returns
-        -------
-        float
-            A probability.
-        """
         return float(self.label_noise)
 
     @abstractmethod
     def _region(self, points: FloatArray) -> LabelArray:
-        """Tell the region, 0 or 1, of each point."""
+        """The region, 0 or 1, of each point."""
 
     @abstractmethod
     def _candidates(self, n: int, region: int, rng: np.random.Generator) -> FloatArray:
-        """Draw points that are rightly distributed inside ``region``, perhaps some outside it."""
+        """Draw points whose distribution inside ``region`` is right; some may lie outside it."""
 
     def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
         X = np.empty((classes.size, self.n_features))
@@ -207,7 +171,7 @@ class NestedSpheres(RegionProblem):
     """Standard gaussian points; class 1 is outside the sphere that holds half of them.
 
     The squared radius is the median of the chi-squared distribution with d degrees of freedom,
-    9.34 for d = 10. Without interactions each feature says little: one stump errs on about 46%.
+    9.34 for d = 10. A single feature tells little: one stump errs on about 46%.
 
     Parameters
     ----------
@@ -252,10 +216,8 @@ def make_diagonal(
     ----------
     n_samples : int, default=300
         Number of samples.
-    priors : sequence of float, optional
-        Probabilities of the two regions; equal by default.
-    label_noise : float, default=0.0
-        Probability with which a label is flipped, below 1/2.
+    priors, label_noise
+        Parameters of :class:`Diagonal`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 
@@ -291,12 +253,8 @@ def make_circle(
     ----------
     n_samples : int, default=300
         Number of samples.
-    radius : float, optional
-        Radius of the circle, at most 1/2; by default it has half of the square's area.
-    priors : sequence of float, optional
-        Probabilities of the two regions; by default their areas.
-    label_noise : float, default=0.0
-        Probability with which a label is flipped, below 1/2.
+    radius, priors, label_noise
+        Parameters of :class:`Circle`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 
@@ -332,12 +290,8 @@ def make_nested_spheres(
     ----------
     n_samples : int, default=2000
         Number of samples.
-    n_features : int, default=10
-        Number of features.
-    priors : sequence of float, optional
-        Probabilities of the two regions, inside and outside; equal by default.
-    label_noise : float, default=0.0
-        Probability with which a label is flipped, below 1/2.
+    n_features, priors, label_noise
+        Parameters of :class:`NestedSpheres`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 

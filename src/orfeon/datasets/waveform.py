@@ -26,7 +26,7 @@ _MIXED = np.array([[0, 1], [0, 2], [1, 2]])  # the two waves that each class mix
 
 
 def _waves() -> FloatArray:
-    """Give the three waves: height 6, slope 1, on the points 1 to 21."""
+    """The three waves: height 6, slope 1, on the points 1 to 21."""
     positions = np.arange(1, _N_POINTS + 1)
     waves: FloatArray = np.maximum(6.0 - np.abs(positions - _PEAKS[:, None]), 0.0)
     return waves
@@ -75,16 +75,8 @@ class Waveform(DensityProblem):
         return _log_mixture_densities(points, _waves())
 
     def bayes_error(self) -> float:
-        """Error of the Bayes rule, by quadrature.
-
-        Noise orthogonal to the plane of the three waves says nothing about the class, so the
-        largest joint density is integrated over that plane only, with an error below 1e-5.
-
-        Returns
-        -------
-        float
-            A probability.
-        """
+        # Noise orthogonal to the plane of the three waves does not depend on the class, so the
+        # largest joint density is integrated over that plane only, with an error below 1e-5.
         waves = _waves()
         basis, _ = np.linalg.qr((waves[1:] - waves[0]).T)
         corners = (waves - waves[0]) @ basis
@@ -120,7 +112,7 @@ def _log_segment_density(points: FloatArray, start: FloatArray, end: FloatArray)
     near_end = along > length / 2
     upper = np.where(near_end, length - along, along)
     log_upper = log_ndtr(upper)
-    # The ratio of the two tails grows with ``upper``; the bound holds it where rounding would not.
+    # The ratio of the two tails grows with ``upper``; the bound keeps rounding errors below it.
     largest = log_ndtr(-length / 2) - log_ndtr(length / 2)
     log_ratio = np.minimum(log_ndtr(upper - length) - log_upper, largest)
     result: FloatArray = across + log_upper + np.log1p(-np.exp(log_ratio)) - math.log(length)
@@ -139,8 +131,8 @@ def make_waveform(
     ----------
     n_samples : int, default=300
         Number of samples.
-    priors : sequence of float, optional
-        Probabilities of the three classes; equal by default.
+    priors
+        Parameters of :class:`Waveform`.
     random_state : int, Generator, RandomState or None, default=None
         Source of randomness.
 
