@@ -188,7 +188,7 @@ def test_estimator_with_scripted_members_is_the_oracle(on_failure, algorithm, pr
 
 def test_each_stump_is_a_best_one_under_the_exact_weights():
     """The whole of it on small tables: the stumps, and all that follows from their votes."""
-    for seed in range(12):
+    for seed in range(shared.cases(12)):
         rng = np.random.default_rng(seed)
         n, n_classes = int(rng.integers(8, 20)), int(rng.integers(2, 4))
         X = rng.integers(0, 8, size=(n, 2)).astype(float)

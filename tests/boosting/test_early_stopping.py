@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone, is_regressor
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -310,7 +310,7 @@ def test_sparse_rows_and_data_frames_are_divided_too():
     pandas = pytest.importorskip("pandas")
     X, y = table(GaussianNB())
     booster = AdaBoostClassifier(
-        LogisticRegression(), 12, n_iter_no_change=3, validation_fraction=0.3, random_state=0
+        BernoulliNB(), 12, n_iter_no_change=3, validation_fraction=0.3, random_state=0
     )
     dense = clone(booster).fit(X, y)
     sparse = clone(booster).fit(csr_matrix(X), y)

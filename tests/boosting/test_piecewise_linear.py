@@ -128,15 +128,15 @@ def test_pieces_by_hand():
     np.testing.assert_allclose(factors, [1, 1, 1 / 4, 1 / 8], rtol=1e-14)
 
 
-def test_factors_of_thousands_of_rounds_do_not_underflow():
-    """One side falls to 1e-1204 and comes back: it is remembered all the while."""
+def test_factors_of_many_rounds_do_not_underflow():
+    """One side falls to 1e-361, which no float holds, and comes back."""
     weights = PiecewiseLinearWeights(np.array([0.5, 0.5]))
     up, down = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-    for _ in range(2000):
+    for _ in range(600):
         weights.scale_outside(up, np.log(0.25))
         assert 0 < weights.mass().sum() < np.inf
     assert weights.mass_between(down).tolist() == [0, 0]  # too little for a float ...
-    for _ in range(2000):
+    for _ in range(600):
         weights.scale_outside(down, np.log(0.25))
     np.testing.assert_allclose(weights.mass_between(down), 0.125, rtol=1e-9)  # ... and not lost
     np.testing.assert_allclose(weights.mass(), 0.25, rtol=1e-9)

@@ -151,12 +151,13 @@ def test_margins_are_below_the_bound_for_any_theta_at_every_round(problem):
         total = sum(m.alpha for m in members)
         assume(total > 0)
         margins = [own * s / total for own, s in zip(y, run.scores(t), strict=True)]
+        errors = [decimal(m.error) for m in members]
+        log_wrong = sum(e.ln() for e in errors)
+        log_right = sum((1 - e).ln() for e in errors)
         for theta in [Decimal(k) / 10 for k in range(-10, 11)] + margins:
             share = Decimal(sum(m <= theta + SPECK for m in margins)) / len(y)
-            bound = Decimal(1)
-            for m in members:
-                e = decimal(m.error)
-                bound *= 2 * (e ** (1 - theta) * (1 - e) ** (1 + theta)).sqrt()
+            # The product over members of 2 sqrt(e^(1 - theta) (1 - e)^(1 + theta)).
+            bound = 2**t * (((1 - theta) * log_wrong + (1 + theta) * log_right) / 2).exp()
             assert share <= bound * (1 + SPECK)
 
 

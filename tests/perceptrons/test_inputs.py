@@ -191,7 +191,7 @@ def edges():
     return {
         "two rows": X[:2],
         "one feature": X[:, :1],
-        "2000 features": rng.normal(size=(20, 2000)),
+        "more features than rows": rng.normal(size=(20, 200)),
         "only constant columns": np.ones((40, 3)),
         "huge values": X * 1e300,
         "the largest floats": np.where(X > 0, 1.7e308, -1.7e308) * rng.uniform(0.9, 1, X.shape),

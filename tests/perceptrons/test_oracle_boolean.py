@@ -2,17 +2,19 @@
 
 All 65536 by the training itself; by the classifier, one of each class of functions that are each
 other's image under permuted inputs, complemented inputs and a complemented output, 222 for four
-inputs, and every symmetric one.
+inputs, and every symmetric one. Usual runs take every 17th and every third.
 """
 
 from __future__ import annotations
 
 import itertools
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests import shared
 
 from orfeon import ParallelPerceptronClassifier
 from orfeon.perceptrons import p_delta
@@ -20,6 +22,7 @@ from orfeon.perceptrons import p_delta
 CORNERS = np.array(list(itertools.product([0.0, 1.0], repeat=4)))
 
 
+@cache
 def representatives() -> list[int]:
     """The least truth table, as a number, of each class of equally hard functions."""
     places = np.arange(16)
@@ -53,7 +56,8 @@ def learner(**settings: Any) -> ParallelPerceptronClassifier:
 def test_all_functions() -> None:
     """19 perceptrons, always from the same weights, learn each within 500 epochs."""
     inputs = np.column_stack([2 * CORNERS - 1, np.full(16, -1.0)]) / np.sqrt(5)
-    targets = np.where(np.arange(1 << 16)[:, None] >> np.arange(16) & 1, 1.0, -1.0)
+    tables = np.arange(0, 1 << 16, 1 if shared.thorough else 17)
+    targets = np.where(tables[:, None] >> np.arange(16) & 1, 1.0, -1.0)
     rng, ones = np.random.default_rng(0), np.ones(16)
     start = p_delta.Solution(p_delta.draw_weights(19, 5, "unit", rng), margin=0.05)
     rule = p_delta.PDelta(rule="auer", rate=0.1, stop_when_right=True)
@@ -62,7 +66,6 @@ def test_all_functions() -> None:
     )
     says = np.where(weights @ inputs.T >= 0, 1, -1).sum(axis=1)
     missed = np.flatnonzero((np.sign(says) != targets).any(axis=1))
-    assert says.shape == (65536, 16)
     assert missed.tolist() == []
 
 
@@ -70,6 +73,7 @@ def test_all_functions() -> None:
 def test_one_of_each_class(rule: Any) -> None:
     tables = representatives()
     assert len(tables) == 222
+    tables = tables if shared.thorough else tables[::3]
     missed = [
         table
         for table in tables

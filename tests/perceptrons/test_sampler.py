@@ -1,9 +1,6 @@
-"""PPTSSSampler in imbalanced-learn's world, and a world without imbalanced-learn."""
+"""PPTSSSampler with imbalanced-learn; tests/imbalance has the tests without it."""
 
 from __future__ import annotations
-
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -235,56 +232,3 @@ def test_its_settings_can_be_searched_for(clouds):
     assert len(found) == 4
     assert np.ptp(found) > 0.01
     assert search.best_score_ == found.max() > 0.3
-
-
-# -- without imbalanced-learn ----------------------------------------------------------------------
-
-BLOCKER = """
-import sys
-
-sys.modules["imblearn"] = None
-"""
-
-
-def without_imbalanced_learn(code: str) -> str:
-    """What a fresh process prints that has no imbalanced-learn."""
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", BLOCKER + code],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
-
-
-def test_all_but_the_sampler_is_there_without_imbalanced_learn():
-    answers = without_imbalanced_learn(
-        "from orfeon import *\n"
-        "from orfeon.perceptrons import *\n"
-        "from orfeon.imbalance import *\n"
-        "import orfeon, orfeon.perceptrons, orfeon.imbalance\n"
-        "X, y = [[0.0], [1.0], [2.0], [3.0]] * 5, [0, 0, 1, 1] * 5\n"
-        "for kind in (ParallelPerceptronClassifier, PPTSSClassifier, PPBoostClassifier):\n"
-        "    print(kind(random_state=0).fit(X, y).score(X, y) > 0.7, end=' ')\n"
-        "print('PPTSSSampler' in dir(orfeon), 'PPTSSSampler' in globals())"
-    )
-    assert answers == "True True True False False"
-
-
-def test_the_sampler_says_what_is_missing():
-    answers = without_imbalanced_learn(
-        "import orfeon, orfeon.perceptrons\n"
-        "for home in (orfeon, orfeon.perceptrons):\n"
-        "    try:\n"
-        "        home.PPTSSSampler\n"
-        "    except ImportError as error:\n"
-        "        print(error)\n"
-        "try:\n"
-        "    from orfeon import PPTSSSampler\n"
-        "except ImportError as error:\n"
-        "    print(error)\n"
-    )
-    lines = answers.splitlines()
-    assert len(lines) == 3
-    for line in lines:
-        assert line.startswith("the samplers of orfeon need imbalanced-learn, which could not")
-        assert line.endswith("): pip install 'orfeon[imbalance]'")
