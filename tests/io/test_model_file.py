@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -214,21 +212,6 @@ def test_the_same_model_is_the_same_file(bag, tmp_path):
     orfeon.save(bag, tmp_path / "one", about={"b": 1, "a": 2})
     orfeon.save(bag, tmp_path / "two", about={"a": 2, "b": 1})
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-def test_processes_write_the_same_file(tmp_path):
-    script = (
-        "import sys, orfeon\n"
-        "from orfeon.datasets import make_waveform\n"
-        "model = orfeon.RandomForestClassifier(5, random_state=0)\n"
-        "orfeon.save(model.fit(*make_waveform(100, random_state=0)), sys.argv[1])\n"
-    )
-    for seed in ("1", "2"):
-        subprocess.run(
-            [sys.executable, "-c", script, str(tmp_path / seed)],
-            check=True, env={**os.environ, "PYTHONHASHSEED": seed},
-        )  # fmt: skip
-    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes()
 
 
 def test_arrays_are_where_memory_maps_want_them(saved):

@@ -29,7 +29,9 @@ def round_trip(model: Any, folder: Any) -> Any:
 # -- combine() -------------------------------------------------------------------------------------
 
 
-def members(X: Any, y: Any) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def members(waveform: Any) -> dict[str, Any]:
+    X, y = (part[:200] for part in waveform)
     bag = orfeon.BaggingClassifier(n_estimators=5, random_state=0).fit(X, y)
     return {
         "of ours": bag,
@@ -46,9 +48,9 @@ def members(X: Any, y: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("rule", ["majority", "soft", "weighted", "naive_bayes", "trimmed_mean"])
-def test_a_combination_of_any_members_comes_back(rule, tmp_path, waveform):
+def test_a_combination_of_any_members_comes_back(rule, members, tmp_path, waveform):
     X, y = waveform
-    for name, given in members(X[:200], y[:200]).items():
+    for name, given in members.items():
         combined = orfeon.combine(given, X[200:], y[200:], rule=rule)
         loaded = round_trip(combined, tmp_path)
         assert repr(loaded) == repr(combined), name
@@ -93,11 +95,10 @@ def test_combinations_that_do_not_hold_together_are_refused(change, message, tmp
         orfeon.load(tmp_path / "forged.orfeon")
 
 
-def test_weights_of_another_number_of_members_are_refused(tmp_path, waveform):
+def test_weights_of_another_number_of_members_are_refused(members, tmp_path, waveform):
     X, y = waveform
-    given = members(X[:200], y[:200])
     combined = [
-        orfeon.combine(given[name], X[200:], y[200:], rule="weighted")
+        orfeon.combine(members[name], X[200:], y[200:], rule="weighted")
         for name in ("of ours", "boosted")
     ]
     from dataclasses import replace

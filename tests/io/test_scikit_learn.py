@@ -73,7 +73,7 @@ MODELS = [
 @pytest.mark.filterwarnings("ignore:PoolBoostClassifier. boosting ended")
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: str(model)[:60])
 def test_estimators_that_are_known_need_no_other_package(model, tmp_path, waveform):
-    X, y = waveform
+    X, y = (part[:120] for part in waveform)
     model.fit(X, y)
     path = tmp_path / "model.orfeon"
     orfeon.save(model, path)
@@ -303,8 +303,8 @@ def test_with_skops_others_come_back(tmp_path, waveform):
 
 def test_what_skops_does_not_trust_is_not_saved(tmp_path, waveform):
     pytest.importorskip("skops")
-    X, y = waveform
-    model = ensemble.HistGradientBoostingClassifier(max_iter=2).fit(X, y)
+    X, y = (part[:60] for part in waveform)
+    model = ensemble.HistGradientBoostingClassifier(max_iter=1).fit(X, y)
     bag = orfeon.BaggingClassifier(model, 2, random_state=0).fit(X, y)
     with pytest.raises(ModelFileError, match="which skops would not load again"):
         orfeon.save(bag, tmp_path / "bag.orfeon")

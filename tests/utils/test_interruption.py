@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 from sklearn.base import is_regressor
-from tests.shared import public_estimators
+from tests.shared import cases, public_estimators
 from tests.test_estimator_checks import make
 
 from orfeon.utils.interruption import HeldSignals, InterruptibleDispatcher
@@ -171,10 +171,10 @@ def test_a_signal_while_handlers_are_exchanged_leaves_them_as_they_were(alarm, m
 def test_a_kernel_that_returns_records_is_interrupted_cleanly(number, alarm):
     records = np.zeros(3, RECORD)
     slow_records(records, 10)
-    for _ in range(3):
+    for _ in range(cases(4)):
         sender = later(number, 0.05)
         with pytest.raises((KeyboardInterrupt, AlarmError)):
-            slow_records(records, 20_000_000)
+            slow_records(records, 10_000_000)
         sender.join()
 
 

@@ -11,6 +11,7 @@ import types
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -171,21 +172,20 @@ for name, estimator in public_estimators().items():
 """
 
 
-def output(**environment: str) -> list[str]:
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_kernels_run_as_plain_python_with_the_same_result(capsys):
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-W", "ignore", "-c", SCRIPT],
         cwd=Path(__file__).parents[2],
-        env={**os.environ, **environment},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def test_kernels_run_as_plain_python_with_the_same_result():
-    plain, compiled = output(NUMBA_DISABLE_JIT="1"), output(NUMBA_DISABLE_JIT="0")
+    exec(SCRIPT, {})
+    plain, compiled = done.stdout.splitlines(), capsys.readouterr().out.splitlines()
     assert (plain[0], compiled[0]) == ("1", "0")
     assert plain[1:] == compiled[1:]
     assert len(plain) > 6

@@ -84,11 +84,11 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_file_is_compiled_again_and_replaced(warm, damage):
-    warm.write_bytes(damage(warm.read_bytes()))
-    assert used(fresh()) == (0, 1)
-    assert used(fresh()) == (1, 0)
+def test_a_damaged_file_is_compiled_again_and_replaced(warm):
+    for name, damage in DAMAGES.items():
+        warm.write_bytes(damage(warm.read_bytes()))
+        assert used(fresh()) == (0, 1), name
+        assert used(fresh()) == (1, 0), name
 
 
 def test_a_file_that_no_longer_fits_numba_is_compiled_again(warm, monkeypatch):

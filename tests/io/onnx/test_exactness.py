@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.io.onnx.running import hard_rows, run, session_of
+from tests.shared import cases
 
 import orfeon
 from orfeon import to_onnx
@@ -87,7 +88,7 @@ def test_votes_may_count_against_a_class_or_not_at_all(weights):
 
 
 def test_small_trees_of_all_shapes():
-    for seed in range(25):
+    for seed in range(cases(32)):
         rng = np.random.default_rng(seed)
         table = rng.integers(0, 4, (12, 2)).astype(float)
         table[rng.random(table.shape) < 0.2] = np.nan

@@ -44,7 +44,7 @@ BAG = orfeon.BaggingClassifier(n_estimators=5, random_state=0).fit(X, Y)
             "GridSearchCV",
             "best_estimator_",
         ),
-        (LogisticRegression(max_iter=1000), "LogisticRegression", "skl2onnx"),
+        (LogisticRegression(tol=1.0), "LogisticRegression", "skl2onnx"),
         (
             orfeon.CostThresholdClassifier(orfeon.CARTClassifier()),
             "CostThresholdClassifier of 3 classes",

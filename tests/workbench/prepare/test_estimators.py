@@ -86,9 +86,13 @@ def test_stacks_take_prepared_tables(small):
     assert stack.fit(prepared.X, prepared.y).score(prepared.X, prepared.y) > 0.6
 
 
-def test_ten_thousand_levels_cost_what_few_levels_cost():
-    """Levels that do not fit are one; all ensembles take it, none longer than a few seconds."""
-    frame = people(20_000, 10_000).drop(columns="score")
+@pytest.mark.parametrize(
+    ("n_rows", "n_categories"),
+    [(4000, 2000), pytest.param(20_000, 10_000, marks=pytest.mark.thorough)],
+)
+def test_thousands_of_categories_cost_what_few_cost(n_rows, n_categories):
+    """Rare categories are merged; all ensembles take them, none longer than a few seconds."""
+    frame = people(n_rows, n_categories).drop(columns="score")
     start = time.process_time()
     prepared = prepare(frame, "answer")
     assert time.process_time() - start < 10

@@ -140,7 +140,13 @@ def test_notes_of_the_file_come_first(tmp_path):
     assert prepared.notes[0] == "Numbers have decimal commas."
 
 
-@pytest.mark.parametrize("name", ["adult", "audio", "horse_colic", "labor", "mnist_5k", "segment"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("adult", marks=pytest.mark.thorough), "audio", "horse_colic", "labor",
+        pytest.param("mnist_5k", marks=pytest.mark.thorough), "segment",
+    ],
+)  # fmt: skip
 def test_real_data_sets_are_prepared_and_prepared_again(name):
     path_of("data/MANIFEST.csv")
     found = load(name, folder=SHARED / "data")

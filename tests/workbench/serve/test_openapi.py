@@ -9,13 +9,14 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+from tests.shared import cases
 from tests.workbench.serve.clients import ARROW, CSV, ask
 
 from orfeon.workbench.serve import Limits
 from orfeon.workbench.serve.application import ScoringApplication
 
 #: Requests of each mode; ORFEON_SCHEMATHESIS_CASES=2000 looks longer.
-_N_CASES = int(os.environ.get("ORFEON_SCHEMATHESIS_CASES", "15"))
+_N_CASES = int(os.environ.get("ORFEON_SCHEMATHESIS_CASES", cases(24)))
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +39,9 @@ def colours(colours_model):
 def test_the_service_does_what_its_document_says(colours, path, mode):
     document = schemathesis.openapi.from_asgi("/openapi.json", colours)
     method = "POST" if path == "/predict" else "GET"
-    cases = document[path][method].as_strategy(generation_mode=mode)
+    requests = document[path][method].as_strategy(generation_mode=mode)
 
-    @given(case=cases)
+    @given(case=requests)
     @settings(
         max_examples=_N_CASES if path == "/predict" else 3, deadline=None, derandomize=True,
         suppress_health_check=list(HealthCheck), database=None,
