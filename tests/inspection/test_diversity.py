@@ -411,7 +411,7 @@ def test_numbers_are_printed_with_their_direction(bag, waveform):
 
 def test_bad_input_is_refused(friedman):
     votes, y = [[0, 1], [1, 1]], [0, 1]
-    with pytest.raises(ValueError, match=r"y is missing.*with y=labels"):
+    with pytest.raises(ValueError, match=r"y is missing.*pass y=labels"):
         diversity(votes, y)
     with pytest.raises(ValueError, match="has 1 member; diversity needs two or more"):
         diversity([[0, 1]], y=y)

@@ -57,16 +57,18 @@ def of_numbers(friedman):
 def vote_errors(answers, y, order=None, no_vote=-1):
     """Error of the first members, member by member and sample by sample."""
     answers = answers if order is None else answers[order]
-    errors = []
-    for u in range(1, len(answers) + 1):
-        wrong = answered = 0
-        for i, label in enumerate(y):
-            votes = answers[:u, i][answers[:u, i] != no_vote]
-            if len(votes):
-                answered += 1
-                wrong += np.bincount(votes).argmax() != label
-        errors.append(wrong / answered)
-    return np.array(errors)
+    return np.array([vote_error(answers[:u], y, no_vote) for u in range(1, len(answers) + 1)])
+
+
+def vote_error(answers, y, no_vote=-1):
+    """Error of all members, sample by sample."""
+    wrong = answered = 0
+    for given, label in zip(answers.T, y, strict=True):
+        votes = given[given != no_vote]
+        if len(votes):
+            answered += 1
+            wrong += np.bincount(votes).argmax() != label
+    return wrong / answered
 
 
 def mean_errors(answers, y, order=None):
@@ -220,7 +222,7 @@ def test_out_of_bag_curves_of_orders_are_counted_the_same_way(waveform, bag):
         made = order(bag, X, y, rule=rule)
         found = error_curves(bag, X, y, orders={"it": made})["it", "out-of-bag"].errors
         subsets = made.subsets or [made.order[:u] for u in range(1, 41)]
-        expected = [vote_errors(answered[some], y)[-1] for some in subsets]
+        expected = [vote_error(answered[some], y) for some in subsets]
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
@@ -390,7 +392,7 @@ def test_orders_made_before_keep_their_curves(waveform, test_set, bag):
 def test_samples_set_aside_for_orders_have_labels_and_votes():
     votes, y = [[0, 1, 1], [1, 1, 0]], [0, 1, 1]
     made = order_votes(votes, y)
-    with pytest.raises(ValueError, match=r"y is missing: .* with y=labels"):
+    with pytest.raises(ValueError, match=r"y is missing: .* pass y=labels"):
         curves_of_orders(made, votes, y)
     with pytest.raises(ValueError, match="votes has shape"):
         curves_of_orders(made, y=y)

@@ -348,7 +348,7 @@ def test_rows_and_columns_need_names():
 # -- what pictures share ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("width", [3.5, 7.0])
+@pytest.mark.parametrize("width", [3.5, pytest.param(7.0, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("kind", [ClassificationMapDisplay, MarginMapDisplay])
 def test_pictures_fit_the_width_of_a_column_and_of_a_page(kind, width, circle):
     X, y = circle

@@ -75,7 +75,7 @@ def points(found):
 
 def estimator(name):
     model = public_estimators()[name]()
-    small = {"n_estimators": 9, "random_state": 0, "n_committees": 3}
+    small = {"n_estimators": 9, "random_state": 0, "n_committees": 3, "max_iter": 10}
     known = model.get_params()
     return model.set_params(**{k: v for k, v in small.items() if k in known})
 

@@ -378,21 +378,3 @@ def test_boosted_trees_have_weights_too(waves):
 
 
 # -- what pictures share ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("width", [3.5, 7.0])
-def test_pictures_fit_the_width_of_a_column_and_of_a_page(width, forest, waves):
-    X, y = waves
-    C, z = make_circle(100, random_state=0)
-    plane = RandomForestClassifier(n_estimators=20, random_state=0).fit(C, z)
-    draw = [
-        lambda ax: ProximityDisplay.from_estimator(forest, X, y, ax=ax),
-        lambda ax: ProximityDisplay.from_estimator(forest, X, y, kind="plane", ax=ax),
-        lambda ax: OutlierDisplay.from_estimator(forest, X, y, ax=ax),
-        lambda ax: ForestWeightsDisplay.from_estimator(forest, X, y, X[0], ax=ax),
-        lambda ax: ForestWeightsDisplay.from_estimator(plane, C, z, [0.5, 0.9], ax=ax),
-    ]
-    for one in draw:
-        figure, ax = pyplot.subplots(figsize=(width, 3.4), layout="constrained")
-        assert one(ax).figure_ is figure
-        assert stays_inside(figure)

@@ -68,7 +68,7 @@ def assert_all_inside(figure):
                 assert whole.y0 <= box.y0 <= box.y1 <= whole.y1, text.get_text()
 
 
-@pytest.fixture(params=[3.5, 7.0], ids=["narrow", "wide"])
+@pytest.fixture(params=[3.5, pytest.param(7.0, marks=pytest.mark.thorough)])
 def ax(request):
     return pyplot.subplots(figsize=(request.param, 5.0), layout="constrained")[1]
 
