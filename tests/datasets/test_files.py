@@ -156,7 +156,7 @@ def test_short_rows_miss_cells_and_long_rows_are_refused_with_their_line(tmp_pat
     frame = read_file(written(tmp_path, "a.csv", TEXT + "9\n"))
     assert frame.iloc[-1].isna().tolist() == [False, True, True]
     assert "1 of the first 31 rows have fewer cells" in notes(frame)
-    with pytest.raises(UserError, match=r"4 cells in line 32, and 3 columns.*in quotes"):
+    with pytest.raises(UserError, match=r"4 cells in line 32, but 3 columns.*in quotes"):
         read_file(written(tmp_path, "b.csv", TEXT + "1,2,3,4\n" + ROWS))
     with pytest.raises(UserError, match="more than 3 cells"):
         read_file(written(tmp_path, "c.csv", "u,v,class\n1,2,3,4\n" + ROWS))
@@ -175,7 +175,7 @@ def test_cells_with_line_ends_and_very_long_cells(tmp_path):
         (b"", "is empty"),
         (b"\n \n\n", "is empty"),
         (b"\xef\xbb\xbf", "is empty"),
-        (b"u,v,class\n", "a header and no rows"),
+        (b"u,v,class\n", "a header but no rows"),
         (b'u,v\n1,"a\n2,b\n', "a quote that is never closed"),
         (bytes(range(256)) * 20, "is a binary file"),
         (np.random.default_rng(0).bytes(5000), "is a binary file"),
@@ -225,8 +225,8 @@ def test_paths_that_lead_to_no_file(tmp_path):
         (tmp_path / "sale.csv", r"no file .*sale\.csv\. Did you mean sales\.csv\?"),
         (tmp_path / "sales.parquet", r"Did you mean sales\.csv\?"),
         (tmp_path / "other" / "sales.csv", "There is no folder"),
-        (tmp_path, r"is a folder: name a file\. It holds sales\.csv\."),
-        ("https://example.org/a.csv", "is an address: download the file first"),
+        (tmp_path, r"is a folder: name a file; its data files are sales\.csv\."),
+        ("https://example.org/a.csv", "is a URL: download the file"),
         ("/dev/null", "is not a file"),
     ]:
         with pytest.raises(UserError, match=message):
@@ -237,7 +237,7 @@ def test_paths_that_lead_to_no_file(tmp_path):
 def test_a_file_without_permission(tmp_path):
     path = written(tmp_path, "a.csv", TEXT)
     path.chmod(0)
-    with pytest.raises(UserError, match="may not be read"):
+    with pytest.raises(UserError, match="cannot be read: permission denied"):
         read_file(path)
 
 
@@ -254,7 +254,7 @@ def test_a_dash_reads_what_is_piped_in(monkeypatch):
     monkeypatch.setattr(sys, "stdin", Piped(gzip.compress(TEXT.encode())))
     assert read_file("-").shape == (30, 3)
     monkeypatch.setattr(sys, "stdin", Piped(b""))
-    with pytest.raises(UserError, match="the standard input is empty"):
+    with pytest.raises(UserError, match="standard input is empty"):
         read_file("-")
     monkeypatch.setattr(sys, "stdin", Piped(b"", terminal=True))
     with pytest.raises(UserError, match="pipe a file into it"):
@@ -329,7 +329,7 @@ def test_a_sample_of_more_rows_than_there_are_is_all_of_them(tmp_path):
     pd.testing.assert_frame_equal(sample, read_file(path))
     assert sample.attrs["notes"] == []
     for rows in (0, -1, 2.5, True):
-        with pytest.raises(UserError, match="rows must be a whole number of at least 1"):
+        with pytest.raises(UserError, match="rows must be an integer of at least 1"):
             read_file(path, rows=rows)
 
 
@@ -390,7 +390,7 @@ def test_parquet_of_many_types(tmp_path):
 def test_parquet_without_rows_too_large_or_without_its_library(tmp_path, monkeypatch):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"u": []}).to_parquet(tmp_path / "empty.parquet")
-    with pytest.raises(UserError, match="columns and no rows"):
+    with pytest.raises(UserError, match="columns but no rows"):
         read_file(tmp_path / "empty.parquet")
     pd.DataFrame({"u": range(1000)}).to_parquet(tmp_path / "a.parquet")
     monkeypatch.setattr(files, "available_memory", lambda: 9000)
@@ -417,8 +417,8 @@ def test_arrays_x_and_y(tmp_path):
     ("arrays", "message"),
     [
         ({"data": np.zeros(3)}, "must have arrays X and y; it has data"),
-        ({"X": np.zeros(3), "y": np.zeros(3)}, r"shapes \(3,\) and \(3,\)"),
-        ({"X": np.zeros((3, 2)), "y": np.zeros(2)}, r"shapes \(3, 2\) and \(2,\)"),
+        ({"X": np.zeros(3), "y": np.zeros(3)}, r"shapes are \(3,\) and \(3,\)"),
+        ({"X": np.zeros((3, 2)), "y": np.zeros(2)}, r"shapes are \(3, 2\) and \(2,\)"),
         ({"X": np.array([[object()]]), "y": np.zeros(1)}, "cannot be read: .*pickle"),
     ],
 )

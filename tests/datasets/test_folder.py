@@ -33,7 +33,7 @@ def test_one_word_makes_an_feature_categorical(tmp_path):
         ("u,class\n", "must have a header"),
         ("class\na\n", "must have a header"),
         ("u,class\n1,a\n2\n", "row 3 has 1 cells, not 2"),
-        ("u,class\n1,\n", "row 2 has no value of the target 'class'"),
+        ("u,class\n1,\n", "row 2 has no value in the target 'class'"),
     ],
 )
 def test_a_broken_file_is_refused(tmp_path, text, message):
@@ -46,7 +46,7 @@ def test_a_broken_file_is_refused(tmp_path, text, message):
 def test_the_folder_is_the_argument_or_the_variable(tmp_path, monkeypatch):
     (tmp_path / "a.csv").write_text("u,class\n1,a\n")
     monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
-    with pytest.raises(FileNotFoundError, match=r"a\.csv .*--data.*ORFEON_DATA.*synthetic"):
+    with pytest.raises(FileNotFoundError, match=r"a\.csv .*--data.*ORFEON_DATA.*Synthetic"):
         data_file("a")
     assert data_file("a", tmp_path) == tmp_path / "a.csv"
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))

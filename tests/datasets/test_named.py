@@ -13,8 +13,14 @@ import pytest
 from tests.shared import SHARED, path_of
 
 from orfeon.datasets import find_data, list_datasets, load, make_waveform
-from orfeon.datasets.cache import cache_folder, cached_file, cached_names, read_cached, write_cached
-from orfeon.datasets.openml import OfflineError
+from orfeon.datasets.cache import (
+    OfflineError,
+    cache_folder,
+    cached_file,
+    cached_names,
+    read_cached,
+    write_cached,
+)
 from orfeon.errors import UserError
 from orfeon.workbench.cli.tables import names_a_file, read_pieces, read_table
 
@@ -76,7 +82,7 @@ def test_sizes_and_seeds_of_synthetic_data():
     assert not one.equals(other)
     assert load("twonorm:50", rows=20).frame.shape == (20, 21)
     for name in ("waveform:many", "waveform:0", "waveform:-3"):
-        with pytest.raises(UserError, match="is its number of rows"):
+        with pytest.raises(UserError, match="takes its number of rows after the colon"):
             load(name)
 
 
@@ -207,11 +213,11 @@ def test_without_the_network_it_is_said_what_to_do(monkeypatch, tmp_path):
     message = str(caught.value)
     for part in (
         "OpenML cannot be reached ([Errno -2] Name or service not known)",
-        "no folder of data is named",
+        "ORFEON_DATA is not set",
         str(tmp_path / "cache"),
         "Did you mean 'waveform'?",
         "Put waveforms.csv into a folder",
-        "name the folder with the variable ORFEON_DATA;",
+        "set ORFEON_DATA to that folder;",
     ):
         assert part in message
     for strange in ("--data", "folder="):  # not every command has the one, and none the other
@@ -224,7 +230,7 @@ def test_the_network_of_this_machine_is_asked_for_real(monkeypatch):
     from sklearn.datasets._openml import fetch_openml
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
-    monkeypatch.setattr("orfeon.datasets.openml.PATIENCE", 5.0)
+    monkeypatch.setattr("orfeon.datasets.cache.TIMEOUT", 5.0)
     with pytest.raises(UserError, match=r"OpenML cannot be reached|OpenML has no data set|error"):
         load("a-data-set-that-nobody-has-made:7")
 
@@ -233,10 +239,14 @@ def test_the_network_of_this_machine_is_asked_for_real(monkeypatch):
     ("error", "kind", "message"),
     [
         (HTTPError("u", 412, "m", {}, None), UserError, "OpenML has no data set 'iris'"),
-        (HTTPError("u", 503, "m", {}, None), OfflineError, "answered with the error 503"),
+        (HTTPError("u", 503, "m", {}, None), OfflineError, "returned error 503"),
         (TimeoutError("timed out"), OfflineError, r"cannot be reached \(timed out\)"),
         (ConnectionResetError("reset"), OfflineError, r"cannot be reached \(reset\)"),
-        (ValueError("No known dataset"), UserError, "that can be read: No known dataset"),
+        (
+            ValueError("No known dataset"),
+            UserError,
+            "no readable data set 'iris': No known dataset",
+        ),
     ],
 )
 def test_what_goes_wrong_with_openml(monkeypatch, error, kind, message):
@@ -256,13 +266,13 @@ def test_sparse_columns_become_plain_and_several_targets_none(monkeypatch):
     assert found.frame["s"].tolist() == [0.0, 0.0, 2.0]
     assert not isinstance(found.frame["s"].dtype, pd.SparseDtype)
     assert found.target is None
-    with pytest.raises(UserError, match="does not say which column is the target"):
+    with pytest.raises(UserError, match="does not name its target"):
         load("toy", return_X_y=True)
 
 
 @pytest.mark.parametrize("name", ["", "  ", 7, None])
 def test_what_is_no_name_is_refused(name):
-    with pytest.raises(UserError, match="name must name a data set"):
+    with pytest.raises(UserError, match="name must be the name of a data set"):
         load(name)
 
 
@@ -282,7 +292,9 @@ def test_a_folder_without_data_files_does_not_hide_a_data_set(tmp_path, monkeypa
     monkeypatch.setenv("ORFEON_DATA", str(data))
     assert read_table("labor").target == "class"
     (results / "other.csv").write_text("u\n1\n")
-    with pytest.raises(UserError, match=r"labor is a folder: name a file. It holds other\.csv"):
+    with pytest.raises(
+        UserError, match=r"labor is a folder: name a file; its data files are other\.csv"
+    ):
         read_table("labor")
 
 
@@ -290,7 +302,7 @@ def test_a_folder_without_data_files_does_not_hide_a_data_set(tmp_path, monkeypa
 def test_an_address_is_told_as_one_also_where_a_path_was_made_of_it(address):
     scheme = address.split(":")[0]
     for read in (read_table, find_data, lambda text: list(read_pieces(text))):
-        with pytest.raises(UserError, match=f"^{scheme}://[^ /]+.* is an address: download the fi"):
+        with pytest.raises(UserError, match=f"^{scheme}://[^ /]+.* is a URL: download the fi"):
             read(address)
 
 
@@ -305,7 +317,7 @@ def test_what_a_user_names_is_a_file_or_a_data_set(tmp_path, monkeypatch):
     for name, message in [
         ("sale.csv", "There is no file"),
         ("./nothing", "There is no file"),
-        ("https://example.org/a", "is an address"),
+        ("https://example.org/a", "is a URL"),
     ]:
         with pytest.raises(UserError, match=message):
             find_data(name)

@@ -1,4 +1,4 @@
-"""Data: synthetic problems with their Bayes rules and errors, files, and data sets by name."""
+"""Data: synthetic problems with their Bayes rules and errors, files, data sets by name."""
 
 from orfeon.datasets._problem import (
     BayesErrorEstimate,
@@ -40,8 +40,14 @@ from orfeon.datasets.geometric import (
     make_diagonal,
     make_nested_spheres,
 )
-from orfeon.datasets.named import DatasetInfo, find_data, list_datasets, load
-from orfeon.datasets.registry import list_problems, problem
+from orfeon.datasets.named import (
+    DatasetInfo,
+    find_data,
+    list_datasets,
+    list_problems,
+    load,
+    problem,
+)
 from orfeon.datasets.waveform import Waveform, make_waveform
 
 __all__ = [

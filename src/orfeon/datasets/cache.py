@@ -1,4 +1,7 @@
-"""Data sets that were fetched once: a packed CSV file and a JSON file of facts for each."""
+"""Data sets of OpenML, fetched through scikit-learn and kept in a local folder.
+
+Each is a compressed CSV file and a JSON file with the types of its columns and other facts.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,25 @@ import hashlib
 import json
 import os
 import re
+import socket
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError, URLError
 
 from orfeon.errors import UserError
 from orfeon.utils.atomic_file import atomic_write
 
-#: The environment variable that names the folder of fetched data sets.
+#: The environment variable for the folder of fetched data sets.
 CACHE_VARIABLE = "ORFEON_CACHE"
+#: Seconds without an answer after which OpenML counts as unreachable.
+TIMEOUT = 30.0
 _VERSION = 1
 
 
 def cache_folder() -> Path:
-    """The folder of fetched data sets."""
     named = os.environ.get(CACHE_VARIABLE)
     if named:
         return Path(named).expanduser()
@@ -27,36 +36,34 @@ def cache_folder() -> Path:
         return (Path(base) if base else Path.home() / ".cache") / "orfeon"
     except RuntimeError as error:  # a system without a home
         raise UserError(
-            f"There is no home folder to keep data sets in: set the variable {CACHE_VARIABLE}."
+            f"There is no home folder for data sets: set the variable {CACHE_VARIABLE}."
         ) from error
 
 
 def _stem(name: str) -> str:
-    """A file name for a name of any letters; different names have different ones."""
+    """A file name for any name; different names get different ones."""
     plain = re.sub(r"[^a-z0-9._-]+", "_", name.lower())[:60]
     return f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def cached_names() -> list[str]:
-    """Names of the data sets in the cache."""
     folder = cache_folder() / "datasets"
     names = []
     for path in folder.glob("*.json") if folder.is_dir() else ():
         try:
             names.append(str(json.loads(path.read_text(encoding="utf-8"))["name"]))
         except (OSError, ValueError, KeyError, TypeError):
-            continue  # not ours, or damaged: fetching it again mends it
+            continue  # not ours, or damaged: the next fetch repairs it
     return sorted(names)
 
 
 def cached_file(name: str) -> Path | None:
-    """The file of a data set in the cache."""
     path = cache_folder() / "datasets" / f"{_stem(name)}.csv.gz"
     return path if path.is_file() else None
 
 
 def write_cached(name: str, frame: Any, facts: dict[str, Any]) -> Path | None:
-    """Keep a data set."""
+    """Keep a data set; None if the folder is not writable."""
     folder = cache_folder() / "datasets"
     table, about = (folder / f"{_stem(name)}{ending}" for ending in (".csv.gz", ".json"))
     document = {**facts, "version": _VERSION, "name": name, "columns": _types(frame)}
@@ -72,7 +79,7 @@ def write_cached(name: str, frame: Any, facts: dict[str, Any]) -> Path | None:
 
 
 def _types(frame: Any) -> list[dict[str, Any]]:
-    """What a CSV file does not say of the columns."""
+    """What a CSV file does not record about the columns."""
     import pandas
     from pandas.api import types
 
@@ -92,7 +99,7 @@ def _types(frame: Any) -> list[dict[str, Any]]:
 
 
 def read_cached(name: str) -> tuple[Any, dict[str, Any]] | None:
-    """A data set that was kept."""
+    """A data set from the cache; None if it is absent or damaged."""
     import pandas
 
     folder = cache_folder() / "datasets"
@@ -121,3 +128,76 @@ def _typed(words: Any, column: dict[str, Any]) -> Any:
     if column["type"] == "category":
         return pandas.Series(pandas.Categorical(words, categories=column["levels"]))
     return words
+
+
+class OfflineError(UserError):
+    """OpenML cannot be reached."""
+
+
+def fetch(name: str) -> tuple[Any, dict[str, Any]]:
+    """Fetch a data set from OpenML: its table, and what else is known about it."""
+    from sklearn.datasets import fetch_openml
+
+    query = _query(name)
+    try:
+        with _socket_timeout(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of several versions and retries
+            found = fetch_openml(
+                **query, as_frame=True, cache=False, n_retries=1, delay=0.5, parser="auto"
+            )
+    except HTTPError as error:
+        # OpenML reports unknown names as 404 or 412.
+        if error.code in (404, 412):
+            raise UserError(f"OpenML has no data set {name!r}.") from error
+        raise OfflineError(f"OpenML returned error {error.code}") from error
+    except (URLError, TimeoutError, ConnectionError, socket.gaierror) as error:
+        reason = getattr(error, "reason", error)
+        raise OfflineError(f"OpenML cannot be reached ({reason})") from error
+    except (ValueError, KeyError) as error:
+        raise UserError(f"OpenML has no readable data set {name!r}: {error}.") from error
+    return _dense_frame(found), _facts(name, found)
+
+
+def _query(name: str) -> dict[str, Any]:
+    if name.isdecimal():
+        return {"data_id": int(name)}
+    bare, colon, version = name.rpartition(":")
+    if not colon:
+        return {"name": name}
+    if not version.isdecimal() or not bare:
+        raise UserError(f"{name!r}: the version after the colon must be an integer.")
+    return {"name": bare, "version": int(version)}
+
+
+@contextmanager
+def _socket_timeout() -> Iterator[None]:
+    """Set a timeout, because scikit-learn sets none."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(TIMEOUT)
+    try:
+        yield
+    finally:
+        socket.setdefaulttimeout(before)
+
+
+def _dense_frame(found: Any) -> Any:
+    import pandas
+
+    frame = found.frame
+    sparse = [c for c in frame.columns if isinstance(frame[c].dtype, pandas.SparseDtype)]
+    if sparse:
+        dense = {name: frame[name].sparse.to_dense() for name in sparse}
+        frame = pandas.DataFrame({c: dense.get(c, frame[c]) for c in frame.columns})
+    return frame
+
+
+def _facts(name: str, found: Any) -> dict[str, Any]:
+    targets = list(getattr(found, "target_names", None) or ())
+    details = dict(getattr(found, "details", None) or {})
+    version, number = details.get("version", "?"), details.get("id", "?")
+    title = details.get("name", name)
+    return {
+        "target_name": str(targets[0]) if len(targets) == 1 else None,
+        "description": str(getattr(found, "DESCR", "") or ""),
+        "source": f"OpenML, {title} version {version} (number {number})",
+    }

@@ -1,4 +1,4 @@
-"""Tables of text: CSV and its relatives, read piece by piece."""
+"""CSV files and the like, read piece by piece."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -18,42 +18,46 @@ from orfeon.datasets.dialect import (
     fallback_encoding,
 )
 from orfeon.datasets.memory import available_memory, give_back, readable_size
-from orfeon.datasets.records import UnclosedQuoteError, record_pieces
 from orfeon.datasets.sources import Source, text_of
 from orfeon.errors import UserError
 
 Columns = dict[str, Any]
 
-#: Bytes of text that are read at a time.
+#: Bytes of text read at a time.
 PIECE = 32 << 20
 _HEAD = 1 << 18
-#: Numbers as they are written: those that may exceed 64 bits, whole ones, and any.
+#: Numbers as text: integers that may exceed 64 bits, any integer, any number.
 _LONG = r"^[+-]?[0-9]{19}"
 _INTEGER = r"[+-]?[0-9]+"
 _NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 #: The longest integer that Python reads from text by default.
 _MOST_DIGITS = 4300
-#: A table may take this share of the memory that is left: estimators need room for their own.
+#: A table may take this share of the free memory: estimators need the rest.
 SHARE_OF_MEMORY = 0.5
+#: Characters of a record beyond which its quote was surely never closed.
+_LONGEST_RECORD = 10_000_000
+
+
+class _UnclosedQuoteError(ValueError):
+    pass
 
 
 def read_delimited(
     source: Source, *, rows: int | None, random_state: int, header: bool | None
 ) -> Any:
-    r"""Read a table of text."""
     dialect = _dialect(source, header)
     try:
         frame = _read(source, dialect, rows, random_state)
     except UnicodeDecodeError as error:
         other = fallback_encoding(error.object[error.start : error.start + 1])
-        notes = (*dialect.notes, f"The file is not UTF-8: its letters are read as {other}.")
+        notes = (*dialect.notes, f"The file is not UTF-8: it is read as {other}.")
         dialect = Dialect(**{**vars(dialect), "encoding": other, "notes": notes})
         frame = _read(source, dialect, rows, random_state)
     if not len(frame):
-        raise UserError(f"{source.name} has a header and no rows.")
+        raise UserError(f"{source.name} has a header but no rows.")
     if len(frame.columns) > 1 and dialect.names[-1].startswith("column_"):
         last = frame.columns[-1]
-        if frame[last].isna().all():  # lines that end with a delimiter
+        if frame[last].isna().all():  # each line ends with a delimiter
             frame = frame.drop(columns=last)
     if dialect.twice:
         frame.attrs["twice"] = dialect.twice
@@ -79,7 +83,7 @@ def _read(source: Source, dialect: Dialect, rows: int | None, random_state: int)
         if rows is not None:
             return _sample(source, dialect, rows, random_state)
         return _whole(source, dialect)
-    except UnclosedQuoteError as error:
+    except _UnclosedQuoteError as error:
         raise UserError(f"{source.name} has a quote that is never closed.") from error
     except _pandas_errors() as error:
         raise UserError(f"{source.name} {_explain(str(error), dialect)}") from error
@@ -92,13 +96,13 @@ def _pandas_errors() -> tuple[type[Exception], ...]:
 
 
 def _explain(message: str, dialect: Dialect) -> str:
-    """A parser's message in words for users."""
+    """A message of pandas in words for users."""
     wide = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
     if wide:
         expected, line, seen = wide.groups()
         return (
-            f"has {seen} cells in line {line}, and {expected} columns: cells with a "
-            f"{dialect.delimiter!r} in them must be in quotes."
+            f"has {seen} cells in line {line}, but {expected} columns: put cells that contain "
+            f"{dialect.delimiter!r} in quotes."
         )
     if "EOF inside string" in message:
         return "has a quote that is never closed."
@@ -124,7 +128,7 @@ def _settings(dialect: Dialect) -> dict[str, Any]:
 
 
 def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[Any, float]]:
-    """Pieces of the table, and the share of the file that was read with each."""
+    """Pieces of the table, each with the share of the file read so far."""
     import pandas
 
     n_rows = max(1000, int(PIECE / max(dialect.bytes_per_row, 1.0)))
@@ -137,30 +141,31 @@ def _pieces(source: Source, dialect: Dialect, **options: Any) -> Iterator[tuple[
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         try:
             for piece in pandas.read_csv(text, **settings):
-                words = without_blanks(piece)
-                read = words if "dtype" in options else with_long_numbers(words)
+                read = without_blanks(piece)
+                if "dtype" not in options:
+                    read = with_long_numbers(read)
                 yield read, file.tell() / max(source.size, 1)
         except pandas.errors.EmptyDataError:
             return
 
 
 def without_blanks(piece: Any) -> Any:
-    """A piece whose words have no blanks at their ends (those at the start are never read)."""
+    """Remove blanks at the end of strings (pandas skips those at the start)."""
     for name in piece.columns:
         column = piece[name]
-        if _sort(column) == "words" and bool(column.str.endswith((" ", "\t")).any()):
+        if _kind(column) == "strings" and bool(column.str.endswith((" ", "\t")).any()):
             bare = column.str.rstrip()
             piece[name] = bare.where(~bare.isin(["", *MISSING_WORDS]))
     return piece
 
 
 def with_long_numbers(piece: Any) -> Any:
-    """A piece in which columns are numbers that pandas takes for words, as they exceed 64 bits."""
+    """Convert columns that pandas reads as strings because their numbers exceed 64 bits."""
     for name in piece.columns:
         column = piece[name]
-        if _sort(column) != "words" or not column.str.contains(_LONG).any():
+        if _kind(column) != "strings" or not column.str.contains(_LONG).any():
             continue
-        # Beside such numbers pandas leaves missing cells as they are written.
+        # pandas does not recognise missing values beside such numbers.
         column = column.where(~column.isin(["", *MISSING_WORDS]))
         present = column.dropna()
         if present.str.fullmatch(_INTEGER).all() and present.str.len().max() <= _MOST_DIGITS:
@@ -172,7 +177,7 @@ def with_long_numbers(piece: Any) -> Any:
 
 
 def _exact_numbers(dialect: Dialect) -> dict[str, Any]:
-    """Ask old releases of pandas for the nearest double, which later ones give anyway."""
+    """Make pandas before 3.1 read the nearest double."""
     import pandas
 
     release = tuple(map(int, pandas.__version__.split(".")[:2]))
@@ -180,7 +185,7 @@ def _exact_numbers(dialect: Dialect) -> dict[str, Any]:
 
 
 def _whole(source: Source, dialect: Dialect) -> Any:
-    """All rows. Of a file of several pieces, words that repeat are stored once."""
+    """All rows. In a file of several pieces, repeated strings are stored once."""
     pieces: list[Columns] = []
     n_bytes, room, first = 0.0, available_memory(), None
     for piece, share in _pieces(source, dialect):
@@ -217,86 +222,85 @@ def _empty(dialect: Dialect) -> Any:
 def _check_room(source: Source, expected: float, room: int | None) -> None:
     if room is not None and expected > SHARE_OF_MEMORY * room:
         raise UserError(
-            f"{source.name} would take {readable_size(expected)} of memory as a table, and "
-            f"{readable_size(room)} are free, half of which estimators need: read a sample of it "
-            "with rows= (--rows N on the command line), or save fewer columns."
+            f"{source.name} would take {readable_size(expected)} of memory; "
+            f"{readable_size(room)} are free, half of it for estimators: read a sample with rows= "
+            "(--rows N on the command line), or drop columns."
         )
 
 
 def _coded(piece: Any) -> Columns:
-    """The columns of a piece, each by itself so that it can be let go by itself."""
+    """The columns of a piece as separate objects, so that each can be freed by itself."""
     columns = {}
     for name in piece.columns:
         column = piece[name]
-        if _sort(column) == "words" and column.nunique() < len(column) / 2:
+        if _kind(column) == "strings" and column.nunique() < len(column) / 2:
             column = column.astype("category")
         columns[name] = column.copy(deep=True)
     return columns
 
 
-def _sort(column: Any) -> str:
-    """Whether a column of a piece is of numbers, truths, words, or has no value."""
+def _kind(column: Any) -> str:
     from pandas.api import types
 
     if column.isna().all():
-        return "nothing"
+        return "missing"
     if types.is_bool_dtype(column.dtype):
-        return "truths"
+        return "booleans"
     if types.is_numeric_dtype(column.dtype):
         return "numbers"
-    kinds = set(map(type, column.dropna())) if column.dtype == object else {str}
-    if kinds == {bool}:
-        return "truths"
-    if kinds <= {int, float}:  # whole numbers beyond 64 bits stay Python's
+    types_seen = set(map(type, column.dropna())) if column.dtype == object else {str}
+    if types_seen == {bool}:
+        return "booleans"
+    if types_seen <= {int, float}:  # integers beyond 64 bits stay Python's
         return "numbers"
-    return "words"
+    return "strings"
 
 
 def _joined(source: Source, dialect: Dialect, pieces: list[Columns]) -> Any:
-    """The pieces as one table, column by column, so that little is held twice."""
+    """Join the pieces column by column, so that little is in memory twice."""
     import pandas
 
     columns: dict[str, Any] = {}
     for name in dialect.names:
         parts = [piece.pop(name) for piece in pieces]
-        sorts = {_sort(part) for part in parts} - {"nothing"}
-        if len(sorts) > 1:  # words among the numbers, far down the file
+        kinds = {_kind(part) for part in parts} - {"missing"}
+        if len(kinds) > 1:  # strings among the numbers, far down the file
             again = _pieces(source, dialect, usecols=[name], dtype={name: str})
             parts = [_coded(piece)[name] for piece, _ in again]
-            sorts = {"words"}
-        columns[name] = _one_column(parts, sorts)
+            kinds = {"strings"}
+        columns[name] = _one_column(parts, kinds)
     return pandas.DataFrame(columns, copy=False)
 
 
-def _one_column(parts: list[Any], sorts: set[str]) -> Any:
+def _one_column(parts: list[Any], kinds: set[str]) -> Any:
     import pandas
     from pandas.api.types import union_categoricals
 
-    if sorts == {"words"}:
+    if kinds == {"strings"}:
         if any(isinstance(part.dtype, pandas.CategoricalDtype) for part in parts):
             coded = [part.astype("category").cat for part in parts]
-            words = [part.rename_categories(list(map(str, part.categories))) for part in coded]
-            return pandas.Series(union_categoricals([part.array for part in words]))
+            named = [part.rename_categories(list(map(str, part.categories))) for part in coded]
+            return pandas.Series(union_categoricals([part.array for part in named]))
         return pandas.concat(
             [part.astype("str") if part.notna().any() else part for part in parts],
             ignore_index=True,
         )
-    if sorts == {"truths"} and any(part.isna().any() for part in parts):
+    if kinds == {"booleans"} and any(part.isna().any() for part in parts):
         parts = [part.astype(object) for part in parts]
     return pandas.concat(parts, ignore_index=True)
 
 
 def _sample(source: Source, dialect: Dialect, rows: int, random_state: int) -> Any:
-    """A random sample of rows: those with the smallest of random numbers drawn for every row."""
+    """A random sample: every row draws a number, and the rows with the smallest are kept."""
     generator = np.random.default_rng(random_state)
     kept: list[str] = []
     keys = np.empty(0)
     n_rows = 0
     with source.open() as (stream, _), text_of(stream, dialect.encoding) as text:
-        for lines in record_pieces(text, dialect.delimiter, dialect.n_skipped, PIECE // 4):
+        for lines in _record_pieces(text, dialect.delimiter, dialect.n_skipped, PIECE // 4):
             n_rows += len(lines)
             drawn = generator.random(len(lines))
-            # Most rows of later pieces are passed over at once.
+            # Most rows of later pieces are skipped at once.
             near = np.flatnonzero(drawn < keys.max()) if len(keys) == rows else range(len(lines))
             kept += [lines[i] for i in near]
             keys = np.append(keys, drawn[near])
@@ -320,3 +324,42 @@ def _parsed(text: str, dialect: Dialect) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("error", pandas.errors.ParserWarning)
         return with_long_numbers(without_blanks(pandas.read_csv(io.StringIO(text), **settings)))
+
+
+def _record_pieces(
+    text: TextIO, delimiter: str, n_skipped: int, n_letters: int
+) -> Iterator[list[str]]:
+    """Records of a text, a few megabytes at a time; an open quote continues on the next line."""
+    quoted = _quoted_cells(delimiter)
+    left, begun = n_skipped, ""
+    while lines := text.readlines(n_letters):
+        lines[0] = begun + lines[0]
+        begun = ""
+        if any('"' in line for line in lines):
+            lines, begun = _join_records(lines, quoted)
+        left, lines = max(left - len(lines), 0), lines[left:]
+        yield [line for line in lines if not line.isspace()]
+    if begun:
+        yield [begun]
+
+
+def _quoted_cells(delimiter: str) -> re.Pattern[str]:
+    """Matches quoted cells; one whose quote stays open reaches the end of the record."""
+    separator = delimiter if delimiter == r"\s+" else re.escape(delimiter)
+    return re.compile(rf'(?:^|{separator})\s*"(?:[^"]|"")*("|$)')
+
+
+def _join_records(lines: list[str], quoted: re.Pattern[str]) -> tuple[list[str], str]:
+    """Lines joined to records, and the beginning of an incomplete one."""
+    records: list[str] = []
+    begun = ""
+    for line in lines:
+        record = begun + line
+        if '"' in record and any(not m.group(1) for m in quoted.finditer(record)):
+            if len(record) > _LONGEST_RECORD:
+                raise _UnclosedQuoteError(f"record {len(records) + 1} of the piece")
+            begun = record
+            continue
+        records.append(record)
+        begun = ""
+    return records, begun

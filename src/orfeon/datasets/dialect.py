@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from orfeon.errors import UserError
 
-#: Words that stand for a missing cell, beside an empty one.
+#: Cells that are missing values, besides empty ones.
 MISSING_WORDS = (
     "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "-nan", "NULL", "null", "None",
 )  # fmt: skip
@@ -27,8 +27,6 @@ _DECIMAL_POINT = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Dialect:
-    r"""How a table is written."""
-
     encoding: str
     delimiter: str
     decimal: str
@@ -40,7 +38,7 @@ class Dialect:
 
 
 def encoding_of(head: bytes, *, cut: bool = False) -> str:
-    """How letters are written, as far as the first bytes tell."""
+    """The encoding, guessed from the first bytes; ``cut`` says that they may end in a character."""
     if head.startswith(b"\xef\xbb\xbf"):
         return "utf-8-sig"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -53,7 +51,6 @@ def encoding_of(head: bytes, *, cut: bool = False) -> str:
 
 
 def fallback_encoding(head: bytes) -> str:
-    r"""The encoding of text that is not UTF-8."""
     try:
         head.decode("cp1252")
     except UnicodeDecodeError:
@@ -62,7 +59,7 @@ def fallback_encoding(head: bytes) -> str:
 
 
 def dialect_of(text: str, encoding: str, *, header: bool | None = None) -> Dialect:
-    r"""Find out how a table is written."""
+    """Detect the dialect from the first lines."""
     declared = re.match(r"sep=(.)\r?\n", text)
     delimiter = declared.group(1) if declared else _delimiter(text)
     every = records(text, delimiter)
@@ -93,30 +90,27 @@ def dialect_of(text: str, encoding: str, *, header: bool | None = None) -> Diale
     short = sum(len(row) < min(len(names), width) for row in rest)
     if short:
         notes.append(
-            f"{short} of the first {len(rest)} rows have fewer cells than there are columns: "
-            "the others are missing."
+            f"{short} of the first {len(rest)} rows have fewer cells than columns: the rest are "
+            "missing values."
         )
     return Dialect(encoding, delimiter, decimal, n_skipped, tuple(names), mean, tuple(notes), twice)
 
 
 def records(text: str, delimiter: str) -> list[list[str]]:
-    r"""The cells of some lines."""
+    """Split lines into cells."""
     if delimiter == BLANKS:
         return [line.split() for line in text.splitlines()]
     lines = text.splitlines(keepends=True)
     try:
         found = list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
-    except csv.Error:  # a cell that is longer than the module allows
+    except csv.Error:  # a cell longer than the module allows
         found = [line.rstrip("\r\n").split(delimiter) for line in lines]
     rows = [[cell.strip() for cell in row] for row in found]
     return [[] if row == [""] else row for row in rows]
 
 
 def _delimiter(text: str) -> str:
-    """The character that parts most lines into the same number of cells, at least two.
-
-    One that parts the rows and not the header is a decimal comma, or stands in a text.
-    """
+    """The character that splits most lines into the same number of cells, at least two."""
     best, best_score = ",", 0.0
     for delimiter in _DELIMITERS:
         rows = [row for row in records(text, delimiter) if row]
@@ -125,9 +119,9 @@ def _delimiter(text: str) -> str:
             continue
         score = sum(len(row) == width for row in rows) / len(rows)
         if delimiter == BLANKS:
-            score -= 0.2  # words in cells have blanks between them
+            score -= 0.2  # text in cells has blanks, too
         if len(rows[0]) == 1:
-            score /= 2  # another one may part the first line as well as the others
+            score /= 2  # it does not split the header: a decimal comma, or part of a text
         if score > best_score + 0.01:
             best, best_score = delimiter, score
     return best
@@ -160,26 +154,26 @@ def _is_number(cell: str) -> bool:
 def _has_header(first: list[str], rest: list[list[str]]) -> bool:
     """Whether the first line names the columns.
 
-    It does if it has a word above a column of numbers. It does not if it has a number above
-    numbers, or if most of its words come again below.
+    It does if it has text above a column of numbers. It does not if it has a number above
+    numbers, or if most of its cells recur below.
     """
     if not rest:
         return not any(map(_is_number, first))
-    numbers_above_numbers = again = 0
+    numbers_above_numbers = recurring = 0
     for j, cell in enumerate(first):
         below = [row[j] for row in rest if j < len(row) and row[j] not in ("", *MISSING_WORDS)]
         if below and all(map(_is_number, below)):
             if cell and not _is_number(cell) and cell not in MISSING_WORDS:
                 return True
             numbers_above_numbers += _is_number(cell)
-        again += bool(cell) and cell in below
-    return not numbers_above_numbers and again <= len(first) / 2
+        recurring += bool(cell) and cell in below
+    return not numbers_above_numbers and recurring <= len(first) / 2
 
 
 def _header_names(
     first: list[str], rest: list[list[str]]
 ) -> tuple[list[str], dict[str, list[str]], list[str]]:
-    """Names of the columns, one for each cell of a row, all different."""
+    """Unique names, one per cell of a row; names that were repeated; notes."""
     names, notes = list(first), []
     width = _modal_width(rest)
     if rest and width == len(names) + 1:

@@ -1,4 +1,4 @@
-"""Reading a table from a file, whatever its format."""
+"""Read a table from a file of any format."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ def read_file(
 ) -> Any:
     r"""Read a table from a file.
 
-    CSV with any delimiter, decimal sign and encoding, also packed with gzip, bzip2, xz or zip;
-    Parquet (with the extra ``parquet``); ARFF; NPZ with arrays ``X`` and ``y``. What the file is
-    is seen from its bytes, not from its name.
+    CSV with any delimiter, decimal sign and encoding, also compressed with gzip, bzip2, xz or zip;
+    Parquet (with the extra ``parquet``); ARFF; NPZ with arrays ``X`` and ``y``. The format is
+    detected from the bytes, not from the name.
 
     Parameters
     ----------
     path : path
-        The file; ``-`` reads the standard input.
+        The file; ``-`` reads standard input.
     rows : int, optional
-        Read a random sample of so many rows, in the order of the file. Memory then does not
-        depend on the size of the file.
+        Size of a random sample to read, in the order of the file; memory then does not depend on
+        the size of the file.
     random_state : int, default=0
-        Fixes the sample.
+        Seed of the sample.
     header : bool, optional
-        Whether the first line of a CSV file names the columns; by default its lines decide.
+        Whether the first line of a CSV file names the columns; detected by default.
 
     Returns
     -------
     pandas.DataFrame
-        The table. ``attrs["notes"]`` is a list of sentences on how the file was understood.
+        The table. ``attrs["notes"]`` lists what was detected, in sentences.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def read_file(
     ['Numbers have decimal commas.']
     """
     if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
-        raise UserError(f"rows must be a whole number of at least 1, got {rows!r}.")
+        raise UserError(f"rows must be an integer of at least 1, got {rows!r}.")
     with open_source(path) as source:
         try:
             if source.format == "delimited":
@@ -76,7 +76,7 @@ def read_file(
             raise UserError(f"{source.name} cannot be read: {sentence(error)}.") from error
         except MemoryError as error:
             raise UserError(
-                f"{source.name} does not fit into memory: read a sample of it with rows= "
+                f"{source.name} does not fit into memory: read a sample with rows= "
                 "(--rows N on the command line)."
             ) from error
 
@@ -92,12 +92,11 @@ def _read_arff(source: Source, rows: int | None, random_state: int) -> Any:
     except UnicodeDecodeError as error:
         raise UserError(f"{source.name} is not text in UTF-8: {sentence(error)}.") from error
     if not len(frame):
-        raise UserError(f"{source.name} has a header and no rows.")
+        raise UserError(f"{source.name} has a header but no rows.")
     return frame
 
 
 def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
-    """The arrays X and y of an NPZ file; columns are x1, x2... and target."""
     import pandas
 
     try:
@@ -112,8 +111,8 @@ def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
         raise UserError(f"{source.name} cannot be read: {sentence(error)}.") from error
     if X.ndim != 2 or y.shape != X.shape[:1]:
         raise UserError(
-            f"{source.name} must have X of shape (rows, columns) and y of shape (rows,); they are "
-            f"of shapes {X.shape} and {y.shape}."
+            f"{source.name} must have X of shape (rows, columns) and y of shape (rows,); their "
+            f"shapes are {X.shape} and {y.shape}."
         )
     notes = []
     if rows is not None and rows < len(X):
@@ -127,9 +126,8 @@ def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
 
 
 def names_from_one(n_columns: int) -> list[str]:
-    """Names for the columns of arrays, as the published problems count them."""
-    # Not the x0, x1... of features without names: the papers that define the problems count
-    # from 1, and models saved from these tables ask for columns of these names.
+    # Not x0, x1... like features without names: the papers that define the problems count from 1,
+    # and models saved from these tables expect these names.
     width = len(str(n_columns))
     return [f"x{j:0{width}}" for j in range(1, n_columns + 1)]
 
@@ -148,7 +146,7 @@ def _read_parquet(source: Source, rows: int | None, random_state: int) -> Any:
             f"{source.name} is a Parquet file: install orfeon[parquet] to read it."
         ) from error
     if source.packing != "none":
-        raise UserError(f"{source.name} is a packed Parquet file: unpack it first.")
+        raise UserError(f"{source.name} is a compressed Parquet file: decompress it first.")
     try:
         with parquet.ParquetFile(source.path) as file:
             n_rows = file.metadata.num_rows
@@ -163,14 +161,13 @@ def _read_parquet(source: Source, rows: int | None, random_state: int) -> Any:
             raise
         raise UserError(f"{source.name} cannot be read as Parquet: {sentence(error)}.") from error
     if not len(frame):
-        raise UserError(f"{source.name} has columns and no rows.")
+        raise UserError(f"{source.name} has columns but no rows.")
     frame = frame.reset_index(drop=frame.index.names == [None])
     frame.attrs["notes"] = notes
     return frame
 
 
 def _check_room(source: Source, metadata: Any) -> None:
-    """Refuse a table that would fill the memory."""
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
     expected = max(
         sum(group.total_byte_size for group in groups), 8 * metadata.num_rows * metadata.num_columns
@@ -178,14 +175,12 @@ def _check_room(source: Source, metadata: Any) -> None:
     room = available_memory()
     if room is not None and expected > SHARE_OF_MEMORY * room:
         raise UserError(
-            f"{source.name} would take {readable_size(expected)} of memory as a table, and "
-            f"{readable_size(room)} are free: read a sample of it with rows= (--rows N on the "
-            "command line)."
+            f"{source.name} would take {readable_size(expected)} of memory; {readable_size(room)} "
+            "are free: read a sample with rows= (--rows N on the command line)."
         )
 
 
 def _parquet_sample(file: Any, chosen: Any) -> Any:
-    """The chosen rows, read a batch at a time."""
     import pyarrow
 
     kept, start = [], 0

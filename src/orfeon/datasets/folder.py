@@ -1,8 +1,8 @@
-"""Data sets of published tables, from a local folder of CSV files, cell for cell.
+"""Data sets of published tables, from a local folder of CSV files.
 
 A file has a header and the target in its last column. A feature whose cells are all numbers is
-ordered, any other is categorical; an empty cell is a missing value. Nothing else is guessed: what
-a reproduction reads must not change. :func:`orfeon.datasets.read_file` reads anything.
+ordered, any other is categorical; an empty cell is a missing value. Nothing else is inferred, so
+that reproductions never change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 #: The environment variable that names the folder when no argument does.
 FOLDER_VARIABLE = "ORFEON_DATA"
-#: How to say where the files are.
 HOW_TO_NAME_IT = (
     f"Name a folder of CSV files with --data or data=, or set the variable {FOLDER_VARIABLE}."
 )
@@ -41,7 +40,7 @@ class DataSet(NamedTuple):
 
 
 def data_file(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
-    """The file of a data set.
+    """Find the file of a data set.
 
     Parameters
     ----------
@@ -66,8 +65,8 @@ def data_file(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
     folder = folder or os.environ.get(FOLDER_VARIABLE) or None
     if folder is None:
         raise FileNotFoundError(
-            f"The data set {name!r} is read from {name}.csv in a local folder, and none is named. "
-            f"{HOW_TO_NAME_IT} No file is needed for synthetic problems."
+            f"The data set {name!r} is read from {name}.csv in a local folder. {HOW_TO_NAME_IT} "
+            "Synthetic problems need no file."
         )
     path = Path(folder) / f"{name}.csv"
     if not path.is_file():
@@ -77,7 +76,7 @@ def data_file(name: str, folder: str | os.PathLike[str] | None = None) -> Path:
 
 
 def has_data_file(name: str, folder: str | os.PathLike[str] | None = None) -> bool:
-    """Whether the file of a data set is there.
+    """Whether the file of a data set exists.
 
     Parameters
     ----------
@@ -105,12 +104,12 @@ def has_data_file(name: str, folder: str | os.PathLike[str] | None = None) -> bo
 
 
 def read_data(path: str | os.PathLike[str]) -> DataSet:
-    r"""Read a data set as the reproductions do: cell for cell, and nothing guessed.
+    r"""Read a data set as the reproductions do, without inferring anything.
 
     Parameters
     ----------
     path : path
-        A CSV file: a header, then a line for each sample, the target last.
+        A CSV file with a header and the target in its last column.
 
     Returns
     -------
@@ -120,7 +119,7 @@ def read_data(path: str | os.PathLike[str]) -> DataSet:
 
     See Also
     --------
-    orfeon.datasets.read_file : Reads files of any make.
+    orfeon.datasets.read_file : Reads files of any format.
 
     Examples
     --------
@@ -137,12 +136,12 @@ def read_data(path: str | os.PathLike[str]) -> DataSet:
     with Path(path).open(newline="", encoding="utf-8") as file:
         header, *rows = [row for row in csv.reader(file) if row] or [[]]
     if len(header) < 2 or not rows:
-        raise ValueError(f"{path} must have a header, a feature, a target and a line of data.")
+        raise ValueError(f"{path} must have a header, a feature, a target and a row.")
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise ValueError(f"{path}: row {number} has {len(row)} cells, not {len(header)}.")
         if not row[-1]:
-            raise ValueError(f"{path}: row {number} has no value of the target {header[-1]!r}.")
+            raise ValueError(f"{path}: row {number} has no value in the target {header[-1]!r}.")
     *features, target = zip(*rows, strict=True)
     return DataSet(_table([_column(cells) for cells in features]), np.array(target))
 

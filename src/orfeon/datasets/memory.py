@@ -1,4 +1,4 @@
-"""How much memory there is."""
+"""Free and used memory."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 
 
 def available_memory() -> int | None:
-    """Bytes of memory that can still be used."""
-    limits = [_of_the_machine(), _of_the_container()]
+    """Bytes of free memory, if known."""
+    limits = [_machine_memory(), _container_memory()]
     known = [limit for limit in limits if limit is not None]
     return min(known, default=None)
 
 
 def peak_memory() -> int | None:
-    """Bytes of memory that this process has used at most."""
+    """Largest number of bytes that this process has used, if known."""
     try:
         import resource
     except ImportError:  # Windows
@@ -26,7 +26,7 @@ def peak_memory() -> int | None:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
-def _of_the_machine() -> int | None:
+def _machine_memory() -> int | None:
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         for line in lines:
@@ -37,8 +37,8 @@ def _of_the_machine() -> int | None:
         return None
 
 
-def _of_the_container() -> int | None:
-    """What a control group leaves, where the process is in one with a limit."""
+def _container_memory() -> int | None:
+    """What the control group leaves, if it has a limit."""
     folder = Path("/sys/fs/cgroup")
     try:
         limit = int((folder / "memory.max").read_text())  # "max" is no limit
@@ -46,23 +46,22 @@ def _of_the_container() -> int | None:
         lines = (folder / "memory.stat").read_text().splitlines()
     except (OSError, ValueError):
         return None
-    # Pages of files that were read count as used, and are given up when they are needed.
+    # Cached file pages count as used, but are freed when needed.
     files = next((int(line.split()[1]) for line in lines if line.startswith("inactive_file ")), 0)
     return max(limit - used + files, 0)
 
 
 def give_back() -> None:
-    """Give memory that is free again back to the system, where that can be asked for.
+    """Return freed memory to the system.
 
-    Reading a large file piece by piece leaves many small gaps: a third of the memory in use.
+    Reading a large file piece by piece leaves many small holes: a third of the memory in use.
     """
     if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # a C library other than that of GNU
+        with suppress(OSError, AttributeError):  # not the GNU C library
             ctypes.CDLL(None).malloc_trim(0)
 
 
 def readable_size(n_bytes: float) -> str:
-    """A number of bytes, in words."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if n_bytes >= scale:
             number = n_bytes / scale

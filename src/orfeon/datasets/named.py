@@ -1,4 +1,4 @@
-"""Data sets by name: synthetic ones, a local folder, what was fetched before, OpenML."""
+"""Data sets by name: synthetic ones, a local folder, the cache, OpenML."""
 
 from __future__ import annotations
 
@@ -7,22 +7,90 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from orfeon.datasets.cache import cache_folder, cached_names, read_cached, write_cached
+from orfeon.datasets._problem import Problem
+from orfeon.datasets.cache import (
+    OfflineError,
+    cache_folder,
+    cached_names,
+    fetch,
+    read_cached,
+    write_cached,
+)
 from orfeon.datasets.files import names_from_one, read_file
 from orfeon.datasets.folder import FOLDER_VARIABLE
-from orfeon.datasets.openml import OfflineError, fetch
-from orfeon.datasets.registry import list_problems, problem
+from orfeon.datasets.friedman import Friedman1, Friedman2, Friedman3
+from orfeon.datasets.gaussian import GaussianClouds, RingNorm, ThreeNorm, TwoNorm
+from orfeon.datasets.geometric import Circle, Diagonal, NestedSpheres
 from orfeon.datasets.sources import means_a_file
+from orfeon.datasets.waveform import Waveform
 from orfeon.errors import UserError
 from orfeon.utils.text import did_you_mean, nearest
 
-#: Rows of a synthetic data set when none are asked for.
+#: Default number of rows of a synthetic data set.
 SYNTHETIC_ROWS = 1000
 _ENDINGS = (
     ".csv", ".csv.gz", ".csv.bz2", ".csv.xz", ".csv.zip", ".tsv", ".data",
     ".parquet", ".arff", ".arff.gz", ".npz",
 )  # fmt: skip
 _TARGETS = ("class", "target")
+
+_PROBLEMS: dict[str, type[Problem]] = {
+    "circle": Circle,
+    "diagonal": Diagonal,
+    "friedman1": Friedman1,
+    "friedman2": Friedman2,
+    "friedman3": Friedman3,
+    "gaussian_clouds": GaussianClouds,
+    "nested_spheres": NestedSpheres,
+    "ringnorm": RingNorm,
+    "threenorm": ThreeNorm,
+    "twonorm": TwoNorm,
+    "waveform": Waveform,
+}
+
+
+def list_problems() -> list[str]:
+    """Names of the synthetic problems, sorted.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import list_problems
+    >>> list_problems()[-2:]
+    ['twonorm', 'waveform']
+    """
+    return sorted(_PROBLEMS)
+
+
+def problem(name: str, **parameters: Any) -> Problem:
+    """Make a synthetic problem by name.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`list_problems`.
+    **parameters
+        Parameters of the problem, such as ``priors``.
+
+    Returns
+    -------
+    Problem
+        An object with ``sample``, ``predict`` (the Bayes rule) and ``bayes_error``.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import problem
+    >>> waveform = problem("waveform", priors=(0.5, 0.25, 0.25))
+    >>> waveform.priors
+    (0.5, 0.25, 0.25)
+    """
+    if name not in _PROBLEMS:
+        raise ValueError(f"name must be one of {', '.join(list_problems())}, got {name!r}")
+    return _PROBLEMS[name](**parameters)
 
 
 class DatasetInfo(NamedTuple):
@@ -41,7 +109,7 @@ class DatasetInfo(NamedTuple):
 
 
 def list_datasets(folder: str | os.PathLike[str] | None = None) -> list[DatasetInfo]:
-    """Data sets that can be loaded without the network.
+    """List the data sets that can be loaded without the network.
 
     Parameters
     ----------
@@ -51,7 +119,7 @@ def list_datasets(folder: str | os.PathLike[str] | None = None) -> list[DatasetI
     Returns
     -------
     list of DatasetInfo
-        Synthetic ones, those of the folder, and those fetched before.
+        Synthetic ones, those in the folder, and those in the cache.
 
     Examples
     --------
@@ -84,30 +152,30 @@ def load(
 ) -> Any:
     """Load a data set by name.
 
-    It is looked for among the synthetic problems, in a local folder, among those fetched before,
-    and then fetched from OpenML, which is the only step that needs the network.
+    Synthetic problems, a local folder and the cache are searched before OpenML, which is the only
+    one that needs the network.
 
     Parameters
     ----------
     name : str
-        A synthetic problem, with its number of rows if wanted (``"waveform"``,
-        ``"waveform:5000"``); the name of a file in the folder, without its ending; or a data set
-        of OpenML (``"iris"``, ``"iris:1"`` for version 1, ``"61"`` for its number).
+        A synthetic problem, optionally with its number of rows (``"waveform"``,
+        ``"waveform:5000"``); a file in the folder, without its ending; or a data set of OpenML
+        (``"iris"``, ``"iris:1"`` for version 1, ``"61"`` for its number).
     return_X_y : bool, default=False
         Return the features and the target only.
     folder : path, optional
         A folder of data files; by default the environment variable ``ORFEON_DATA`` names it.
     rows : int, optional
-        At most so many rows, drawn at random.
+        Maximum number of rows, drawn at random.
     random_state : int, default=0
-        Fixes synthetic data and the rows drawn.
+        Seed of synthetic data and of the rows drawn.
 
     Returns
     -------
     sklearn.utils.Bunch, or tuple
         With ``frame`` (the whole table), ``data`` (the features), ``target``, ``target_name``,
-        ``name``, ``description`` and ``source``. ``target`` and ``target_name`` are None when the
-        source does not say what is to be predicted.
+        ``name``, ``description`` and ``source``. ``target`` and ``target_name`` are None if the
+        source does not name the target.
 
     Examples
     --------
@@ -120,7 +188,7 @@ def load(
     (1000, 20)
     """
     if not isinstance(name, str) or not name.strip():
-        raise UserError(f"name must name a data set, got {name!r}.")
+        raise UserError(f"name must be the name of a data set, got {name!r}.")
     name = name.strip()
     found = (
         _synthetic(name, random_state)
@@ -132,7 +200,7 @@ def load(
     if not return_X_y:
         return found
     if found.target is None:
-        raise UserError(f"{name} does not say which column is the target: take the whole frame.")
+        raise UserError(f"{name} does not name its target: use the frame and choose a column.")
     return found.data, found.target
 
 
@@ -144,25 +212,25 @@ def find_data(
     random_state: int = 0,
     header: bool | None = None,
 ) -> Any:
-    """Load what a user named: a file, or a data set.
+    """Load a file, or a data set by name.
 
     Parameters
     ----------
     data : path or str
-        A file (``-`` is the standard input), or the name of a data set as in :func:`load`.
+        A file (``-`` is standard input), or the name of a data set as in :func:`load`.
     folder : path, optional
         As in :func:`load`.
     rows : int, optional
-        A random sample of so many rows.
+        Size of a random sample.
     random_state : int, default=0
-        Fixes the sample, and synthetic data.
+        Seed of the sample and of synthetic data.
     header : bool, optional
         As in :func:`read_file`.
 
     Returns
     -------
     sklearn.utils.Bunch
-        As of :func:`load`; of a file ``target_name`` is None: the user must say it.
+        As returned by :func:`load`; for a file ``target_name`` is None.
 
     Examples
     --------
@@ -214,18 +282,15 @@ def _synthetic(name: str, random_state: int) -> Any:
     if bare not in list_problems():
         return None
     if size and (not size.isdecimal() or int(size) < 1):
-        raise UserError(
-            f"{name!r}: what follows the name of a synthetic data set is its number of rows."
-        )
+        raise UserError(f"{name!r}: a synthetic data set takes its number of rows after the colon.")
     n_rows = int(size) if size else SYNTHETIC_ROWS
     kind = problem(bare)
     X, y = kind.sample(n_rows, random_state=random_state)
     frame = pandas.DataFrame(X, columns=names_from_one(X.shape[1]))
     target = "class" if hasattr(kind, "n_classes") else "target"
     frame[target] = y
-    words = (type(kind).__doc__ or "").strip().split("\n\n")[0]
-    text = re.sub(r"\s+", " ", words)
-    return _bunch(frame, target, bare, text, f"synthetic, {n_rows} rows, seed {random_state}")
+    summary = re.sub(r"\s+", " ", (type(kind).__doc__ or "").strip().split("\n\n")[0])
+    return _bunch(frame, target, bare, summary, f"synthetic, {n_rows} rows, seed {random_state}")
 
 
 def _folder(folder: str | os.PathLike[str] | None) -> Path | None:
@@ -240,14 +305,14 @@ def _folder(folder: str | os.PathLike[str] | None) -> Path | None:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """Data files by name; of several with one name the first of the known endings counts."""
+    """Data files by name; several of one name are ranked by their endings."""
     found: dict[str, Path] = {}
     for ending in _ENDINGS:
         for path in sorted(folder.iterdir()):
             name = path.name[: -len(ending)]
             if path.name.lower().endswith(ending) and name and path.is_file():
                 found.setdefault(name, path)
-    found.pop("MANIFEST", None)  # a list of the files is not one of them
+    found.pop("MANIFEST", None)  # the list of the files
     return found
 
 
@@ -270,7 +335,7 @@ def _from_folder(
 
 
 def target_of(frame: Any) -> str:
-    """The column that is most likely the target of a named data set."""
+    """The column that is most likely the target."""
     by_name = {str(column).casefold(): str(column) for column in frame.columns}
     return next((by_name[t] for t in _TARGETS if t in by_name), str(frame.columns[-1]))
 
@@ -291,21 +356,19 @@ def _from_openml(name: str, folder: str | os.PathLike[str] | None) -> Any:
     try:
         frame, facts = fetch(name)
     except OfflineError as error:
-        raise OfflineError(f"{error}. {_where_it_is_not(name, folder)}") from error
+        raise OfflineError(f"{error}. {_not_found(name, folder)}") from error
     except UserError as error:
-        raise UserError(f"{error} {_where_it_is_not(name, folder)}") from error
+        raise UserError(f"{error} {_not_found(name, folder)}") from error
     write_cached(name, frame, facts)
     return _bunch(frame, facts["target_name"], name, facts["description"], facts["source"])
 
 
-def _where_it_is_not(name: str, folder: str | os.PathLike[str] | None) -> str:
-    """Where the data set was looked for, and what to do."""
+def _not_found(name: str, folder: str | os.PathLike[str] | None) -> str:
     place = _folder(folder)
     near = nearest(name, [info.name for info in list_datasets(folder)])
-    looked = "no folder of data is named" if place is None else f"{place} has no such file"
+    looked = f"{FOLDER_VARIABLE} is not set" if place is None else f"{place} has no such file"
     return (
-        f"{name!r} is no synthetic data set, {looked}, and {cache_folder()} has not kept it."
-        f"{did_you_mean(map(repr, near))} Put {name.split(':')[0]}.csv into a folder and "
-        f"name the folder with the variable {FOLDER_VARIABLE}; "
-        "'orfeon datasets list' says what is there."
+        f"{name!r} is not a synthetic data set, {looked}, and it is not in {cache_folder()}."
+        f"{did_you_mean(map(repr, near))} Put {name.split(':')[0]}.csv into a folder and set "
+        f"{FOLDER_VARIABLE} to that folder; 'orfeon datasets list' lists what is available."
     )

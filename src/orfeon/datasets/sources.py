@@ -1,4 +1,4 @@
-"""Files as they come: packed or not, whatever their name says."""
+"""Open files, compressed or not, and detect their format from their bytes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ from orfeon.utils.text import did_you_mean, nearest, some_of
 Packing = Literal["none", "gzip", "bzip2", "xz", "zip"]
 Format = Literal["delimited", "parquet", "arff", "npz"]
 
-#: Endings of files that can be read, for advice.
+#: Endings of data files.
 ENDINGS = (".csv", ".tsv", ".txt", ".data", ".parquet", ".arff", ".npz")
-_ADVICE = "CSV (also packed), Parquet, ARFF and NPZ files are read"
+_ADVICE = "CSV (also compressed), Parquet, ARFF and NPZ files are supported"
 _HEAD = 1 << 16
-#: An address, also one of which a path has been made, which leaves a single slash. A scheme has two
-#: letters at least: one is a drive.
-_ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
+#: A URL, also one that a Path has reduced to one slash. A scheme of one letter is a drive.
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")
 
 _PACKINGS: dict[bytes, Packing] = {
     b"\x1f\x8b": "gzip",
@@ -39,8 +38,8 @@ _PACKINGS: dict[bytes, Packing] = {
     b"PK\x03\x04": "zip",
 }
 
-#: First bytes of files that are no tables, and what to say of them.
-_STRANGERS = {
+#: First bytes of files that are not supported, and what they are.
+_UNSUPPORTED = {
     b"\xd0\xcf\x11\xe0": "an Excel workbook: save it as CSV",
     b"%PDF": "a PDF document",
     b"\x89PNG": "a picture",
@@ -52,7 +51,7 @@ _STRANGERS = {
     b"FEA1": "a Feather file: save it as Parquet",
     b"\x93NUMPY": "a single NumPy array: save X and y with numpy.savez",
     b"\x7fELF": "a program",
-    b"\x28\xb5\x2f\xfd": "packed with Zstandard: unpack it first",
+    b"\x28\xb5\x2f\xfd": "compressed with Zstandard: decompress it first",
     b"PK\x05\x06": "an empty archive",
     b"7z\xbc\xaf": "a 7-Zip archive: unpack it first",
     b"Rar!": "a RAR archive: unpack it first",
@@ -63,8 +62,6 @@ _STRANGERS = {
 
 @dataclass(frozen=True)
 class Source:
-    """A file to be read."""
-
     path: Path
     name: str
     format: Format
@@ -73,7 +70,7 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
-        """The bytes inside, and the file itself, whose position says how far reading has got."""
+        """The decompressed bytes, and the file itself, whose position shows the progress."""
         with (
             self.path.open("rb") as file,
             _unpacked(file, self.packing, self.member) as stream,
@@ -82,7 +79,7 @@ class Source:
 
     @property
     def size(self) -> int:
-        """Bytes of the file as it lies on the disk."""
+        """Bytes on disk."""
         return self.path.stat().st_size
 
 
@@ -102,24 +99,24 @@ def _unpacked(file: IO[bytes], packing: Packing, member: str | None) -> Iterator
 
 @contextmanager
 def open_source(path: str | os.PathLike[str]) -> Iterator[Source]:
-    """Find a file and what is in it."""
+    """Find a file and detect its format."""
     text = os.fspath(path)
     if text == "-":
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "input"
             _copy_input(copy)
-            yield identify(copy, "the standard input")
+            yield identify(copy, "standard input")
         return
-    if _ADDRESS.match(text) and not Path(text).exists():
-        address = _ADDRESS.sub(r"\1://", text)
-        raise UserError(f"{address} is an address: download the file first, and name the file.")
+    if _URL.match(text) and not Path(text).exists():
+        url = _URL.sub(r"\1://", text)
+        raise UserError(f"{url} is a URL: download the file and pass its path.")
     _check_path(Path(text))
     yield identify(Path(text), text)
 
 
 def _copy_input(path: Path) -> None:
     if sys.stdin is None or sys.stdin.isatty():
-        raise UserError("- reads the standard input, which is the keyboard: pipe a file into it.")
+        raise UserError("- reads standard input, which is a terminal: pipe a file into it.")
     with path.open("wb") as file:
         shutil.copyfileobj(getattr(sys.stdin, "buffer", sys.stdin), file)
 
@@ -127,13 +124,13 @@ def _copy_input(path: Path) -> None:
 def _check_path(path: Path) -> None:
     if path.is_dir():
         inside = _data_files(path)
-        names = f" It holds {some_of(inside)}." if inside else " It holds no data files."
-        raise UserError(f"{path} is a folder: name a file.{names}")
+        files = f"its data files are {some_of(inside)}" if inside else "it has no data files"
+        raise UserError(f"{path} is a folder: name a file; {files}.")
     if path.exists():
         if not path.is_file():
             raise UserError(f"{path} is not a file.")
         if not os.access(path, os.R_OK):
-            raise UserError(f"{path} may not be read: its permissions do not allow it.")
+            raise UserError(f"{path} cannot be read: permission denied.")
         return
     folder = path.parent
     if not folder.is_dir():
@@ -146,15 +143,15 @@ def _check_path(path: Path) -> None:
 
 
 def _data_files(folder: Path) -> list[str]:
-    with suppress(OSError):  # a folder that may not be read shows none
+    with suppress(OSError):  # a folder without permission shows none
         return sorted(path.name for path in folder.iterdir() if is_data_name(path.name))
     return []
 
 
 def means_a_file(text: str) -> bool:
-    """Whether what a user named is a file, there or not, rather than a data set.
+    """Whether a name means a file, which need not exist, rather than a data set.
 
-    A folder is none, unless it holds data files: a study of a data set leaves one of its name.
+    A folder counts only if it has data files: a study of a data set leaves a folder of its name.
     """
     if text == "-" or is_data_name(text) or any(mark in text for mark in {"/", "\\", os.sep}):
         return True
@@ -163,7 +160,7 @@ def means_a_file(text: str) -> bool:
 
 
 def is_data_name(name: str) -> bool:
-    """Whether a file's name says that it holds data."""
+    """Whether a file name has the ending of a data file."""
     lower = name.lower()
     for packed in (".gz", ".bz2", ".xz", ".zip"):
         lower = lower.removesuffix(packed)
@@ -171,7 +168,7 @@ def is_data_name(name: str) -> bool:
 
 
 def identify(path: Path, name: str) -> Source:
-    """Find out what is in a file, by its first bytes rather than its name."""
+    """Detect the format from the first bytes rather than the name."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
@@ -200,7 +197,7 @@ def _packing(head: bytes) -> Packing:
 
 
 def _look_into(file: IO[bytes], name: str) -> tuple[str, Format | None]:
-    """The one file inside an archive; a file of arrays is an archive itself."""
+    """The only file in an archive; an NPZ file is an archive itself."""
     with zipfile.ZipFile(file) as archive:
         members = [info.filename for info in archive.infolist() if not info.is_dir()]
     members = [m for m in members if not m.startswith("__MACOSX/")]
@@ -216,17 +213,16 @@ def _look_into(file: IO[bytes], name: str) -> tuple[str, Format | None]:
     data = [m for m in members if is_data_name(m)] if len(members) > 1 else members
     if len(data) != 1:
         raise UserError(
-            f"{name} is an archive of {len(members)} files ({some_of(members)}): unpack it, "
-            "and name one of them."
+            f"{name} is an archive of {len(members)} files ({some_of(members)}): unpack it and "
+            "name one."
         )
     return data[0], None
 
 
 def _format(head: bytes, name: str, file_name: str) -> Format:
-    """What the first bytes are of."""
     if not head.strip(b" \t\r\n\x00\xef\xbb\xbf"):
         raise UserError(f"{name} is empty.")
-    for magic, what in _STRANGERS.items():
+    for magic, what in _UNSUPPORTED.items():
         if head.startswith(magic):
             raise UserError(f"{name} is {what}. {_ADVICE}.")
     if head.startswith(b"PAR1"):
@@ -240,29 +236,28 @@ def _format(head: bytes, name: str, file_name: str) -> Format:
     if start.startswith(b"version https://git-lfs"):
         raise UserError(f"{name} only points to the data: fetch it with git lfs pull.")
     if not head.startswith((b"\xff\xfe", b"\xfe\xff")) and _is_binary(head):
-        raise UserError(f"{name} is a binary file that is not known here. {_ADVICE}.")
+        raise UserError(f"{name} is a binary file of unknown format. {_ADVICE}.")
     is_arff = file_name.lower().endswith(".arff") or b"@relation" in start or b"@attribute" in start
     return "arff" if is_arff else "delimited"
 
 
 def _is_binary(head: bytes) -> bool:
-    """Whether bytes occur that no text has."""
     control = sum(head.count(bytes([c])) for c in (*range(9), *range(14, 27), *range(28, 32)))
     return b"\x00" in head or control > len(head) / 100
 
 
 def sentence(error: BaseException) -> str:
-    """What an error says, to be put into a sentence."""
+    """The message of an error as part of a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0].rstrip(". ")
 
 
 @contextmanager
 def text_of(stream: IO[bytes], encoding: str) -> Iterator[io.TextIOWrapper]:
-    """The text of a stream of bytes, which is left open."""
+    """Decode a stream, which is left open."""
     text = io.TextIOWrapper(stream, encoding=encoding, newline="")
     try:
         yield text
     finally:
-        with suppress(ValueError):  # closed by whoever read it
+        with suppress(ValueError):  # the reader closed it
             text.detach()
