@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
 from types import FunctionType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from orfeon.inspection.documentation import filled
+from orfeon.inspection.reading import named_ensembles
 from orfeon.rendering.figure import axes_for, make_room
 
 
@@ -30,7 +31,7 @@ class Display:
         for member in vars(cls).values():
             function = getattr(member, "__func__", member)  # that of a class method
             if isinstance(function, FunctionType) and function.__doc__ is not None:
-                function.__doc__ = filled(function.__doc__, display=cls.__name__)
+                function.__doc__ = filled(function.__doc__)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the picture.
@@ -62,6 +63,67 @@ class Display:
         """Make all texts fit."""
         make_room(self.ax_)
         return self
+
+
+class EnsemblesDisplay(Display):
+    """A picture of one or more ensembles, whose numbers are passed to ``__init__`` by name."""
+
+    #: Computes the numbers of an ensemble from ``(ensemble, X, y, **options)``.
+    _measure: ClassVar[Callable[..., Any]]
+    #: The name of a single matrix of votes.
+    _votes_name: ClassVar[str] = "members"
+
+    def __init__(self, numbers: Any) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def from_estimator(
+        cls,
+        ensemble: Any,
+        X: Any,
+        y: Any,
+        *,
+        name: str | None = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw one or more ensembles.
+
+        Parameters
+        ----------
+        <named ensembles>
+        X, y : arrays
+            Samples that members vote on, and their classes.
+        **options
+            Options of the function that computes the numbers; the class names it.
+        <name>
+        <ax>
+        """
+        return cls._drawn(named_ensembles(ensemble, name), X, y, ax, options)
+
+    @classmethod
+    def from_votes(
+        cls, votes: Any, y: Any, *, name: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Draw one or more matrices of votes.
+
+        Parameters
+        ----------
+        <named votes>
+        y : array of shape (n_samples,)
+            Classes of the samples.
+        **options
+            As for :meth:`from_estimator`.
+        <name>
+        <ax>
+        """
+        return cls._drawn(named_ensembles(votes, name or cls._votes_name), None, y, ax, options)
+
+    @classmethod
+    def _drawn(
+        cls, named: dict[str, Any], X: Any, y: Any, ax: Any, options: dict[str, Any]
+    ) -> Self:
+        return cls({its: cls._measure(one, X, y, **options) for its, one in named.items()}).plot(ax)
 
 
 def check_choice(name: str, given: Any, allowed: Sequence[Any]) -> None:

@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import Display, EnsemblesDisplay, check_not_empty
 from orfeon.inspection.diversity_measures import MEASURES, Diversity, Measure, diversity
 from orfeon.inspection.diversity_of_pairs import PairwiseDiversity, pair_values, pairwise_diversity
-from orfeon.inspection.reading import named_ensembles
 from orfeon.rendering.figure import (
     look_of,
     put_legend,
@@ -35,7 +34,7 @@ _OF_PAIRS = {name: measure for name, measure in MEASURES.items() if measure.is_p
 _OF_PAIRS["kappa"] = Measure("kappa of the votes", False, -1.0, 1.0, True)
 
 
-class DiversityDisplay(Display):
+class DiversityDisplay(EnsemblesDisplay):
     """The ten measures of one or more ensembles, each on a scale that grows with diversity.
 
     Each measure has a scale of its own, from its least diverse value on the left to its most
@@ -78,57 +77,13 @@ class DiversityDisplay(Display):
     """
 
     _size = (6.4, 4.6)
+    _measure = staticmethod(diversity)
 
     marks_: dict[str, Any]
 
     def __init__(self, measured: Diversity | Mapping[str, Diversity]) -> None:
         self.measured = dict(measured) if isinstance(measured, Mapping) else {"members": measured}
         check_not_empty("measured", self.measured)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        ensemble: Any,
-        X: Any,
-        y: Any,
-        *,
-        name: str | None = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the measures of one or more ensembles.
-
-        Parameters
-        ----------
-        <named ensembles>
-        X, y, **options
-            As for :func:`diversity`.
-        <name>
-        <ax>
-        """
-        return cls({
-            its: diversity(given, X, y, **options)
-            for its, given in named_ensembles(ensemble, name).items()
-        }).plot(ax)  # fmt: skip
-
-    @classmethod
-    def from_votes(
-        cls, votes: Any, y: Any, *, name: str | None = None, ax: Any = None, **options: Any
-    ) -> Self:
-        """Draw the measures of one or more matrices of votes.
-
-        Parameters
-        ----------
-        <named votes>
-        y, **options
-            As for :func:`diversity`.
-        <name>
-        <ax>
-        """
-        return cls({
-            its: diversity(given, None, y, **options)
-            for its, given in named_ensembles(votes, name).items()
-        }).plot(ax)  # fmt: skip
 
     def _draw(self) -> None:
         ax = self.ax_

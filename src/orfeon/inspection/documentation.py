@@ -17,7 +17,7 @@ ax : matplotlib Axes, optional
 
 Returns
 -------
-%(display)s
+Display
     The display, drawn.
 """,
     "axes": """

@@ -14,9 +14,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import EnsemblesDisplay, check_not_empty
 from orfeon.inspection.diversity_of_pairs import pair_values, pairs_of, read_votes
-from orfeon.inspection.reading import named_ensembles
 from orfeon.members.votes import On
 from orfeon.rendering.figure import (
     Look,
@@ -160,7 +159,7 @@ def _members(places: Integers, n_members: int) -> Integers:
     return np.column_stack([first, places - before[first] + first + 1])
 
 
-class KappaErrorDisplay(Display):
+class KappaErrorDisplay(EnsemblesDisplay):
     """A cloud of pairs of members for each ensemble: diverse on the left, accurate at the bottom.
 
     The centroid of each cloud is marked. Large clouds are drawn as densities.
@@ -203,6 +202,7 @@ class KappaErrorDisplay(Display):
     """
 
     _size = (6.4, 4.8)
+    _measure = staticmethod(kappa_error)
 
     clouds_: dict[str, Any]
     centroids_: dict[str, Any]
@@ -210,51 +210,6 @@ class KappaErrorDisplay(Display):
     def __init__(self, clouds: KappaError | Mapping[str, KappaError]) -> None:
         self.clouds = dict(clouds) if isinstance(clouds, Mapping) else {"members": clouds}
         check_not_empty("clouds", self.clouds)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        ensemble: Any,
-        X: Any,
-        y: Any,
-        *,
-        name: str | None = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the diagram of one or more ensembles.
-
-        Parameters
-        ----------
-        <named ensembles>
-        X, y, **options
-            As for :func:`kappa_error`.
-        <name>
-        <ax>
-        """
-        return cls({
-            its: kappa_error(given, X, y, **options)
-            for its, given in named_ensembles(ensemble, name).items()
-        }).plot(ax)  # fmt: skip
-
-    @classmethod
-    def from_votes(
-        cls, votes: Any, y: Any, *, name: str | None = None, ax: Any = None, **options: Any
-    ) -> Self:
-        """Draw the diagram of one or more matrices of votes.
-
-        Parameters
-        ----------
-        <named votes>
-        y, **options
-            As for :func:`kappa_error`.
-        <name>
-        <ax>
-        """
-        return cls({
-            its: kappa_error(given, None, y, **options)
-            for its, given in named_ensembles(votes, name).items()
-        }).plot(ax)  # fmt: skip
 
     def plot(self, ax: Any = None, *, density_above: int = _DENSE) -> Self:
         """Draw the picture.

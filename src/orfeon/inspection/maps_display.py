@@ -8,6 +8,7 @@ and 4.3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -37,6 +38,8 @@ class _MapDisplay(Display):
 
     #: The first line of the title.
     _heading: ClassVar[str]
+    #: Computes the map of a model.
+    _map: ClassVar[Callable[..., ClassificationMap]]
 
     image_: Any
     border_: Any
@@ -48,6 +51,37 @@ class _MapDisplay(Display):
         self.data = data
         self.true_classes: ClassificationMap | None = true_classes
         self.points, self.point_codes = _samples(data, X, y)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        model: Any,
+        X: Any = None,
+        y: Any = None,
+        *,
+        true_classes: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Draw a fitted model.
+
+        Parameters
+        ----------
+        model, X
+            As for :func:`classification_map`. The samples are drawn if ``y`` is given.
+        y : array of shape (n_rows,), optional
+            Their classes.
+        true_classes : object, optional
+            What predicts the true classes, such as a problem of :mod:`orfeon.datasets`, or anything
+            that ``model`` may be.
+        **options
+            Options of the function that computes the map; the class names it.
+        <ax>
+        """
+        data = cls._map(model, X, **options)
+        known = None if true_classes is None else on_same_grid(true_classes, data)
+        samples = (None, None) if y is None else (X, y)
+        return cls(data, *samples, true_classes=known).plot(ax)
 
     def _draw_all(self, ax: Any, points: bool, border: bool, legend: bool) -> Self:
         ax = self._begin(ax)
@@ -167,34 +201,7 @@ class ClassificationMapDisplay(_MapDisplay):
     """
 
     _heading = "Class predicted at each point"
-
-    @classmethod
-    def from_estimator(
-        cls,
-        model: Any,
-        X: Any = None,
-        y: Any = None,
-        *,
-        true_classes: Any = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the predictions of a fitted model.
-
-        Parameters
-        ----------
-        model, X, **options
-            As for :func:`classification_map`. The samples are drawn if ``y`` is given.
-        y : array of shape (n_rows,), optional
-            Their classes.
-        true_classes : object, optional
-            What predicts the true classes, such as a problem of :mod:`orfeon.datasets`, or anything
-            that ``model`` may be.
-        <ax>
-        """
-        data = classification_map(model, X, **options)
-        known = None if true_classes is None else on_same_grid(true_classes, data)
-        return cls(data, *_both(X, y), true_classes=known).plot(ax)
+    _map = staticmethod(classification_map)
 
     def plot(
         self, ax: Any = None, *, points: bool = True, border: bool = True, legend: bool = True
@@ -256,6 +263,7 @@ class MarginMapDisplay(_MapDisplay):
     """
 
     _heading = "How clearly each point is decided"
+    _map = staticmethod(margin_map)
 
     colour_bar_: Any
 
@@ -263,31 +271,6 @@ class MarginMapDisplay(_MapDisplay):
         self, data: MarginMap, X: Any = None, y: Any = None, *, true_classes: Any = None
     ) -> None:
         super().__init__(data, X, y, true_classes=true_classes)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        model: Any,
-        X: Any = None,
-        y: Any = None,
-        *,
-        true_classes: Any = None,
-        ax: Any = None,
-        **options: Any,
-    ) -> Self:
-        """Draw the margins of a fitted model.
-
-        Parameters
-        ----------
-        model, X, **options
-            As for :func:`margin_map`. The samples are drawn if ``y`` is given.
-        y, true_classes
-            As for :meth:`ClassificationMapDisplay.from_estimator`.
-        <ax>
-        """
-        data = margin_map(model, X, **options)
-        known = None if true_classes is None else on_same_grid(true_classes, data)
-        return cls(data, *_both(X, y), true_classes=known).plot(ax)
 
     def plot(
         self,
@@ -325,11 +308,6 @@ class MarginMapDisplay(_MapDisplay):
         bar = put_colour_bar(margin_scale(data), self.ax_, text)
         bar.set_ticks([-1.0, -0.5, 0.0, 0.5, 1.0])
         return bar
-
-
-def _both(X: Any, y: Any) -> tuple[Any, Any]:
-    """Samples, if their classes are known too."""
-    return (None, None) if y is None else (X, y)
 
 
 def _samples(data: ClassificationMap, X: Any, y: Any) -> tuple[Floats, Integers]:

@@ -17,15 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import column_or_1d
 
-from orfeon.inspection.display import Display, check_not_empty
+from orfeon.inspection.display import EnsemblesDisplay, check_not_empty
 from orfeon.inspection.documentation import documented
-from orfeon.inspection.reading import named_ensembles, read_class_votes
+from orfeon.inspection.reading import read_class_votes
 from orfeon.members.votes import NO_VOTE, On, Selection, Source, read_selection, whole_weights
 from orfeon.rendering.figure import look_of, put_legend, put_title
 from orfeon.rendering.palette import INK
@@ -323,7 +323,7 @@ def _grow(selection: Selection, sizes: list[int]) -> Iterator[tuple[int, Floats,
 _STYLES = ("-", "--", (0, (1, 1)), (0, (5, 1, 1, 1)))
 
 
-class MarginDistributionDisplay(Display):
+class MarginDistributionDisplay(EnsemblesDisplay):
     """Cumulative distribution of the margins of one or more ensembles as they grow.
 
     One colour per ensemble, one line style per size. A mark shows the smallest margin of the whole
@@ -332,7 +332,7 @@ class MarginDistributionDisplay(Display):
     Parameters
     ----------
     distributions : dict of str to MarginDistribution
-        Margins by the name of the ensemble.
+        Margins by the name of the ensemble, see :func:`margin_distribution`.
 
     Attributes
     ----------
@@ -359,47 +359,14 @@ class MarginDistributionDisplay(Display):
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
-    _size = (6.0, 4.4)
+    _measure = staticmethod(margin_distribution)
+    _votes_name = "votes"
 
     lines_: dict[tuple[str, int], Any]
 
     def __init__(self, distributions: Mapping[str, MarginDistribution]) -> None:
         check_not_empty("distributions", distributions)
         self.distributions = {str(name): one for name, one in distributions.items()}
-
-    @classmethod
-    def from_estimator(
-        cls, ensemble: Any, X: Any, y: Any, *, ax: Any = None, **options: Any
-    ) -> Self:
-        """Draw the margins of one or more ensembles.
-
-        Parameters
-        ----------
-        <named ensembles>
-        X, y, **options
-            As for :func:`margin_distribution`.
-        <ax>
-        """
-        return cls({
-            name: margin_distribution(one, X, y, **options)
-            for name, one in named_ensembles(ensemble).items()
-        }).plot(ax)  # fmt: skip
-
-    @classmethod
-    def from_votes(cls, votes: Any, y: Any, *, ax: Any = None, **options: Any) -> Self:
-        """Draw the margins in one or more matrices of votes.
-
-        Parameters
-        ----------
-        <named votes>
-        y, **options
-            As for :func:`margin_distribution`.
-        <ax>
-        """
-        return cls({
-            name: margin_distribution(one, y=y, **options)
-            for name, one in named_ensembles(votes, "votes").items()
-        }).plot(ax)  # fmt: skip
 
     def _draw(self) -> None:
         ax = self.ax_
