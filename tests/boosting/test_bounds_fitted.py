@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from tests import shared
 from tests.boosting.boosters import table
 
 from orfeon import (
@@ -66,7 +67,7 @@ def staged_errors(model, X, y, weights):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("model", CLASSIFIERS, ids=str)
 def test_training_errors_stay_below(model, weighted, n_classes):
-    for seed in range(3):
+    for seed in range(3 if shared.thorough else 1):
         X, y = table(model, seed=seed)
         y = np.minimum(y, n_classes - 1)
         rng = np.random.default_rng(seed)

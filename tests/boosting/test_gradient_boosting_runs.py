@@ -29,9 +29,9 @@ from orfeon.growth import histogram
 def test_a_warm_start_is_a_fit_from_scratch_to_the_bit(estimator, more):
     X, y = data(estimator)
     warm = clone(estimator).set_params(warm_start=True, **more)
-    for n in (3, 4, 25):
+    for n in (3, 4, 15):
         warm.set_params(n_estimators=n).fit(X, y)
-    cold = clone(estimator).set_params(n_estimators=25, **more).fit(X, y)
+    cold = clone(estimator).set_params(n_estimators=15, **more).fit(X, y)
     assert_same_forest(warm.forest_, cold.forest_)
     np.testing.assert_array_equal(warm.train_loss_, cold.train_loss_)
     np.testing.assert_array_equal(scores(warm, X), scores(cold, X))

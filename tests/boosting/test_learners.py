@@ -209,9 +209,13 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("sampling", ["weights", "resample"])
 @pytest.mark.parametrize(
-    ("name", "base"), [(name, base) for name, bases in METHODS.items() for base in bases]
+    ("name", "base", "sampling"),
+    [
+        *((name, base, "weights") for name, bases in METHODS.items() for base in bases),
+        # Neighbours take no weights, so they are always resampled.
+        *((name, base, "resample") for name, bases in METHODS.items() for base in bases[::2]),
+    ],
 )
 def test_boosters_of_estimators(name, base, sampling):
     """They learn; their members are those estimators; the same seed gives the same bits."""

@@ -98,12 +98,12 @@ def _each(members):
 )
 def test_other_members_go_on_too(name, base, sampling):
     given = {"n_committees": 1} if name == "MultiBoostClassifier" else {}
-    booster = small(name, estimator=base, sampling=sampling, n_estimators=6, **given)
+    booster = small(name, estimator=base, sampling=sampling, n_estimators=4, **given)
     X, y = table(booster)
     whole = clone(booster).fit(X, y)
     grown = clone(booster).set_params(warm_start=True, n_estimators=2).fit(X, y)
     first = list(grown.estimators_)
-    grown.set_params(n_estimators=6).fit(X, y)
+    grown.set_params(n_estimators=4).fit(X, y)
     assert_same_model(grown, whole, X)
     assert all(
         a is b
@@ -315,11 +315,11 @@ def test_a_learner_that_fails_leaves_the_model_as_it_was(booster, turn):
     before, n_members = answers(model, X), len(model)
     turns[0] = turn
     with pytest.raises(RuntimeError, match="the power went out"):
-        model.set_params(n_estimators=9).fit(X, y)
+        model.set_params(n_estimators=5).fit(X, y)
     assert_unchanged(model, X, before, n_members)
     turns[0] = 10**9
     model.fit(X, y)
-    assert_same_model(model, clone(booster).set_params(**given, n_estimators=9).fit(X, y), X)
+    assert_same_model(model, clone(booster).set_params(**given, n_estimators=5).fit(X, y), X)
 
 
 def test_trees_that_fail_leave_the_model_as_it_was(monkeypatch):

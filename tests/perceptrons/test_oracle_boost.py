@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests import shared
 from tests.oracles import perceptron_selection as oracle
 from tests.oracles import perceptrons as pp
 
@@ -34,7 +35,7 @@ def noisy(seed: int, n: int = 80) -> tuple[Floats, npt.NDArray[np.int64]]:
 def test_the_recursion(mode: Any, quasi_noisy: Any) -> None:
     """Whatever the members' activations are, weights and votes are the formulas'."""
     n_long = 0
-    for seed in range(20):
+    for seed in range(shared.cases(20)):
         rng = np.random.default_rng(seed)
         labels = (rng.random(30) < 0.3).astype(np.int64)
         labels[:2] = [0, 1]
@@ -71,7 +72,7 @@ def test_the_recursion(mode: Any, quasi_noisy: Any) -> None:
             scheme.reweigh(answers, result, rng)
         np.testing.assert_allclose(scheme.weights, np.array(expected.weights, float), rtol=1e-9)
         n_long += len(expected.rounds) > 2
-    assert n_long >= 10
+    assert n_long >= shared.cases(20) // 2
 
 
 @pytest.mark.parametrize("mode", MODES)

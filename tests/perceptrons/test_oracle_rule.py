@@ -136,7 +136,7 @@ def random_problem(seed: int, *, weighted: bool = True) -> tuple[Floats, Floats,
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", RULES)
 def test_batch_runs(name: Any, schedule: Any, tune: bool) -> None:
-    for seed in range(12):
+    for seed in range(shared.cases(12)):
         inputs, y, weights, start = random_problem(seed)
         rule = PDelta(rule=name, learning_rate=schedule, rate=0.05, tune_margin=tune)
         expected = oracle.run(
@@ -155,7 +155,7 @@ def test_batch_runs(name: Any, schedule: Any, tune: bool) -> None:
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("name", RULES)
 def test_incremental_runs(name: Any, schedule: Any, tune: bool) -> None:
-    for seed in range(12):
+    for seed in range(shared.cases(12)):
         inputs, y, weights, start = random_problem(seed)
         rule = PDelta("incremental", name, schedule, 0.05, tune)
         orders = np.random.default_rng(seed)

@@ -346,15 +346,15 @@ def test_one_chunk_again_and_again_is_one_fit(rule, learning_rate, multi_class):
     weights = np.random.default_rng(4).integers(0, 3, N_ROWS)
     for y in (classes(signal), classes(signal, 3)):
         model = ParallelPerceptronClassifier(
-            rule=rule, learning_rate=learning_rate, multi_class=multi_class, max_iter=30,
+            rule=rule, learning_rate=learning_rate, multi_class=multi_class, max_iter=12,
             class_weight="balanced", random_state=3,
         )  # fmt: skip
         whole = clone(model).fit(X, y, sample_weight=weights)
         model.partial_fit(X, y, classes=np.unique(y), sample_weight=weights)
-        for _ in range(29):
+        for _ in range(11):
             model.partial_fit(X, y, sample_weight=weights)
         assert_same_model(model, whole)
-        assert model.n_iter_ == whole.n_iter_ == 30
+        assert model.n_iter_ == whole.n_iter_ == 12
 
 
 @each_mode
