@@ -8,6 +8,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 from tests.oracles.routing import KINDS, leaves_of, random_forest, random_rows, says
+from tests.shared import cases
 
 from orfeon.data.presorted import Table
 from orfeon.forest.permutation import oob_permutation_importances
@@ -89,7 +90,7 @@ def test_every_increase_is_that_of_the_slow_oracle(kind, n_classes, fractional, 
 def test_many_repeats_approach_the_mean_over_all_permutations(n_classes):
     forest, X, y, out_of_bag = problem("everything", n_classes, n_rows=5, n_trees=3)
     out_of_bag[:] = True
-    n_repeats = 4000
+    n_repeats = cases(4000)
     found = oob_permutation_importances(
         forest, X, y, out_of_bag, random_state=0, n_repeats=n_repeats
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.oracles import nested
-from tests.shared import assert_same_forest
+from tests.shared import assert_same_forest, cases
 
 from orfeon import CARTClassifier, CARTRegressor
 from orfeon.data.presorted import Table
@@ -239,10 +239,10 @@ def test_reduced_error_pruning_refuses_what_it_cannot_judge():
 
 
 def published_protocol(rule: str) -> tuple[float, float]:
-    """Mean leaves and error, in percent, of 200 trees on waveforms of 300 samples each."""
+    """Mean leaves and error, in percent, of trees on waveforms of 300 samples each."""
     X_test, y_test = make_waveform(5000, random_state=1000)
     leaves, errors = [], []
-    for seed in range(200):
+    for seed in range(cases(400)):
         X, y = make_waveform(300, random_state=seed)
         tree = CARTClassifier(pruning="cv", pruning_rule=rule, random_state=seed).fit(X, y)
         leaves.append(tree.get_n_leaves())

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests import shared
 from tests.shared import assert_same_forest
 
 from orfeon.data.presorted import MAX_NARROW_ROWS, SORTED, Table
@@ -104,7 +105,7 @@ def test_the_threads_do_not_matter(way, weights):
         given = np.where(np.arange(N_TREES)[:, None] % 3 == 0, data.shares, data.counts)
     alone = grow(data, N_TREES, weights=given, n_jobs=1).validate()
     assert len(alone) == N_TREES
-    for n_jobs in (None, 2, 4):
+    for n_jobs in (None, 2, 4) if shared.thorough else (2,):
         assert_same_forest(grow(data, N_TREES, weights=given, n_jobs=n_jobs), alone)
 
 
@@ -158,6 +159,7 @@ def test_a_row_of_weight_zero_is_absent(way):
 # -- many rows -------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough  # compiles another version of every kernel
 @pytest.mark.parametrize("way", ways_to_grow())
 def test_wide_records_grow_the_trees_of_narrow_ones(way):
     """More than 65 535 rows need records of 64 bits; copies make the same table with fewer."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.shared import assert_same_forest, differences
+from tests.shared import assert_same_forest, cases, differences
 
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
@@ -78,7 +78,8 @@ def test_each_tree_is_that_of_the_engine(limits, n_classes, criterion, kind):
         kind = "missing"  # linear combinations are of ordered features here
     rng = np.random.default_rng([len(limits), n_classes, len(criterion), len(kind)])
     splits = 0
-    for _ in range(2):
+    n_tables = cases(4)
+    for _ in range(n_tables):
         n_rows = int(rng.integers(12, 70))
         X, table = random_table(rng, kind, n_rows)
         labels = [rng.integers(0, n_classes, n_rows) for _ in range(2)]
@@ -97,7 +98,7 @@ def test_each_tree_is_that_of_the_engine(limits, n_classes, criterion, kind):
             if kind == "plain" and growth.splitter != "oblique":
                 answers = trees.votes(grown, kernel_view(X))
                 np.testing.assert_array_equal(answers, grown.predict(X))
-    assert splits >= 15  # there was something to compare
+    assert splits >= 7 * n_tables  # there was something to compare
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -170,7 +171,7 @@ def impurity(criterion: str, classes: Any, weights: Any) -> float:
 @pytest.mark.parametrize("tiny", [1e-300, 1e-15, 1e-14, 1e-9])
 def test_the_best_split_is_found_among_weights_of_any_size(n_classes, criterion, tiny):
     """Long runs of boosting leave samples with next to no weight: they must not decide."""
-    for seed in range(30):
+    for seed in range(cases(30)):
         rng = np.random.default_rng(seed)
         X, y = rng.normal(size=(40, 3)), rng.integers(0, n_classes, 40)
         y[X[:, 0] > 0.3] = 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.oracles import Node, nested
 from tests.oracles.c45 import C45, Leaf
-from tests.shared import assert_same_forest
+from tests.shared import assert_same_forest, cases
 
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
@@ -104,7 +104,7 @@ def assert_same(engine: Node, expected: Leaf, oracle: C45) -> None:
 @pytest.mark.parametrize("growth", SWITCHES, ids=switched)
 def test_trees_are_those_of_the_obvious_program(growth, weights):
     rng = np.random.default_rng([SWITCHES.index(growth), WEIGHTS.index(weights)])
-    for missing in (0.0, 0.0, 0.05, 0.2, 0.5) * 4:
+    for missing in (0.0, 0.0, 0.05, 0.2, 0.5) * cases(4):
         problem = random_problem(rng, weights, missing)
         oracle = C45(
             problem.X, problem.n_categories, problem.y, problem.weights, problem.n_classes, growth
@@ -256,6 +256,7 @@ def test_trees_of_many_branches_have_more_nodes_than_rows():
     assert_same(nested(forest), oracle.root, oracle)
 
 
+@pytest.mark.thorough  # compiles another version of the kernels
 def test_tables_of_many_rows_have_wide_records(monkeypatch):
     monkeypatch.setattr("orfeon.data.presorted.MAX_NARROW_ROWS", 1)
     rng = np.random.default_rng(9)

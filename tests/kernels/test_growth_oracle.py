@@ -13,6 +13,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.oracles import Node, frozen, nested
 from tests.oracles.growth import Judge, Problem, random_problem
 from tests.oracles.splits import all_splits
+from tests.shared import cases
 
 from orfeon.growth import Growth
 
@@ -31,9 +32,9 @@ WEIGHTS = ("none", "zero", "integer", "heavy", "float")
 
 
 def problems(*key: Any, n: int, **options: Any) -> Any:
-    """Random problems that depend on the key only."""
+    """Random problems that depend on the key only; a quarter of ``n`` in a usual run."""
     rng = np.random.default_rng([sum(map(ord, str(k))) for k in key])
-    for _ in range(n):
+    for _ in range(cases(n)):
         yield random_problem(rng, **options), rng
 
 
@@ -102,6 +103,7 @@ def test_limited_leaves_go_to_the_nodes_of_greatest_weighted_gain(criterion, n_c
         Judge(problem, growth, problem.grow(growth)).check_best_first()
 
 
+@pytest.mark.thorough  # compiles another version of the kernels
 @pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
 def test_large_tables_are_searched_alike(criterion, n_classes, monkeypatch):
     """Beyond 65 535 rows records are wider; the switch is moved down to the size of the tables."""
@@ -153,7 +155,7 @@ def test_thresholds_are_midpoints_even_of_extreme_values(low, high, threshold):
 def test_beyond_ten_categories_every_ordering_by_a_class_is_scanned(criterion):
     growth = Growth(criterion=criterion, max_depth=1)
     rng = np.random.default_rng(5)
-    for seed in range(3):
+    for seed in range(cases(3)):
         X = np.append(np.arange(11.0), rng.integers(0, 11, 8))[:, None]
         problem = Problem(X, [11], rng.integers(0, 3, len(X)), None, 3)
         X[rng.random(len(X)) < 0.1] = np.nan
@@ -185,8 +187,9 @@ def test_n_best_takes_one_of_the_best_splits(criterion, n_classes, features):
     for problem, rng in drawn:
         n_best = int(rng.integers(2, 8))
         growth = Growth(criterion=criterion, n_best=n_best, max_depth=1, **FREE)
-        forest = problem.grow(growth, 20)
-        for tree in range(20):
+        n_trees = cases(20)
+        forest = problem.grow(growth, n_trees)
+        for tree in range(n_trees):
             judge = Judge(problem, growth, forest, tree)
             if judge.root.is_leaf:
                 continue
@@ -252,7 +255,7 @@ def test_random_cuts_are_uniform_between_the_extremes():
 def test_an_oblique_split_is_the_best_cut_of_its_combination(criterion, n_classes, share_missing):
     rng = np.random.default_rng(10)
     growth = Growth(criterion=criterion, splitter="oblique", max_features=2, n_combined=2)
-    for seed in range(6):
+    for seed in range(cases(6)):
         X = rng.normal(size=(14, 4))
         X[rng.random(X.shape) < share_missing] = np.nan
         y = rng.integers(0, n_classes, 14) if n_classes else rng.normal(size=14)

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.oracles import Node, frozen, nested, rows_by_node
 from tests.oracles.growth import Judge, Problem, random_problem
 from tests.oracles.pruning import Leaves, Tree, pruned_subtrees, reduced_error, sequence
+from tests.shared import cases
 
 from orfeon.forest import Forest
 from orfeon.forest.pruning import prune_reduced_error, prune_to_alpha, pruning_path
@@ -87,7 +88,7 @@ def test_the_nested_family_is_that_of_the_enumeration(risk, criterion, n_classes
     rng = np.random.default_rng([len(risk), n_classes, len(weights)])
     growth = Growth(criterion=criterion, **FREE)
     steps, compared = [], 0
-    while compared < 25:
+    while compared < cases(25):
         problem = random_problem(rng, "mixed duplicates missing", weights, n_classes, n_rows=20)
         forest = problem.grow(growth, 2, seed=compared)
         if max(len(pruned_subtrees(skeleton(nested(forest, t)))) for t in range(2)) > 3000:
@@ -134,7 +135,7 @@ def test_alphas_and_impurities_are_those_of_scikit_learn(risk, n_classes):
 def test_reduced_error_pruning_is_the_recursion(features, weights):
     rng = np.random.default_rng([len(features), len(weights)])
     cut = kept = 0
-    for seed in range(40):
+    for seed in range(cases(40)):
         problem = random_problem(rng, features, "integer", int(rng.integers(2, 5)), n_rows=30)
         forest = problem.grow(Growth(), 3, seed=seed)
         judge_set = random_problem(rng, features, weights, problem.n_classes, n_rows=30)
@@ -159,8 +160,8 @@ def test_reduced_error_pruning_is_the_recursion(features, weights):
             assert frozen(nested(pruned, t)) == cut_to(root, leaves)
             cut += len(leaves) < len(root.leaves())
             kept += len(leaves) > 1
-    assert cut > 20
-    assert kept > 20
+    assert cut > cases(20)
+    assert kept > cases(20)
 
 
 def test_a_branch_that_no_sample_of_the_pruning_set_reaches_is_cut():

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.shared import assert_same_forest
+from tests.shared import assert_same_forest, cases
 
 from orfeon import IGPTreeClassifier
 from orfeon.growth.igp import MAX_ROUNDS
@@ -33,7 +33,7 @@ def random_problem(seed: int) -> tuple[Any, Any, Any]:
 def test_every_tree_converges(criterion):
     """With labels that stay, the trees are nested, so the loop ends."""
     rounds = []
-    for seed in range(200):
+    for seed in range(cases(200)):
         X, y, weights = random_problem(seed)
         tree = IGPTreeClassifier(criterion=criterion, categorical_features=[3], random_state=seed)
         tree.fit(X, y, sample_weight=weights)

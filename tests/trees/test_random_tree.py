@@ -7,7 +7,10 @@ import pytest
 from tests.shared import assert_same_forest
 
 from orfeon import CARTClassifier, RandomTreeClassifier
+from orfeon.data.presorted import Table
 from orfeon.datasets import make_waveform
+from orfeon.growth import Growth, grow_forest
+from orfeon.utils.seeding import tree_seeds
 
 
 def test_trees_are_grown_until_they_know_every_sample(waveform):
@@ -16,22 +19,25 @@ def test_trees_are_grown_until_they_know_every_sample(waveform):
         assert RandomTreeClassifier(random_state=0, **settings).fit(X, y).score(X, y) == 1.0
 
 
+def roots(X, y, n_trees):
+    """The first tests of many random trees."""
+    forest = grow_forest(
+        Table(X), y, n_classes=2, seeds=tree_seeds(np.random.SeedSequence(0), n_trees),
+        growth=Growth(splitter="random", max_features=1, max_depth=1),
+    )  # fmt: skip
+    return forest.nodes[forest.tree_start[:-1]]
+
+
 def test_features_are_drawn_evenly():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(20, 5)), np.arange(20) % 2
-    used = [
-        RandomTreeClassifier(max_depth=1, random_state=s).fit(X, y).forest_.feature[0]
-        for s in range(1000)
-    ]
+    used = roots(X, y, 1000)["feature"]
     assert np.bincount(used, minlength=5).min() > 150
 
 
 def test_cuts_are_uniform_between_the_extremes():
-    X, y = np.array([[-1.0], [0.1], [0.2], [3.0]]), [0, 1, 0, 1]
-    cuts = np.array([
-        RandomTreeClassifier(max_depth=1, random_state=s).fit(X, y).forest_.threshold[0]
-        for s in range(2000)
-    ])  # fmt: skip
+    X, y = np.array([[-1.0], [0.1], [0.2], [3.0]]), np.array([0, 1, 0, 1])
+    cuts = roots(X, y, 2000)["threshold"]
     assert cuts.min() > -1
     assert cuts.max() < 3
     deciles = np.quantile(cuts, np.linspace(0.1, 0.9, 9))
