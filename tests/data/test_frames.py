@@ -134,12 +134,12 @@ def test_pandas_numbers(pd, dtype):
     assert codes == [2, 0, 1]
     if "int" in dtype and "pyarrow" not in dtype:
         return
-    gaps = pd.DataFrame({"a": pd.Series([3, None, 2], dtype=dtype)})
-    same(read(gaps), None, [3, nan, 2])
-    assert_array_equal(read(gaps, [0])[1], [1, nan, 0])
+    missing = pd.DataFrame({"a": pd.Series([3, None, 2], dtype=dtype)})
+    same(read(missing), None, [3, nan, 2])
+    assert_array_equal(read(missing, [0])[1], [1, nan, 0])
 
 
-def test_pandas_integers_with_gaps_are_told_apart(pd):
+def test_pandas_large_integers_stay_exact_beside_missing_values(pd):
     X = pd.DataFrame({"a": pd.array([2**53, None, 2**53 + 1], dtype="Int64")})
     same(read(X, ["a"]), (2**53, 2**53 + 1), [0, nan, 1])
     same(read(X.dropna(), ["a"]), (2**53, 2**53 + 1), [0, 1])
@@ -286,7 +286,7 @@ def arrow_table(pa: Any) -> Any:
             "large": pa.array(["b", None, "a"], pa.large_string()),
             "coded": pa.array(["b", None, "a"]).dictionary_encode(),
             "codes": pa.array([7, None, 5]).dictionary_encode(),
-            "truth": [True, None, False],
+            "flag": [True, None, False],
             "whole": pa.array([3, None, 1], pa.int32()),
             "float": pa.array([0.5, None, nan], pa.float32()),
         }
@@ -335,7 +335,7 @@ def test_arrow_rare_types(pa):
         Schema.learn(pa.table({"a": [b"x"]}))
 
 
-def test_an_arrow_column_is_no_table(pa):
+def test_an_arrow_column_is_rejected(pa):
     for X in (pa.array([1, 2]), pa.chunked_array([[1, 2]])):
         with pytest.raises(ValueError, match=r"its shape is \(2,\). Reshape your data"):
             Schema.learn(X)
@@ -354,7 +354,7 @@ def test_polars_through_the_arrow_stream(pa, pl):
             "text": ["b", None, "a"],
             "coded": pl.Series(["b", None, "a"], dtype=pl.Categorical),
             "levels": pl.Series(["b", None, "a"], dtype=pl.Enum(["b", "a"])),
-            "truth": [True, None, False],
+            "flag": [True, None, False],
             "whole": [3, None, 1],
         }
     )

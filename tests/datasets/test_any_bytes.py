@@ -61,7 +61,7 @@ def test_any_text(tmp_path, content):
 @pytest.mark.parametrize("whole", [GOLF, ARFF], ids=["csv", "arff"])
 def test_files_with_a_few_bytes_changed(tmp_path, whole):
     generator = np.random.default_rng(0)
-    for _ in range(60):
+    for _ in range(shared.cases(60)):
         content = bytearray(whole)
         for position in generator.integers(0, len(whole), generator.integers(1, 6)):
             content[position] = generator.integers(0, 256)

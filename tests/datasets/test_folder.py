@@ -18,7 +18,7 @@ def test_numbers_are_ordered_and_empty_cells_missing(tmp_path):
     assert y.tolist() == ["0", "1"]
 
 
-def test_one_word_makes_an_feature_categorical(tmp_path):
+def test_one_string_makes_a_feature_categorical(tmp_path):
     """Words that Python reads as numbers, too: they are no measurements."""
     path = tmp_path / "a.csv"
     path.write_text('u,v,w,class\n1,nan,3,a\nnone,2,,b\n"x, y",inf,5,a\n')

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, ncx2, norm
+from tests import shared
 
 from orfeon.datasets import GaussianClouds, RingNorm, ThreeNorm, TwoNorm
 from orfeon.datasets._spherical import _noncentral_chi2_cdf
@@ -97,7 +98,7 @@ def test_posteriors_match_the_densities(problem, densities):
     ],
 )
 def test_bayes_errors_are_the_published_ones(problem, published, rounding):
-    measured = problem.estimate_bayes_error(200_000, random_state=0)
+    measured = problem.estimate_bayes_error(shared.cases(200_000), random_state=0)
     assert abs(measured.error - published) <= rounding + 4 * measured.standard_error
     assert abs(problem.bayes_error() - published) <= rounding
 
@@ -124,7 +125,7 @@ def test_the_ringnorm_error_of_the_other_definition():
     ],
 )
 def test_computed_errors_agree_with_measured_ones(problem):
-    measured = problem.estimate_bayes_error(100_000, random_state=5)
+    measured = problem.estimate_bayes_error(shared.cases(100_000), random_state=5)
     assert abs(measured.error - problem.bayes_error()) <= 4 * measured.standard_error
 
 

@@ -1,4 +1,4 @@
-"""Data sets by name: where they are looked for, what is kept, what is said without a network."""
+"""Data sets by name: where they are looked for, the cache, messages without a network."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_real_data_sets(name, shape, target):
         ("61", {"data_id": 61}),
     ],
 )
-def test_what_openml_is_asked_for(monkeypatch, name, question):
+def test_queries_to_openml(monkeypatch, name, question):
     queried = []
     openml(monkeypatch, queried)
     found = load(name)
@@ -173,7 +173,7 @@ def test_a_damaged_cache_is_fetched_again(monkeypatch):
     assert cached_names() == []
 
 
-def test_a_cache_that_cannot_be_written_is_no_hindrance(monkeypatch, tmp_path):
+def test_a_read_only_cache_is_ignored(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ORFEON_CACHE", str(tmp_path / "file"))
     openml(monkeypatch)
@@ -206,7 +206,7 @@ def test_the_cache_is_in_the_users_folder_unless_a_variable_says_so(monkeypatch)
     assert cache_folder() == Path.home() / ".cache" / "orfeon"
 
 
-def test_without_the_network_it_is_said_what_to_do(monkeypatch, tmp_path):
+def test_the_message_without_a_network(monkeypatch, tmp_path):
     offline(monkeypatch)
     with pytest.raises(OfflineError) as caught:
         load("waveforms")
@@ -225,7 +225,7 @@ def test_without_the_network_it_is_said_what_to_do(monkeypatch, tmp_path):
     assert "\n" not in message
 
 
-def test_the_network_of_this_machine_is_asked_for_real(monkeypatch):
+def test_a_real_request_for_an_unknown_name(monkeypatch):
     """Where there is none; where there is one the name is not known there."""
     from sklearn.datasets._openml import fetch_openml
 
@@ -271,7 +271,7 @@ def test_sparse_columns_become_plain_and_several_targets_none(monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["", "  ", 7, None])
-def test_what_is_no_name_is_refused(name):
+def test_invalid_names_are_rejected(name):
     with pytest.raises(UserError, match="name must be the name of a data set"):
         load(name)
 
@@ -299,7 +299,7 @@ def test_a_folder_without_data_files_does_not_hide_a_data_set(tmp_path, monkeypa
 
 
 @pytest.mark.parametrize("address", ["https://example.org/a.csv", "s3://bucket/a", "file:///a.csv"])
-def test_an_address_is_told_as_one_also_where_a_path_was_made_of_it(address):
+def test_urls_are_rejected_also_as_paths(address):
     scheme = address.split(":")[0]
     for read in (read_table, find_data, lambda text: list(read_pieces(text))):
         with pytest.raises(UserError, match=f"^{scheme}://[^ /]+.* is a URL: download the fi"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import binomtest
+from tests import shared
 
 import orfeon.datasets
 from orfeon.datasets import (
@@ -133,7 +134,7 @@ def test_posteriors_are_probabilities_and_the_rule_takes_the_largest(name):
 def test_posteriors_are_calibrated_on_the_problems_own_samples(name):
     """The indicator of a class less its posterior has mean zero under any weight in x."""
     source = unbalanced(name)
-    X, y = source.sample(50_000, random_state=2)
+    X, y = source.sample(shared.cases(50_000), random_state=2)
     posterior = source.posterior(X)
     residuals = np.eye(source.n_classes)[y] - posterior
     for weights in (np.ones(len(X)), X[:, 0], posterior[:, 1]):
@@ -143,17 +144,13 @@ def test_posteriors_are_calibrated_on_the_problems_own_samples(name):
         assert np.all(np.abs(weighted.mean(axis=0)) <= limits)
 
 
-@pytest.mark.parametrize("name", list_problems())
-def test_the_measured_bayes_error_is_the_computed_one(name):
-    source = problem(name)
-    measured = source.estimate_bayes_error(100_000, random_state=3)
-    assert abs(measured.error - source.bayes_error()) <= N_STANDARD_ERRORS * measured.standard_error
-
-
-@pytest.mark.parametrize("name", CLASSIFICATION)
-def test_the_measured_bayes_error_is_the_computed_one_with_other_priors(name):
-    source = unbalanced(name)
-    measured = source.estimate_bayes_error(100_000, random_state=4)
+@pytest.mark.parametrize(
+    "source",
+    [*map(problem, list_problems()), *map(unbalanced, CLASSIFICATION)],
+    ids=[*list_problems(), *(f"unbalanced {name}" for name in CLASSIFICATION)],
+)
+def test_the_measured_bayes_error_is_the_computed_one(source):
+    measured = source.estimate_bayes_error(shared.cases(100_000), random_state=3)
     assert abs(measured.error - source.bayes_error()) <= N_STANDARD_ERRORS * measured.standard_error
 
 
