@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
+import joblib
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from tests import shared
 
 from orfeon import (
     BaggingClassifier,
@@ -21,8 +25,8 @@ from orfeon.combining.stacking import StackingClassifier, StackingRegressor
 
 CLASSIFIERS = [("bayes", GaussianNB()), ("tree", CARTClassifier(max_depth=3, random_state=0))]
 REGRESSORS = [("line", LinearRegression()), ("tree", CARTRegressor(random_state=0))]
-FOREST = RandomForestClassifier(n_estimators=30)
-BAG = BaggingClassifier(n_estimators=30)
+FOREST = RandomForestClassifier(n_estimators=20)
+BAG = BaggingClassifier(n_estimators=20)
 #: Small stacks that take each way through the code.
 STACKS = {
     "folds": StackingClassifier([("tree", CARTClassifier()), ("forest", clone(FOREST))]),
@@ -39,17 +43,17 @@ STACKS = {
         [("forest", clone(FOREST)), ("bag", clone(BAG))], "meta_tree", cv="out_of_bag",
         passthrough=True,
     ),
-    "members": StackingClassifier(BaggingClassifier(n_estimators=60), cv="out_of_bag"),
+    "members": StackingClassifier(BaggingClassifier(n_estimators=20), cv="out_of_bag"),
     "regression": StackingRegressor(REGRESSORS),
     "regression, features too": StackingRegressor(
         REGRESSORS, RandomForestRegressor(n_estimators=5), passthrough=True
     ),
     "regression out of bag": StackingRegressor(
-        [("forest", RandomForestRegressor(40)), ("bag", BaggingRegressor(n_estimators=40))],
+        [("forest", RandomForestRegressor(20)), ("bag", BaggingRegressor(n_estimators=20))],
         cv="out_of_bag",
     ),
     "members in regression": StackingRegressor(
-        BaggingRegressor(n_estimators=60), cv="out_of_bag"
+        BaggingRegressor(n_estimators=20), cv="out_of_bag"
     ),
 }  # fmt: skip
 each_stack = pytest.mark.parametrize("name", STACKS)
@@ -64,6 +68,11 @@ def problem(stack, n_rows=90, seed=0):
     if isinstance(stack, StackingRegressor):
         return X, signal
     return X, np.array(["low", "middle", "top"])[np.digitize(signal, [0.2, 1.4])]
+
+
+def cheap_jobs():
+    """Threads in place of processes, which take seconds to start, unless a run is thorough."""
+    return nullcontext() if shared.thorough else joblib.parallel_config("threading")
 
 
 def outputs(stack, X):

@@ -12,11 +12,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
+from tests import shared
 from tests.oracles import combining_models as oracle
 
 from orfeon import CARTClassifier, RandomForestClassifier
-from orfeon.combining.cascade_plan import Prospect, calibrate, calibrate_by_others
-from orfeon.combining.cost_cascade import CostCascadeClassifier
+from orfeon.combining.cost_cascade import (
+    CascadeEstimates,
+    CostCascadeClassifier,
+    calibrate,
+    calibrate_out_of_fold,
+)
 from orfeon.combining.out_of_fold import splits_of
 from orfeon.datasets import make_waveform
 
@@ -126,9 +131,9 @@ def test_confidence_is_how_often_it_is_right(problem):
 
 def test_calibration_never_makes_certain():
     rng = np.random.default_rng(2)
-    sureness = rng.random(500)
-    for right in (np.ones(500, bool), rng.random(500) < sureness, np.zeros(500, bool)):
-        calibrator = calibrate(sureness, right, np.ones(500))
+    scores = rng.random(500)
+    for right in (np.ones(500, bool), rng.random(500) < scores, np.zeros(500, bool)):
+        calibrator = calibrate(scores, right, np.ones(500))
         confidence = calibrator.predict(np.linspace(0, 1, 101))
         assert (np.diff(confidence) >= 0).all()
         assert confidence.max() <= 500 / 501
@@ -137,12 +142,10 @@ def test_calibration_never_makes_certain():
 
 def test_calibration_counts_weights_as_copies():
     rng = np.random.default_rng(3)
-    sureness, right = rng.random(60), rng.random(60) < 0.7
+    scores, right = rng.random(60), rng.random(60) < 0.7
     weights = rng.integers(1, 4, 60)
-    one = calibrate(sureness, right, weights.astype(float))
-    other = calibrate(
-        np.repeat(sureness, weights), np.repeat(right, weights), np.ones(sum(weights))
-    )
+    one = calibrate(scores, right, weights.astype(float))
+    other = calibrate(np.repeat(scores, weights), np.repeat(right, weights), np.ones(sum(weights)))
     grid = np.linspace(0, 1, 50)
     np.testing.assert_allclose(one.predict(grid), other.predict(grid), atol=1e-12)
 
@@ -166,37 +169,38 @@ def test_calibrators_learn_from_answers_to_unseen_samples(problem):
 
 def test_an_sample_is_calibrated_by_other_folds():
     rng = np.random.default_rng(6)
-    sureness, right, weights = rng.random(40), rng.random(40) < 0.7, rng.random(40) + 0.5
+    scores, right, weights = rng.random(40), rng.random(40) < 0.7, rng.random(40) + 0.5
     fold = rng.integers(0, 3, 40)
-    found = calibrate_by_others(sureness, right, weights, splits_of(fold))
+    found = calibrate_out_of_fold(scores, right, weights, splits_of(fold))
     for f in range(3):
         rest = fold != f
-        by_hand = calibrate(sureness[rest], right[rest], weights[rest]).predict(sureness[~rest])
+        by_hand = calibrate(scores[rest], right[rest], weights[rest]).predict(scores[~rest])
         np.testing.assert_array_equal(found[~rest], by_hand)
 
 
-def test_sureness_that_says_nothing_is_hardly_ever_believed():
+def test_scores_that_say_nothing_are_hardly_ever_trusted():
     """A cheap classifier that is worse everywhere is within a standard error in one of six runs.
 
     Calibrated on the samples themselves, steps that were fitted to noise let it answer in 39%.
     """
-    believed, told, true = [], [], []
-    for run in range(200):
+    trusted, estimated, true = [], [], []
+    n_runs = shared.cases(200)
+    for run in range(n_runs):
         rng = np.random.default_rng(run)
         right = np.stack([rng.random(300) < 0.8, rng.random(300) < 0.85])
-        sureness, weights = rng.random(300), np.ones(300)
+        scores, weights = rng.random(300), np.ones(300)
         splits = splits_of(rng.integers(0, 5, 300))
-        confidence = calibrate_by_others(sureness, right[0], weights, splits)
-        prospect = Prospect(confidence[None], right, weights)
-        threshold = prospect.least_threshold(0.0)
-        calibrator = calibrate(sureness, right[0], weights)
+        confidence = calibrate_out_of_fold(scores, right[0], weights, splits)
+        estimates = CascadeEstimates(confidence[None], right, weights)
+        threshold = estimates.lowest_threshold(0.0)
+        calibrator = calibrate(scores, right[0], weights)
         share = np.mean(calibrator.predict(rng.random(2000)) >= threshold)
-        believed.append(share > 0)
-        told.append(prospect.losses(np.array([threshold]))[0][0])
+        trusted.append(share > 0)
+        estimated.append(estimates.losses(np.array([threshold]))[0][0])
         true.append(0.05 * share)
-    assert np.mean(believed) < 0.16 + 2 * np.sqrt(0.16 * 0.84 / 200)
-    # What is told is still too good, for the threshold was chosen by it; but not by much.
-    assert -0.003 < np.mean(told) <= np.mean(true) < 0.002
+    assert np.mean(trusted) < 0.16 + 2 * np.sqrt(0.16 * 0.84 / n_runs)
+    # The estimate is still too good, for the threshold was chosen by it; but not by much.
+    assert -0.003 < np.mean(estimated) <= np.mean(true) < 0.002
 
 
 # -- the threshold ---------------------------------------------------------------------------------
@@ -213,28 +217,28 @@ def test_a_prospect_is_what_a_loop_over_the_samples_finds(data):
     ).reshape(n_levels - 1, n_rows)
     right = np.array([[data.draw(st.booleans()) for _ in range(n_rows)] for _ in range(n_levels)])
     weights = np.array([float(data.draw(st.integers(1, 3))) for _ in range(n_rows)])
-    prospect = Prospect(confidence, right, weights)
+    estimates = CascadeEstimates(confidence, right, weights)
     allowed = []
     for threshold in [n / 10 for n in range(11)]:
         levels = []
         for i in range(n_rows):
             sure = [[c, -1.0] for c in [*confidence[:, i].tolist(), 0.0]]
             levels.append(oracle.first_sure(sure, [threshold] * (n_levels - 1))[1])
-        np.testing.assert_array_equal(prospect.levels(threshold), levels)
+        np.testing.assert_array_equal(estimates.levels(threshold), levels)
         lost = np.repeat(
             [float(right[-1, i]) - float(right[level, i]) for i, level in enumerate(levels)],
             weights.astype(int),
         )
-        losses, errors = prospect.losses(np.array([threshold]))
+        losses, errors = estimates.losses(np.array([threshold]))
         assert losses[0] == pytest.approx(lost.mean(), abs=1e-12)
         assert errors[0] == pytest.approx(lost.std() / np.sqrt(len(lost)), abs=1e-7)
         answered = [sum(w for w, k in zip(weights, levels, strict=True) if k == level)
                     for level in range(n_levels)]  # fmt: skip
-        np.testing.assert_allclose(prospect.answered(threshold), answered / weights.sum())
+        np.testing.assert_allclose(estimates.answered(threshold), answered / weights.sum())
         if lost.mean() + lost.std() / np.sqrt(len(lost)) <= 0.25:
             allowed.append(threshold)
-    found = prospect.least_threshold(0.25)
-    np.testing.assert_array_equal(prospect.levels(found), prospect.levels(allowed[0]))
+    found = estimates.lowest_threshold(0.25)
+    np.testing.assert_array_equal(estimates.levels(found), estimates.levels(allowed[0]))
 
 
 def test_more_loss_is_more_saved_and_no_more_is_lost_than_allowed(problem):
@@ -272,7 +276,7 @@ def test_shares_and_costs_add_up(problem):
 
 def test_costs_are_measured_where_none_are_given(problem):
     X, y, _, _ = problem
-    small, large = (RandomForestClassifier(n_estimators=n) for n in (2, 500))
+    small, large = (RandomForestClassifier(n_estimators=n) for n in (2, 150))
     model = CostCascadeClassifier([("few", small), ("many", large)], random_state=0).fit(X, y)
     assert model.costs_.min() > 0
     assert model.costs_[1] > 2 * model.costs_[0]
@@ -388,10 +392,10 @@ def test_categories_missing_values_and_classifiers_without_probabilities():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"costs": [1.0]}, r"costs=\[1.0\] is not allowed: a number for each of the 2 estimators"),
-        ({"costs": [1.0, 0.0]}, r"costs=\[1.0, 0.0\] is not allowed: finite positive numbers are"),
-        ({"costs": [1.0, np.inf]}, r"costs=\[1.0, inf\] is not allowed: finite positive"),
-        ({"costs": ["a", "b"]}, r"costs=\['a', 'b'\] is not allowed: finite positive numbers are"),
+        ({"costs": [1.0]}, r"costs=\[1.0\] is not allowed: give one number for each of the 2 est"),
+        ({"costs": [1.0, 0.0]}, r"costs=\[1.0, 0.0\] is not allowed: give finite positive numbers"),
+        ({"costs": [1.0, np.inf]}, r"costs=\[1.0, inf\] is not allowed: give finite positive"),
+        ({"costs": ["a", "b"]}, r"costs=\['a', 'b'\] is not allowed: give finite positive numbers"),
         (
             {"costs": [2, 1]},
             r"costs=\[2, 1\] is not allowed: estimators go from cheap to expensive",

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from tests import shared
 from tests.combining.mixtures import BOTH, Floats, coefficients, inputs_of, regimes, three_classes
 from tests.oracles import combining_models as oracle
 
 from orfeon.combining import gating
-from orfeon.combining.expectation_maximisation import evaluate
 from orfeon.combining.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
 from orfeon.combining.gating import Gates, fit_softmax, responsibilities
 from orfeon.combining.local_models import SoftmaxLearner
+from orfeon.combining.mixture_base import evaluate
 
 # -- softmax regression ----------------------------------------------------------------------------
 
@@ -129,7 +130,7 @@ def test_responsibilities_survive_densities_that_no_float_holds():
 def test_no_iteration_lowers_the_likelihood(mixture, alpha):
     rng = np.random.default_rng(5)
     X, y = three_classes(rng) if mixture is BOTH[0] else regimes(rng, 200)[:2]
-    for seed in range(4):
+    for seed in range(shared.cases(4)):
         model = mixture(n_experts=3, n_init=1, alpha=alpha, max_iter=60, tol=0.0, random_state=seed)
         curve = model.fit(X, y).log_likelihood_curve_
         assert len(curve) == model.n_iter_ + 1

@@ -33,7 +33,7 @@ def with_bayes(model, kind, **settings):
 def test_one_that_remembers_the_samples_is_suspected_on_the_line_of_the_user(kind, tree):
     X, y = make_waveform(150, random_state=0)
     model = with_bayes(tree(random_state=0).fit(X, y), kind)
-    with pytest.warns(UserWarning, match="^model is right about all 150 samples") as caught:
+    with pytest.warns(UserWarning, match="^model predicts all 150 samples correctly") as caught:
         model.fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
 
@@ -49,7 +49,7 @@ def test_one_that_is_new_to_the_samples_is_not(kind):
 def test_regressors_that_remember_are_suspected_too(kind):
     X, y = make_friedman1(80, random_state=0)
     members = [("old", FrozenEstimator(CARTRegressor().fit(X, y))), ("new", CARTRegressor())]
-    with pytest.warns(UserWarning, match="^old is right about all 80 samples"):
+    with pytest.warns(UserWarning, match="^old predicts all 80 samples correctly"):
         kind(members, random_state=0).fit(X, y)
 
 
@@ -64,14 +64,14 @@ def test_a_cascade_in_sample_is_asked_about_what_it_has_seen():
 def test_one_that_is_not_fitted_is_named(kind):
     X, y = make_waveform(60, random_state=0)
     for model in (GaussianNB(), RandomForestClassifier()):
-        with pytest.raises(NotFittedError, match=r"^model=Frozen.* not fitted yet; fit it first"):
+        with pytest.raises(NotFittedError, match=r"^model=Frozen.* not fitted; fit it first"):
             with_bayes(model, kind).fit(X, y)
 
 
 def test_a_stack_of_fitted_ones_names_the_one_that_is_not():
     X, y = make_waveform(60, random_state=0)
     members = [("bayes", GaussianNB().fit(X[:30], y[:30])), ("tree", CARTClassifier())]
-    with pytest.raises(NotFittedError, match=r"^tree=CARTClassifier\(\) is .* not fitted yet"):
+    with pytest.raises(NotFittedError, match=r"^tree=CARTClassifier\(\) is .* not fitted;"):
         StackingClassifier(members, cv="prefit").fit(X, y)
 
 
@@ -95,7 +95,7 @@ def test_classes_that_only_a_fitted_one_knows_are_kept(kind):
 def test_classes_of_another_kind_are_refused(kind):
     X, y = make_waveform(100, random_state=0)
     model = with_bayes(GaussianNB().fit(X, y), kind)
-    with pytest.raises(ValueError, match=r"^model was fitted to .*; strings and numbers are not"):
+    with pytest.raises(ValueError, match=r"^model was fitted to .*; classes must be all strings or"):
         model.fit(X + 1, y.astype(str))
 
 
@@ -109,6 +109,6 @@ def test_out_of_fold_answers_are_of_all_classes_given():
     assert (answers[1, :, 2] == 0).all()
     assert (answers[0, :, 2] > 0.5).any()
     with pytest.raises(
-        ValueError, match=r"^old was fitted to the classes \[0, 1, 2\], and classes are \[0, 1\]"
+        ValueError, match=r"^old was fitted to the classes \[0, 1, 2\], but the samples have \[0, 1\]"
     ):
         out_of_fold([frozen, GaussianNB()], X[two], y[two], **how)

@@ -7,17 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import shared
 from tests.oracles import combining_models as oracle
 
 from orfeon import CARTClassifier
-from orfeon.combining.expectation_maximisation import maximise
-from orfeon.combining.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-from orfeon.combining.gating import Gates
-from orfeon.combining.hierarchical_experts import (
+from orfeon.combining.experts import (
     HierarchicalExpertsClassifier,
     HierarchicalExpertsRegressor,
+    MixtureOfExpertsClassifier,
+    MixtureOfExpertsRegressor,
 )
+from orfeon.combining.gating import Gates
 from orfeon.combining.local_models import SoftmaxLearner
+from orfeon.combining.mixture_base import maximise
 
 PAIRS = [
     (HierarchicalExpertsClassifier, MixtureOfExpertsClassifier),
@@ -71,7 +73,7 @@ def test_one_level_of_gates_is_a_mixture_of_experts(hierarchical, flat):
 @pytest.mark.parametrize("hierarchical", BOTH)
 def test_no_iteration_lowers_the_likelihood(hierarchical, alpha):
     X, y = problem(2)
-    for seed in range(3):
+    for seed in range(shared.cases(3)):
         model = hierarchical(n_init=1, alpha=alpha, max_iter=40, tol=0.0, random_state=seed)
         curve = model.fit(X, y).log_likelihood_curve_
         assert np.diff(curve).min() > -1e-12

@@ -10,12 +10,13 @@ import pytest
 from tests.oracles import combining as rules
 from tests.oracles import combining_models as oracle
 
-from orfeon.combining.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-from orfeon.combining.gating import responsibilities
-from orfeon.combining.hierarchical_experts import (
+from orfeon.combining.experts import (
     HierarchicalExpertsClassifier,
     HierarchicalExpertsRegressor,
+    MixtureOfExpertsClassifier,
+    MixtureOfExpertsRegressor,
 )
+from orfeon.combining.gating import responsibilities
 from orfeon.combining.local_models import LinearLearner
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from fractions import Fraction
 
@@ -61,11 +62,12 @@ def supports_of(estimator, classes):
             return lambda x: [float(label == y[0]) for label in classes]
         fitted = clone(estimator).fit(X, y)
 
-        def answer(x):
+        @functools.cache
+        def answer_row(x):
             answers = dict(zip(fitted.classes_, fitted.predict_proba([x])[0], strict=True))
             return [float(answers.get(label, 0.0)) for label in classes]
 
-        return answer
+        return lambda x: answer_row(tuple(x))
 
     return once(learn)
 
@@ -75,6 +77,7 @@ def copies(X, y, folds, counts):
     return X[rows].tolist(), y[rows].tolist(), folds[rows].tolist(), rows
 
 
+@functools.cache
 def told(seed, n_classes, weighted):
     """A problem, and out-of-fold supports of all members for its rows, written out."""
     X, y, folds, queried = problem(seed, n_classes)
@@ -160,11 +163,9 @@ def test_referees_without_answers_are_those_of_the_oracle():
 # -- cascades of increasing cost -------------------------------------------------------------------
 
 
-def calibrated(sureness, right, weights):
+def calibrated(scores, right, weights):
     """Isotonic values at the places seen, and lines between; one more surest sample is wrong."""
-    known = oracle.isotonic(
-        [*sureness, max(sureness)], [*map(int, right), 0], [*weights, Fraction(1)]
-    )
+    known = oracle.isotonic([*scores, max(scores)], [*map(int, right), 0], [*weights, Fraction(1)])
     places = sorted(known)
 
     def confidence(x):
@@ -183,11 +184,11 @@ def calibrated(sureness, right, weights):
 @pytest.mark.parametrize("seed", range(6))
 def test_calibration_by_pooling_means(seed):
     rng = np.random.default_rng(seed)
-    sureness = rng.integers(4, 9, 25) / 8
-    right = rng.random(25) < sureness
+    scores = rng.integers(4, 9, 25) / 8
+    right = rng.random(25) < scores
     weights = rng.integers(1, 4, 25)
-    found = calibrate(sureness, right, weights.astype(float))
-    expected = calibrated(sureness.tolist(), right.tolist(), weights.tolist())
+    found = calibrate(scores, right, weights.astype(float))
+    expected = calibrated(scores.tolist(), right.tolist(), weights.tolist())
     queried = [0.0, 0.5, 0.55, 0.625, 0.7, 0.9, 1.0]
     assert found.predict(queried).tolist() == pytest.approx(
         [expected(x) for x in queried], abs=1e-12
@@ -211,7 +212,7 @@ def loss_and_error(right, levels):
     return float(mean), math.sqrt(float(variance) / len(lost))
 
 
-def least_threshold(right, confidences, levels, max_loss):
+def lowest_threshold(right, confidences, levels, max_loss):
     """The least at which no more is lost by these levels, and who answers then."""
     rows = [[row[level] for level in levels[:-1]] for row in confidences]
     found = []
@@ -232,7 +233,7 @@ def expected_cost(levels, found, costs):
 def settled(right, confidences, levels, highest, max_loss):
     """Levels that can be sure enough, with the threshold for these, and who answers."""
     while len(levels) > 1:
-        threshold, found = least_threshold(right, confidences, levels, max_loss)
+        threshold, found = lowest_threshold(right, confidences, levels, max_loss)
         able = [k for k in levels[:-1] if highest[k] >= threshold - 1e-12] + levels[-1:]
         if able == levels:
             return levels, threshold, found

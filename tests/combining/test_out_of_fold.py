@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from orfeon import CARTClassifier, CARTRegressor, RandomTreeClassifier
-from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
+from orfeon.combining.fitting import check_kind, fit_weighted, query, seeded_clone
 from orfeon.combining.out_of_fold import (
     check_splits,
     fold_numbers,
@@ -219,10 +219,10 @@ def test_copies_of_one_sample_leave_nothing_to_train_on():
 
 def test_what_is_random_and_open_is_seeded_and_nothing_else():
     model = CARTClassifier(max_features="sqrt")
-    assert fresh(model, 3).random_state == fresh(model, 3).random_state
-    assert fresh(model, 3).random_state != fresh(model, 4).random_state
+    assert seeded_clone(model, 3).random_state == seeded_clone(model, 3).random_state
+    assert seeded_clone(model, 3).random_state != seeded_clone(model, 4).random_state
     assert model.random_state is None
-    assert fresh(CARTClassifier(random_state=9), 3).random_state == 9
+    assert seeded_clone(CARTClassifier(random_state=9), 3).random_state == 9
 
 
 def test_weights_are_handed_on_or_refused(waveform):
@@ -248,7 +248,7 @@ def test_what_is_of_another_kind_is_refused():
 def test_several_outputs_and_unknown_classes_are_refused():
     X = np.arange(6.0).reshape(3, 2)
     line = LinearRegression().fit(X, X)
-    with pytest.raises(ValueError, match=r"LinearRegression .* shape \(3, 2\): it has several"):
+    with pytest.raises(ValueError, match=r"LinearRegression .* shape \(3, 2\); only .* one output"):
         query(line, X, None, "predict")
     assert query(LinearRegression().fit(X, X[:, :1]), X, None, "predict").shape == (3, 1)
     tree = CARTClassifier().fit(X, ["a", "b", "z"])

@@ -274,11 +274,11 @@ def test_codes_correct_errors_of_trees_on_ten_classes(digits):
 def test_boosting_with_output_codes(digits):
     """Schapire (1997): stumps that tell halves of the classes apart, boosted; and in rivalry."""
     X, y, X_test, y_test = digits
-    boosted = AdaBoostOCClassifier(StumpClassifier(), n_estimators=300, random_state=0).fit(X, y)
+    boosted = AdaBoostOCClassifier(StumpClassifier(), n_estimators=150, random_state=0).fit(X, y)
     coded = OutputCodeClassifier(StumpClassifier(), "random", random_state=0).fit(X, y)
     assert boosted.colourings_.shape[1] == 10
     assert boosted.score(X_test, y_test) > coded.score(X_test, y_test) + 0.1
-    inside = AdaBoostClassifier(CARTClassifier(max_depth=3), n_estimators=20, random_state=0)
+    inside = AdaBoostClassifier(CARTClassifier(max_depth=3), n_estimators=10, random_state=0)
     both = OutputCodeClassifier(inside, "random", random_state=0).fit(X, y)
     assert both.score(X_test, y_test) > 0.85
 

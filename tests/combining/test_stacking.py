@@ -184,7 +184,7 @@ def test_decisions_are_a_column_for_each_class():
     either = StackingClassifier(models, random_state=0).fit(X, y).answers(X)
     np.testing.assert_array_equal(either[:, :3], decided.answers(X)[:, :3])
     assert len(np.unique(either[:, 3:])) > 100
-    with pytest.raises(ValueError, match=r'"predict_proba", and svm=LinearSVC.* has none; "auto"'):
+    with pytest.raises(ValueError, match=r'svm=LinearSVC.* has no predict_proba; use "auto"'):
         StackingClassifier(models, stack_method="predict_proba").fit(X, y)
 
 
@@ -211,11 +211,11 @@ def test_parameters_of_the_models_are_set_by_name():
     ("estimators", "error", "message"),
     [
         ([], ValueError, r"estimators=\[\] is not allowed: give a list of \(name, estimator\)"),
-        ([GaussianNB()], ValueError, r"give a list of \(name, estimator\), one at least"),
+        ([GaussianNB()], ValueError, r"give a list of \(name, estimator\), at least one"),
         ([(1, GaussianNB())], ValueError, r"give a list of \(name, estimator\)"),
         ([("a", GaussianNB())] * 2, ValueError, "has the name 'a' twice"),
-        ([("a__b", GaussianNB())], ValueError, "the name 'a__b'; names .* no '__'"),
-        ([("cv", GaussianNB())], ValueError, "the name 'cv'; names are not those of parameters"),
+        ([("a__b", GaussianNB())], ValueError, "the name 'a__b'; a name must not contain '__'"),
+        ([("cv", GaussianNB())], ValueError, "the name 'cv'; .* nor be that of a parameter"),
         ([("a", "drop")], ValueError, 'estimators are all "drop"'),
         ([("a", CARTRegressor())], ValueError, r"a=CARTRegressor\(\) is not a classifier"),
         ([("a", GaussianNB)], TypeError, "a=GaussianNB is a class"),

@@ -17,8 +17,8 @@ _HOMES = {
     "CostCascadeClassifier": "cost_cascade",
     "Decider": "orfeon.rules.decider",
     "EarlyDecision": "early",
-    "HierarchicalExpertsClassifier": "hierarchical_experts",
-    "HierarchicalExpertsRegressor": "hierarchical_experts",
+    "HierarchicalExpertsClassifier": "experts",
+    "HierarchicalExpertsRegressor": "experts",
     "Majority": "orfeon.rules.votes",
     "Max": "orfeon.rules.supports",
     "Mean": "orfeon.rules.supports",
@@ -54,10 +54,11 @@ if TYPE_CHECKING:
     from orfeon.combining.combination import Combination, combine, combine_votes
     from orfeon.combining.cost_cascade import CostCascadeClassifier
     from orfeon.combining.early import EarlyDecision, early_decision, early_decision_votes
-    from orfeon.combining.experts import MixtureOfExpertsClassifier, MixtureOfExpertsRegressor
-    from orfeon.combining.hierarchical_experts import (
+    from orfeon.combining.experts import (
         HierarchicalExpertsClassifier,
         HierarchicalExpertsRegressor,
+        MixtureOfExpertsClassifier,
+        MixtureOfExpertsRegressor,
     )
     from orfeon.combining.meta_decision_tree import MetaDecisionTree
     from orfeon.combining.output_codes import (

@@ -1,8 +1,8 @@
-"""Arbitration: a referee for each classifier tells where it is right; the most trusted decides.
+"""Arbitration: a referee predicts where each classifier is right; the most trusted one decides.
 
-A referee is a model of its own, trained on whether its classifier was right about samples that it
-had not seen. Where classifiers are competent in different regions, this selects the one that is at
-home; a vote would let the others overrule it.
+A referee is a model trained on whether its classifier was right on samples that it had not seen.
+Where classifiers are competent in different regions, this selects the competent one, which a vote
+of the others would overrule.
 
 References
 ----------
@@ -19,20 +19,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.parallel import Parallel, delayed
 
-from orfeon.combining.calibrated_members import CalibratedClassifiers
-from orfeon.combining.composition import Named, prefer
-from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
-from orfeon.combining.out_of_fold import Split
-from orfeon.combining.tables import beside
-from orfeon.combining.training_units import Units
+from orfeon.combining.composition import COMPOSITION_TEXTS, CalibratedClassifiers, Named, prefer
+from orfeon.combining.fitting import add_columns, check_kind, fit_weighted, query, seeded_clone
+from orfeon.combining.out_of_fold import Split, Units
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.scikit_learn import HasMethods, StrOptions
 from orfeon.utils.types import Floats
 
 Decision = Literal["most_trusted", "weighted"]
 
-#: What a referee tells apart: wrong and right.
+#: The classes of a referee: wrong and right.
 _VERDICTS = np.array([0, 1])
 
 
@@ -41,66 +39,54 @@ _VERDICTS = np.array([0, 1])
     _seen=saved.tuple_of(saved.string),
     referees_=saved.list_of(saved.estimator, at_least=1),
 )
+@documented(COMPOSITION_TEXTS)
 class ArbiterClassifier(CalibratedClassifiers):
-    """Classifiers of which that one decides whose referee trusts it most.
+    """Classifiers, each with a referee; the one that its referee trusts most decides.
 
     Parameters
     ----------
     estimators : list of (name, classifier) or None, default=None
-        The classifiers; "drop" in place of one leaves it out, and one that is frozen
-        (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. By default a tree pruned by
-        cross-validation, a random forest and a parallel perceptron.
+        The classifiers; "drop" leaves one out, and a :class:`sklearn.frozen.FrozenEstimator` is
+        used as it is. By default a tree pruned by cross-validation, a random forest and a parallel
+        perceptron.
     referee : classifier, optional
-        What learns where a classifier is right, cloned for each; it needs ``predict_proba``. By
-        default a :class:`orfeon.CARTClassifier` pruned by cross-validation, of leaves of at least
-        10 samples.
+        Learns where a classifier is right, cloned for each; it needs ``predict_proba``. By default
+        a :class:`orfeon.CARTClassifier` pruned by cross-validation, with at least 10 samples in
+        each leaf.
     decision : {"most_trusted", "weighted"}, default="most_trusted"
-        Whether the most trusted classifier decides, or the class probabilities of all of them are
-        averaged with their trust as weights.
+        Whether the most trusted classifier decides, or the class probabilities of all classifiers
+        are averaged with their trust as weights.
     see_answers : bool, default=True
-        Whether a referee sees what its classifier says, besides the features.
+        Whether a referee sees the predictions of its classifier, besides the features.
     cv : int, splitter or iterable of splits, default=5
-        Folds by which it is found out where the classifiers are right.
-    n_jobs : int, optional
-        Models that are trained at once. The result does not depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything, also every ``random_state`` inside that is None.
+        Folds that show where the classifiers are right.
+    <running>
 
     Attributes
     ----------
-    estimators_ : list of classifiers
-        Fitted to all the samples.
-    named_estimators_ : Bunch
-        The same by name.
+    <fitted>
     referees_ : list of classifiers
-        Their referees, of classes 0 and 1: wrong and right.
+        Their referees, with the classes 0 and 1: wrong and right.
     right_ : ndarray of shape (n_rows, n_estimators)
-        1 where the classifier was right about the row given, out of fold, and 0 where it was not;
-        NaN for rows of weight 0.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Their names, when all are strings.
+        1 where the out-of-fold prediction of a classifier was right, 0 where it was wrong; NaN for
+        rows of weight 0.
+    <classes>
+    <features>
 
     See Also
     --------
-    MixtureOfExpertsClassifier : Experts that are trained together with what chooses among them.
-    StackingClassifier : Learns from the answers, not from where they are right.
+    MixtureOfExpertsClassifier : Trains experts together with the gate that weights them.
+    StackingClassifier : Learns from the predictions, not from where they are right.
 
     Notes
     -----
-    Of equally trusted classifiers the first decides. The publication gives referees features that
-    tell of the inner state of their classifier; here they are its class probabilities, which all
-    kinds of classifiers have.
+    Of equally trusted classifiers the first decides. In the paper referees see the inner state of
+    their classifier; here they see its class probabilities, which classifiers of all kinds have.
 
     Examples
     --------
-    Three models that see one feature each. On the left the class depends on the first of these,
-    on the right on the second:
+    Three models that see one feature each. On the left the class depends on the feature of the
+    first, on the right on that of the second:
 
     >>> import numpy as np
     >>> from sklearn.compose import make_column_transformer
@@ -181,7 +167,7 @@ class ArbiterClassifier(CalibratedClassifiers):
 
     # -- referees ------------------------------------------------------------------------------
 
-    def _judge(
+    def _learn_from_answers(
         self,
         answers: Floats,
         units: Units,
@@ -194,7 +180,8 @@ class ArbiterClassifier(CalibratedClassifiers):
         referee = self._given_referee()
         calls = (
             delayed(fit_weighted)(
-                fresh(referee, units.seed(3, t)), self._seen_by_referee(units.table, answers[t]),
+                seeded_clone(referee, units.seed(3, t)),
+                self._seen_by_referee(units.table, answers[t]),
                 right[t].astype(np.int64), units.weights, name="referee",
             )
             for t in range(len(answers))
@@ -209,11 +196,10 @@ class ArbiterClassifier(CalibratedClassifiers):
                 after()
 
     def _seen_by_referee(self, table: Any, answer: Floats) -> Any:
-        """The features, and what the classifier says if that is to be seen."""
-        return beside(table, answer, self._seen) if self._seen else table
+        return add_columns(table, answer, self._seen) if self._seen else table
 
     def _consult(self, X: Any) -> tuple[Floats, Floats]:
-        """What the classifiers say, and how much each is trusted, of shape (n_members, n_rows)."""
+        """Predictions of the classifiers, and their trust, of shape (n_members, n_rows)."""
         rows = self._rows(X)
         answers = self._query(self.estimators_, rows, "predict_proba")
         trust = [
@@ -223,7 +209,7 @@ class ArbiterClassifier(CalibratedClassifiers):
         return answers, np.stack(trust)
 
     def trust(self, X: Any) -> Floats:
-        """How likely each classifier is right, as its referee says.
+        """Probability that each classifier is right, predicted by its referee.
 
         Parameters
         ----------
@@ -238,7 +224,7 @@ class ArbiterClassifier(CalibratedClassifiers):
         return np.ascontiguousarray(self._consult(X)[1].T)
 
     def choose(self, X: Any) -> npt.NDArray[np.int64]:
-        """Which classifier is trusted most.
+        """Index of the most trusted classifier for each row.
 
         Parameters
         ----------

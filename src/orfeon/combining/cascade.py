@@ -1,8 +1,8 @@
-"""Cascade generalisation: each model sees the features and what the models before it say.
+"""Cascade generalisation: each model sees the features and the predictions of earlier models.
 
-The class probabilities that a model gives a sample become new features of it, from which the
-next model learns: combinations of features that its own language could not express. Models of
-low variance come first, such as linear ones, and those of low bias last.
+The class probabilities that a model predicts become features for the next one, which so learns
+combinations of features that it could not express itself. Models of low variance, such as linear
+ones, come first, and those of low bias last.
 
 References
 ----------
@@ -20,20 +20,42 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
-from orfeon.combining.composition import Composition, Given, Named
-from orfeon.combining.fitting import Method, query
-from orfeon.combining.out_of_fold import Split
-from orfeon.combining.tables import answer_columns, answer_names, beside
-from orfeon.combining.training_units import Units, folds_can_be_learnt_from
-from orfeon.combining.transformer import MembersTransformerMixin
+from orfeon.combining.composition import (
+    COMPOSITION_TEXTS,
+    Composition,
+    Given,
+    MembersTransformerMixin,
+    Named,
+)
+from orfeon.combining.fitting import Method, add_columns, answer_columns, answer_names, query
+from orfeon.combining.out_of_fold import Split, Units, folds_are_informative
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import _check_feature_names_in
 from orfeon.utils.types import Floats
+
+_TEXTS = {
+    "cv_and_in_sample": """
+    cv : int, splitter or iterable of splits, default=5
+        Folds for the new features of the training samples: each sample is predicted by models that
+        have not seen it.
+    in_sample : bool, default=False
+        Whether models trained on all samples predict them instead, as in the paper. That is faster
+        by the number of folds, but a model that memorizes its samples then misleads all that
+        follow.
+""",
+    "constructed": """
+    constructed_ : ndarray of shape (n_rows, n_constructed)
+        New features of the training samples, as the models saw them; NaN for samples of weight 0.
+    constructed_names_ : list of str
+        Their names.
+""",
+}
 
 
 @saved.attributes(constructed_=saved.matrix)
 class Cascade(MembersTransformerMixin, Composition):
-    """What cascades of classifiers and of regressors share."""
+    """Base of cascades."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Composition._parameter_constraints,
@@ -50,7 +72,7 @@ class Cascade(MembersTransformerMixin, Composition):
         if self.in_sample:
             return []
         splits = super()._splits(units, X, groups)
-        return splits if folds_can_be_learnt_from(splits, units) else []
+        return splits if folds_are_informative(splits, units) else []
 
     def _n_fits(self, members: Named, n_splits: int) -> int:
         return len(members) + (len(members) - 1) * n_splits
@@ -76,15 +98,14 @@ class Cascade(MembersTransformerMixin, Composition):
             else:
                 answers = query(fitted[-1], table, self._classes, self._method)
             constructed.append(answer_columns(answers))
-            table = beside(table, constructed[-1], self._names_of(name))
+            table = add_columns(table, constructed[-1], self._names_of(name))
         self._keep_members(members, fitted)
         self.constructed_ = np.asarray(units.on_given_rows(np.concatenate(constructed, axis=1)))
 
     def _names_of(self, name: str) -> list[str]:
-        """Names of the features that a model adds."""
         return answer_names([name], self._classes)
 
-    # -- asking --------------------------------------------------------------------------------
+    # -- predicting ----------------------------------------------------------------------------
 
     @property
     def constructed_names_(self) -> list[str]:
@@ -94,7 +115,7 @@ class Cascade(MembersTransformerMixin, Composition):
         return [new for name in kept[:-1] for new in self._names_of(name)]
 
     def _levels(self, X: Any) -> Iterator[tuple[Any, Any, Floats]]:
-        """Each model with the table that it sees, and all new features in it."""
+        """Each model with the table that it sees, and the new features in that table."""
         table = self._rows(X)
         kept = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
         n_rows = table.shape[0]
@@ -104,16 +125,16 @@ class Cascade(MembersTransformerMixin, Composition):
             if level < len(kept) - 1:
                 new = answer_columns(query(estimator, table, self._classes, self._method))
                 constructed = np.concatenate([constructed, new], axis=1)
-                table = beside(table, new, self._names_of(name))
+                table = add_columns(table, new, self._names_of(name))
 
     def _last(self, X: Any) -> tuple[Any, Any, Floats]:
         *_, last = self._levels(X)
         return last
 
     def construct(self, X: Any) -> Floats:
-        """The new features of some rows: what all models but the last say.
+        """The new features of some rows: predictions of all models but the last.
 
-        They predict their own training samples too well; for those there is ``constructed_``.
+        On their own training samples they are too good; use ``constructed_`` for those.
 
         Parameters
         ----------
@@ -123,30 +144,18 @@ class Cascade(MembersTransformerMixin, Composition):
         Returns
         -------
         ndarray of shape (n_rows, n_constructed)
-            Probabilities of the classes, of the second only where there are two; or predictions.
+            Class probabilities (of two classes, those of the second) or predictions.
         """
         return self._last(X)[2]
 
     def transform(self, X: Any) -> Floats:
-        """The new features of some rows, as :meth:`construct` gives them.
-
-        The models predict their own training samples too well; for those there is
-        :meth:`fit_transform_out_of_fold`.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_constructed)
-            Probabilities of the classes, of the second only where there are two; or predictions.
-        """
+        """The same as :meth:`construct`; see :meth:`fit_transform_out_of_fold`."""
         return self.construct(X)
 
     def _out_of_fold_columns(self, X: Any, sample_weight: Any) -> Floats:
-        return self._unseen(self.constructed_, sample_weight, lambda: self.construct(X))
+        return self._out_of_fold_or_fitted(
+            self.constructed_, sample_weight, lambda: self.construct(X)
+        )
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Names of the new features.
@@ -154,35 +163,23 @@ class Cascade(MembersTransformerMixin, Composition):
         Parameters
         ----------
         input_features : array of str, optional
-            Names of the features, which are only checked.
+            Names of the features; they are only checked.
 
         Returns
         -------
         ndarray of str
-            Those of ``constructed_names_``.
+            ``constructed_names_``.
         """
         names = self.constructed_names_
         _check_feature_names_in(self, input_features)
         return np.array(names, dtype=object)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What the last model decides.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Classes or predictions.
-        """
         estimator, table, _ = self._last(X)
         return np.asarray(estimator.predict(table))
 
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
-        """What each model decides, from the first to the last.
+        """Predictions of each model, from the first to the last.
 
         Parameters
         ----------
@@ -206,45 +203,24 @@ def _last_has_probabilities(cascade: Any) -> bool:
     return bool(kept) and hasattr(kept[-1], "predict_proba")
 
 
+@documented(COMPOSITION_TEXTS | _TEXTS)
 class CascadeClassifier(TabularClassifierMixin, Cascade):
-    """Classifiers one after the other, each of which also sees what those before it say.
+    """Classifiers in sequence; each one also sees the predictions of those before it.
 
     Parameters
     ----------
     estimators : list of (name, classifier) or None, default=None
-        The classifiers, in the order of the cascade; "drop" in place of one leaves it out.
-        By default boosted stumps, which add up effects of single features, and a random forest.
-    cv : int, splitter or iterable of splits, default=5
-        Folds by which the new features of the training samples are found, each by classifiers
-        that have not seen the sample.
-    in_sample : bool, default=False
-        Whether they are found by classifiers that were trained on all samples, as published. It is
-        as many times faster as there are folds; but one that remembers its samples then deceives
-        all that follow.
-    n_jobs : int, optional
-        Classifiers that are trained at once, over the folds. The cascade does not depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything, also every ``random_state`` inside that is None.
+        The classifiers, in the order of the cascade; "drop" leaves one out. By default boosted
+        stumps, which add up the effects of single features, and a random forest.
+    <cv_and_in_sample>
+    <running>
 
     Attributes
     ----------
-    estimators_ : list of classifiers
-        Fitted; each to the features and the answers of those before it.
-    named_estimators_ : Bunch
-        The same by name.
-    constructed_ : ndarray of shape (n_rows, n_constructed)
-        New features of the rows given, with which the classifiers were trained; NaN for those of
-        weight 0.
-    constructed_names_ : list of str
-        Their names.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Their names, when all are strings.
+    <fitted>
+    <constructed>
+    <classes>
+    <features>
 
     See Also
     --------
@@ -252,17 +228,18 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
 
     Notes
     -----
-    All new features stay: the third classifier sees what both before it say. A classifier without
-    ``predict_proba`` adds its decision, 1 for one class and 0 for the others. Of two classes one
-    feature is added, the probability of the second.
+    New features accumulate: the third classifier sees the predictions of both before it. A
+    classifier without ``predict_proba`` adds 1 for the class it predicts and 0 for the others. With
+    two classes one feature is added, the probability of the second.
 
-    Out of fold, the new features of the training samples come from other classifiers than those
-    of rows to predict, trained on fewer samples. Classifiers whose probabilities depend much on
-    that, such as perceptrons, lose by it what they gain by honesty; boosted stumps do not.
+    Out of fold, the new features of the training samples come from classifiers trained on fewer
+    samples than those that predict new rows. Classifiers whose probabilities depend much on the
+    number of samples, such as perceptrons, lose by this what unbiased features gain; boosted stumps
+    do not.
 
     Examples
     --------
-    A tree that cuts along axes learns an oblique border from a linear model:
+    With a linear model before it, a tree learns an oblique border:
 
     >>> from orfeon import C45Classifier, CascadeClassifier, ParallelPerceptronClassifier
     >>> from orfeon.datasets import make_twonorm
@@ -303,7 +280,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
 
     @available_if(_last_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities by the last classifier.
+        """Class probabilities of the last classifier.
 
         Parameters
         ----------
@@ -319,7 +296,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
         return query(estimator, table, self.classes_, "predict_proba")
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
-        """Class probabilities by each classifier, from the first to the last.
+        """Class probabilities of each classifier, from the first to the last.
 
         Parameters
         ----------
@@ -329,51 +306,33 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
         Yields
         ------
         ndarray of shape (n_rows, n_classes)
-            Probabilities, or the decision of a classifier that has none.
+            Probabilities; 1 for the predicted class where a classifier has none.
         """
         for estimator, table, _ in self._levels(X):
             yield query(estimator, table, self.classes_, "predict_proba")
 
 
+@documented(COMPOSITION_TEXTS | _TEXTS)
 class CascadeRegressor(TabularRegressorMixin, Cascade):
-    """Regressors one after the other, each of which also sees what those before it predict.
+    """Regressors in sequence; each one also sees the predictions of those before it.
 
     Parameters
     ----------
     estimators : list of (name, regressor) or None, default=None
-        The regressors, in the order of the cascade; "drop" in place of one leaves it out.
-        By default boosted stumps, which add up effects of single features, and a random forest.
-    cv : int, splitter or iterable of splits, default=5
-        Folds by which the new features of the training samples are found, each by regressors
-        that have not seen the sample.
-    in_sample : bool, default=False
-        Whether they are found by regressors that were trained on all samples, as published.
-    n_jobs : int, optional
-        Regressors that are trained at once, over the folds. The cascade does not depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything, also every ``random_state`` inside that is None.
+        The regressors, in the order of the cascade; "drop" leaves one out. By default boosted
+        stumps, which add up the effects of single features, and a random forest.
+    <cv_and_in_sample>
+    <running>
 
     Attributes
     ----------
-    estimators_ : list of regressors
-        Fitted; each to the features and the predictions of those before it.
-    named_estimators_ : Bunch
-        The same by name.
-    constructed_ : ndarray of shape (n_rows, n_constructed)
-        New features of the rows given, with which the regressors were trained; NaN for those of
-        weight 0.
-    constructed_names_ : list of str
-        Their names.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Their names, when all are strings.
+    <fitted>
+    <constructed>
+    <features>
 
     Notes
     -----
-    The publication is on classification; in regression the new feature is the prediction.
+    The paper is on classification; in regression the new feature is the prediction.
 
     Examples
     --------

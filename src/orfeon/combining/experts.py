@@ -1,7 +1,7 @@
-"""Mixtures of experts: a gate decides by the features how much each expert counts.
+"""Mixtures of experts: a gate, or a tree of gates, weights the experts by the features.
 
-Gate and experts are trained together by the EM algorithm, so that each expert learns the part of
-the problem that it is best at, and the gate where that part is.
+Gates and experts are trained together by the EM algorithm: each expert learns the part of the
+problem that it is best at, and the gates learn where that part is.
 
 References
 ----------
@@ -13,6 +13,7 @@ Jordan and Jacobs (1994). Hierarchical mixtures of experts and the EM algorithm.
 
 from __future__ import annotations
 
+import math
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -40,13 +41,13 @@ class OneGate(BaseMixtureOfExperts):
 
 @documented(EXPERT_TEXTS)
 class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
-    """Classifiers that share a problem out among themselves, by a gate.
+    """Classifiers that divide a problem among themselves by a gate.
 
     Parameters
     ----------
     expert : classifier, optional
-        What experts are, cloned for each; it needs ``predict_proba``, and ``sample_weight`` in
-        ``fit``. By default softmax (logistic) regressions.
+        The expert, cloned for each; it needs ``predict_proba``, and ``sample_weight`` in ``fit``.
+        By default softmax (logistic) regression.
     n_experts : int, default=4
         Number of experts.
     <fitting>
@@ -68,7 +69,7 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
 
     Examples
     --------
-    Two classes that no line parts, but two do:
+    Two classes that take two lines to separate:
 
     >>> import numpy as np
     >>> from orfeon import MixtureOfExpertsClassifier
@@ -112,15 +113,15 @@ class MixtureOfExpertsClassifier(OneGate, BaseExpertsClassifier):
 
 @documented(EXPERT_TEXTS)
 class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
-    """Regressors that share a problem out among themselves, by a gate.
+    """Regressors that divide a problem among themselves by a gate.
 
     Each expert is a Gaussian with a mean that depends on the features, and a variance of its own.
 
     Parameters
     ----------
     expert : regressor, optional
-        What experts are, cloned for each; it needs ``sample_weight`` in ``fit``. By default linear
-        (ridge) regressions.
+        The expert, cloned for each; it needs ``sample_weight`` in ``fit``. By default linear
+        (ridge) regression.
     n_experts : int, default=4
         Number of experts.
     <fitting>
@@ -173,6 +174,177 @@ class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
     ) -> None:
         self.expert = expert
         self.n_experts = n_experts
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+
+_TREE: dict[str, list[Any]] = {
+    "depth": [Interval(Integral, 1, None, closed="left")],
+    "n_branches": [Interval(Integral, 2, None, closed="left")],
+}
+#: More experts than this are surely a mistake.
+_MOST_EXPERTS = 1 << 12
+
+
+class TreeOfGates(BaseMixtureOfExperts):
+    """A mixture with a tree of gates."""
+
+    depth: int
+    n_branches: int
+
+    def _tree_of_gates(self) -> tuple[int, int]:
+        if self.depth * math.log(self.n_branches) > math.log(_MOST_EXPERTS) + 1e-9:
+            raise ValueError(
+                f"depth={self.depth} and n_branches={self.n_branches} make "
+                f"{self.n_branches}**{self.depth} experts; at most {_MOST_EXPERTS} are allowed."
+            )
+        return self.n_branches, self.depth
+
+
+@documented(EXPERT_TEXTS)
+class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
+    """Classifiers that divide a problem among themselves by a tree of gates.
+
+    Parameters
+    ----------
+    expert : classifier, optional
+        The expert, cloned for each; it needs ``predict_proba``, and ``sample_weight`` in ``fit``.
+        By default softmax (logistic) regression.
+    depth : int, default=2
+        Levels of gates.
+    n_branches : int, default=2
+        Branches of each gate: there are ``n_branches ** depth`` experts.
+    <fitting>
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    <fitted>
+
+    See Also
+    --------
+    HierarchicalExpertsRegressor : For numbers.
+    MixtureOfExpertsClassifier : With a single gate, which is ``depth=1``.
+
+    Notes
+    -----
+    <notes>
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import HierarchicalExpertsClassifier
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (600, 2))
+    >>> y = np.sin(6 * X[:, 0]) > X[:, 1]
+    >>> model = HierarchicalExpertsClassifier(alpha=0.1, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.97
+    >>> [level.shape for level in model.gates_.levels]
+    [(1, 2, 3), (2, 2, 3)]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = EXPERTS | _TREE
+
+    def __init__(
+        self,
+        expert: Any = None,
+        *,
+        depth: int = 2,
+        n_branches: int = 2,
+        alpha: float = 1.0,
+        n_init: int = 3,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.expert = expert
+        self.depth = depth
+        self.n_branches = n_branches
+        self.alpha = alpha
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.categorical_features = categorical_features
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+
+@documented(EXPERT_TEXTS)
+class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
+    """Regressors that divide a problem among themselves by a tree of gates.
+
+    Each expert is a Gaussian with a mean that depends on the features, and a variance of its own.
+
+    Parameters
+    ----------
+    expert : regressor, optional
+        The expert, cloned for each; it needs ``sample_weight`` in ``fit``. By default linear
+        (ridge) regression.
+    depth : int, default=2
+        Levels of gates.
+    n_branches : int, default=2
+        Branches of each gate: there are ``n_branches ** depth`` experts.
+    <fitting>
+
+    Attributes
+    ----------
+    variances_ : ndarray of shape (n_experts,)
+        Variance of the target about each expert's prediction.
+    <fitted>
+
+    See Also
+    --------
+    HierarchicalExpertsClassifier : For classes.
+    MixtureOfExpertsRegressor : With a single gate, which is ``depth=1``.
+
+    Notes
+    -----
+    <notes>
+
+    <variances>
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import HierarchicalExpertsRegressor
+    >>> X = np.random.default_rng(0).uniform(-1, 1, (600, 1))
+    >>> y = np.sin(5 * X[:, 0])
+    >>> model = HierarchicalExpertsRegressor(alpha=0.1, random_state=0).fit(X, y)
+    >>> round(model.score(X, y), 2)
+    0.98
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = EXPERTS | _TREE
+
+    def __init__(
+        self,
+        expert: Any = None,
+        *,
+        depth: int = 2,
+        n_branches: int = 2,
+        alpha: float = 1.0,
+        n_init: int = 3,
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        categorical_features: Any = "auto",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.expert = expert
+        self.depth = depth
+        self.n_branches = n_branches
         self.alpha = alpha
         self.n_init = n_init
         self.max_iter = max_iter

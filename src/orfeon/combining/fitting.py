@@ -1,7 +1,10 @@
-"""One estimator of any kind: cloned and seeded, fitted to weighted samples, and asked."""
+"""Estimators of any kind: cloned and seeded, fitted with weights, their predictions as columns."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
@@ -20,8 +23,8 @@ from orfeon.utils.types import Floats
 Method = Literal["predict_proba", "predict"]
 
 
-def fresh(estimator: Any, seed: int) -> Any:
-    """A clone to be fitted, whose randomness is fixed where its user has left it open."""
+def seeded_clone(estimator: Any, seed: int) -> Any:
+    """A clone in which every ``random_state`` that is None is set."""
     cloned = clone(estimator)
     if isinstance(cloned, FrozenEstimator):
         return cloned
@@ -37,18 +40,18 @@ def fresh(estimator: Any, seed: int) -> Any:
 def fit_weighted(
     estimator: Any, X: Any, y: npt.NDArray[Any], weights: Floats | None = None, *, name: str = ""
 ) -> Any:
-    """Fit an estimator to weighted samples."""
+    """Fit an estimator to weighted samples; frozen ones stay as they are."""
     if isinstance(estimator, FrozenEstimator):
         return estimator
     if is_classifier(estimator) and (y == y[0]).all():
         return DummyClassifier().fit(X, y)
-    return fit_unless_refused(estimator, X, y, weights, name)
+    return fit_with_weights(estimator, X, y, weights, name)
 
 
-def fit_unless_refused(
+def fit_with_weights(
     estimator: Any, X: Any, y: npt.NDArray[Any], weights: Floats | None, name: str
 ) -> Any:
-    """Fit an estimator with weights, or refuse weights that it cannot take."""
+    """Fit an estimator with weights, or reject weights that it cannot take."""
     if weights is None or (weights == 1.0).all():
         return estimator.fit(X, y)
     if not has_fit_parameter(estimator, "sample_weight"):
@@ -57,13 +60,13 @@ def fit_unless_refused(
 
 
 def query(estimator: Any, X: Any, classes: npt.NDArray[Any] | None, method: Method) -> Floats:
-    """What a fitted estimator says of some rows."""
+    """Class probabilities, votes as 0 and 1, or predictions of a fitted estimator, in columns."""
     if classes is None:
         answers = np.asarray(estimator.predict(X), dtype=np.float64)
         if answers.ndim != 1 and answers.shape[1:] != (1,):
             raise ValueError(
-                f"{type(estimator).__name__} gives predictions of shape {answers.shape}: it has "
-                "several outputs, and one is allowed."
+                f"{type(estimator).__name__} gives predictions of shape {answers.shape}; only "
+                "estimators with one output are allowed."
             )
         return answers.reshape(-1, 1)
     if method == "predict":
@@ -75,7 +78,7 @@ def query(estimator: Any, X: Any, classes: npt.NDArray[Any] | None, method: Meth
 
 
 def check_kind(estimator: Any, *, classifier: bool, name: str) -> None:
-    """Refuse what is no classifier, or no regressor."""
+    """Reject an estimator of the wrong kind."""
     kind, is_one = ("classifier", is_classifier) if classifier else ("regressor", is_regressor)
     if isinstance(estimator, type):
         raise TypeError(
@@ -86,5 +89,54 @@ def check_kind(estimator: Any, *, classifier: bool, name: str) -> None:
 
 
 def is_frozen(estimator: Any) -> bool:
-    """Whether an estimator is to be taken as it is, fitted."""
     return isinstance(estimator, FrozenEstimator)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of pandas or polars, which estimators get as it is."""
+    return hasattr(X, "iloc") or _is_polars(X)
+
+
+def _is_polars(X: Any) -> bool:
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(X, polars.DataFrame)
+
+
+def add_columns(X: Any, columns: Floats, names: Sequence[str], *, first: bool = False) -> Any:
+    """Add columns of numbers to a table, after those it has or before them."""
+    if not is_frame(X):
+        return np.column_stack([columns, X] if first else [X, columns])
+    taken = list(X.columns)
+    new = free_names(names, taken)
+    if _is_polars(X):
+        wider = X.with_columns(**dict(zip(new, columns.T.copy(), strict=True)))
+        return wider.select([*new, *taken] if first else [*taken, *new])
+    pandas = sys.modules["pandas"]
+    added = pandas.DataFrame(columns, columns=new, index=X.index)
+    return pandas.concat([added, X] if first else [X, added], axis=1)
+
+
+def answer_columns(answers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Columns of one model; with two classes the second probability says it all."""
+    return answers[:, 1:] if answers.shape[1] == 2 else answers
+
+
+def answer_names(names: Sequence[str], classes: npt.NDArray[Any] | None) -> list[str]:
+    if classes is None:
+        return list(names)
+    shown = classes[1:] if len(classes) == 2 else classes
+    return [f"{name}_{label}" for name in names for label in shown]
+
+
+def free_names(names: Sequence[str], taken: Sequence[Any]) -> list[Any]:
+    """Names of new columns, changed where a column has that name already."""
+    if not all(isinstance(name, str) for name in taken):
+        # Numbers: scikit-learn rejects a mix of strings and other names.
+        free = (number for number in count() if number not in taken)
+        return [next(free) for _ in names]
+    new: list[Any] = []
+    for name in names:
+        while name in taken or name in new:
+            name = f"_{name}"
+        new.append(name)
+    return new

@@ -1,9 +1,9 @@
 """Gates: soft partitions of the inputs, learnt by softmax regression.
 
-A gate gives each row a share for each of its branches, the softmax of linear functions of the
-inputs. A tree of gates multiplies the shares on the way to each leaf, where an expert is. In the
-M step of the EM algorithm each gate is a softmax regression on its own, whose targets are the
-responsibilities of the experts below each branch (Jordan and Jacobs 1994).
+A gate divides each row among its branches by the softmax of linear functions of the inputs. A tree
+of gates multiplies these shares on the path to each leaf, where an expert is. In the M step of the
+EM algorithm each gate is a softmax regression whose targets are the responsibilities of the experts
+below each branch (Jordan and Jacobs 1994).
 
 References
 ----------
@@ -30,14 +30,14 @@ _MOST_UNKNOWNS = 400
 _ROWS = 1 << 14
 #: Newton's steps at most, and halvings of each.
 _STEPS, _HALVINGS = 50, 30
-#: The least curvature that a direction is given, as a share of the mean one.
+#: Minimum curvature of a direction, as a share of the mean.
 _LEAST_CURVATURE = 1e-9
 #: Gains below this, per unit of weight, are rounding.
 _ROUNDING = 1e-14
 
 
 def responsibilities(log_shares: Floats, log_densities: Floats) -> tuple[Floats, Floats]:
-    """The E step: how likely it is that each expert made each sample."""
+    """The E step: posterior probability of each expert for each sample, and log-likelihoods."""
     joint = log_shares + log_densities
     posterior = log_softmax(joint)
     log_likelihood = joint.max(axis=1) - posterior.max(axis=1)
@@ -45,16 +45,15 @@ def responsibilities(log_shares: Floats, log_densities: Floats) -> tuple[Floats,
 
 
 def log_softmax(scores: Floats) -> Floats:
-    """Logarithms of the shares that scores stand for: exponentials over their sum."""
-    gaps = scores - scores.max(axis=-1, keepdims=True)
-    gaps -= np.log(np.exp(gaps).sum(axis=-1, keepdims=True))
-    return np.asarray(gaps)
+    shifted = scores - scores.max(axis=-1, keepdims=True)
+    shifted -= np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+    return np.asarray(shifted)
 
 
 def fit_softmax(
     inputs: Floats, targets: Floats, start: Floats, *, alpha: float, tol: float = 1e-12
 ) -> Floats:
-    """Softmax regression on soft targets, from a start that it never leaves for the worse."""
+    """Softmax regression on soft targets; the result is never worse than the start."""
     total = float(targets.sum())
     if len(start) < 2 or total <= 0:
         return np.zeros_like(start)
@@ -66,7 +65,7 @@ def fit_softmax(
     return problem.solve(start, least_gain)
 
 
-class _Look(NamedTuple):
+class _Point(NamedTuple):
     """A softmax regression at some weights."""
 
     weights: Floats
@@ -76,7 +75,7 @@ class _Look(NamedTuple):
 
 
 class _SoftmaxProblem:
-    """What a softmax regression minimises: minus its penalised log-likelihood."""
+    """The objective of a softmax regression: minus its penalised log-likelihood."""
 
     def __init__(self, inputs: Floats, targets: Floats, alpha: float) -> None:
         self.inputs, self.targets = inputs, targets
@@ -85,14 +84,13 @@ class _SoftmaxProblem:
         self.penalties = np.full(inputs.shape[1], alpha)
         self.penalties[-1] = 0.0
 
-    def look(self, weights: Floats) -> _Look:
-        """Value, gradient and shares."""
+    def at(self, weights: Floats) -> _Point:
         logs = log_softmax(self.inputs @ weights.T)
         shares = np.exp(logs)
         value = 0.5 * (self.penalties * weights**2).sum() - (self.targets * logs).sum()
-        pulls = self.totals * shares - self.targets
-        gradient = pulls.T @ self.inputs + self.penalties * weights
-        return _Look(weights, float(value), gradient, shares)
+        residuals = self.totals * shares - self.targets
+        gradient = residuals.T @ self.inputs + self.penalties * weights
+        return _Point(weights, float(value), gradient, shares)
 
     def hessian(self, shares: Floats) -> Floats:
         """Second derivatives, with some curvature in the directions that have none."""
@@ -108,7 +106,7 @@ class _SoftmaxProblem:
                 hessian[mine, mine] += products[:, mine].T @ scaled
         diagonal = np.arange(len(hessian))
         hessian[diagonal, diagonal] += np.tile(self.penalties, n_classes)
-        # Adding the same to all classes changes no share: there the curvature is any.
+        # Adding the same to all classes changes no share, so any curvature will do there.
         mean = max(float(hessian[diagonal, diagonal].mean()), np.finfo(np.float64).tiny)
         for j in range(n_inputs):
             hessian[j::n_inputs, j::n_inputs] += mean / n_classes
@@ -117,20 +115,20 @@ class _SoftmaxProblem:
 
     def solve(self, start: Floats, least_gain: float) -> Floats:
         """Newton's method, each step halved until it gains something."""
-        here = self.look(start)
+        here = self.at(start)
         for _ in range(_STEPS):
             try:
                 flat = np.linalg.solve(self.hessian(here.shares), here.gradient.ravel())
-            except np.linalg.LinAlgError:  # all shares are 0 or 1: there is nothing more to gain
+            except np.linalg.LinAlgError:  # all shares are 0 or 1: nothing more to gain
                 return here.weights
             step = flat.reshape(start.shape)
             gain = float((here.gradient * step).sum()) / 2
             if not gain > least_gain:
-                last = self.look(here.weights - step)
+                last = self.at(here.weights - step)
                 return last.weights if last.value < here.value else here.weights
             for halving in range(_HALVINGS):
                 part = 0.5**halving
-                there = self.look(here.weights - part * step)
+                there = self.at(here.weights - part * step)
                 if there.value <= here.value - 1e-3 * part * gain:
                     here = there
                     break
@@ -139,13 +137,13 @@ class _SoftmaxProblem:
         return here.weights
 
     def descend(self, start: Floats, least_gain: float) -> Floats:
-        """L-BFGS, whose memory grows with the unknowns and not with their square."""
+        """L-BFGS, whose memory grows linearly with the unknowns."""
 
         def flat(unknowns: Floats) -> tuple[float, Floats]:
-            here = self.look(unknowns.reshape(start.shape))
+            here = self.at(unknowns.reshape(start.shape))
             return here.value, here.gradient.ravel()
 
-        before = self.look(start).value
+        before = self.at(start).value
         found = minimize(
             flat, start.ravel(), jac=True, method="L-BFGS-B",
             options={"ftol": least_gain / max(abs(before), 1.0), "gtol": 0.0, "maxiter": 500},
@@ -154,9 +152,9 @@ class _SoftmaxProblem:
 
 
 def in_fewer_directions(inputs: Floats) -> tuple[Floats, Floats | None]:
-    """Inputs in the directions in which the samples differ, where there are fewer of these.
+    """Project inputs on the span of the samples, if that has fewer dimensions.
 
-    No penalised linear model has weights in other directions, so that nothing is lost.
+    Penalised linear models have no weights in other directions, so nothing is lost.
     """
     if inputs.shape[1] - 1 <= len(inputs):
         return inputs, None
@@ -172,7 +170,7 @@ def expand(weights: Floats, basis: Floats) -> Floats:
 @saved.attributes(levels=saved.tuple_of(saved.array("f8", 3, finite=True), at_least=1))
 @dataclass(frozen=True)
 class Gates:
-    """A tree of gates, each with as many branches; of depth 1 it is one gate."""
+    """A tree of gates with equally many branches each; depth 1 is a single gate."""
 
     levels: tuple[Floats, ...]
 
@@ -196,12 +194,12 @@ class Gates:
 
     @property
     def n_leaves(self) -> int:
-        """How many experts there are below."""
+        """Number of experts."""
         n_gates, n_branches, _ = self.levels[-1].shape
         return int(n_gates * n_branches)
 
     def log_shares(self, inputs: Floats) -> Floats:
-        """Logarithms of the shares that the rows have in the leaves."""
+        """Logarithms of the shares of the leaves in each row."""
         logs = np.zeros((len(inputs), 1))
         for weights in self.levels:
             n_gates, n_branches, n_inputs = weights.shape
@@ -211,15 +209,15 @@ class Gates:
         return logs
 
     def expanded(self, basis: Floats) -> Gates:
-        """The same gates for inputs of which they were given some directions."""
+        """The gates for all inputs, from gates for some directions."""
         return Gates(tuple(expand(weights, basis) for weights in self.levels))
 
     def penalty(self, alpha: float) -> float:
-        """Half of alpha times the sum of squared weights, but for those of the last input."""
+        """Half of alpha times the sum of squared weights, without those of the last input."""
         return 0.5 * alpha * float(sum((weights[:, :, :-1] ** 2).sum() for weights in self.levels))
 
     def fitted(self, inputs: Floats, shares: Floats, *, alpha: float, tol: float) -> Gates:
-        """The M step: gates that give the leaves what the experts there are responsible for."""
+        """The M step: gates fitted to the responsibilities of the experts."""
         levels = []
         for weights in self.levels:
             n_gates, n_branches, _ = weights.shape

@@ -1,7 +1,7 @@
-"""What experts of a mixture are: softmax or linear regressions, or estimators of any kind.
+"""The experts of a mixture: softmax or linear regressions, or estimators of any kind.
 
-A *learner* holds the training samples and fits all experts in the M step, each to the samples
-with its responsibilities as weights. The *experts* that it gives hold what they need to answer.
+A *learner* holds the training samples and fits all experts in the M step, each with its
+responsibilities as sample weights. The *experts* are what it returns, and predict.
 """
 
 from __future__ import annotations
@@ -14,17 +14,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from orfeon.combining.fitting import fit_weighted, fresh, query
+from orfeon.combining.fitting import fit_weighted, query, seeded_clone
 from orfeon.combining.gating import expand, fit_softmax, log_softmax
 from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
-#: The least probability that an estimator gives a class, for its logarithm is taken.
+#: Minimum probability of a class by an estimator, so that its logarithm is finite.
 _LEAST_PROBABILITY = 1e-9
-#: The least share of a sample that each estimator learns from: one that no sample is left to
-#: begins anew from all of them.
+#: Minimum share of an estimator in a sample: one without any samples starts again from all.
 _LEAST_SHARE = 1e-9
-#: The least variance of a Gaussian, as a share of that of the target.
+#: Minimum variance of a Gaussian, as a share of that of the target.
 _LEAST_VARIANCE = 1e-12
 
 
@@ -37,14 +36,14 @@ class Experts(ABC):
 
     @abstractmethod
     def answers(self, X: Any, inputs: Floats) -> Floats:
-        """What each expert says of each row."""
+        """Class probabilities or means of each expert for each row."""
 
     @abstractmethod
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
-        """What the answers give to some targets."""
+        """Logarithms of the densities of some targets, by the experts' answers."""
 
     def expanded(self, basis: Floats) -> Experts:
-        """The same experts for inputs of which they were given some directions."""
+        """The experts for all inputs, from experts for some directions."""
         return self
 
 
@@ -56,17 +55,14 @@ class SoftmaxExperts(Experts):
     weights: Floats
 
     def answers(self, X: Any, inputs: Floats) -> Floats:
-        """Class probabilities, see :meth:`Experts.answers`."""
         n_experts, n_classes, n_inputs = self.weights.shape
         scores = inputs @ self.weights.reshape(-1, n_inputs).T
         return np.asarray(np.exp(log_softmax(scores.reshape(-1, n_experts, n_classes))))
 
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
-        """Logarithms of probabilities, see :meth:`Experts.log_densities`."""
         return _log_of_class(answers, y, np.finfo(np.float64).tiny)
 
     def expanded(self, basis: Floats) -> SoftmaxExperts:
-        """With weights for all inputs, see :meth:`Experts.expanded`."""
         return SoftmaxExperts(expand(self.weights, basis))
 
 
@@ -84,24 +80,21 @@ class GaussianExperts(Experts):
     estimators: tuple[Any, ...] = ()
 
     def answers(self, X: Any, inputs: Floats) -> Floats:
-        """Means, see :meth:`Experts.answers`."""
         if self.weights is not None:
             return np.asarray(inputs @ self.weights.T)
         return np.column_stack([query(e, X, None, "predict")[:, 0] for e in self.estimators])
 
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
-        """Logarithms of densities, see :meth:`Experts.log_densities`."""
         squares = (y[:, None] - answers) ** 2 / self.variances
         return np.asarray(-0.5 * (np.log(2 * np.pi * self.variances) + squares))
 
     def expanded(self, basis: Floats) -> GaussianExperts:
-        """With weights for all inputs, see :meth:`Experts.expanded`."""
         if self.weights is None:
             return self
         return replace(self, weights=expand(self.weights, basis))
 
     def in_units(self, centre: float, spread: float) -> GaussianExperts:
-        """The same experts for a target that is not standardised."""
+        """The experts for a target that is not standardised."""
         weights = self.weights
         if weights is not None:
             weights = weights * spread
@@ -118,12 +111,10 @@ class ClassifierExperts(Experts):
     classes: npt.NDArray[Any]
 
     def answers(self, X: Any, inputs: Floats) -> Floats:
-        """Class probabilities, see :meth:`Experts.answers`."""
         answers = [query(e, X, self.classes, "predict_proba") for e in self.estimators]
         return np.stack(answers, axis=1)
 
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
-        """Logarithms of probabilities, see :meth:`Experts.log_densities`."""
         return _log_of_class(answers, y, _LEAST_PROBABILITY)
 
 
@@ -137,7 +128,7 @@ def _log_of_class(answers: Floats, y: npt.NDArray[Any], least: float) -> Floats:
 
 @dataclass(frozen=True)
 class Learner(ABC):
-    """The training samples, and how experts are fitted to parts of them."""
+    """The training samples, and how experts are fitted to shares of them."""
 
     inputs: Floats
     y: npt.NDArray[Any]
@@ -145,14 +136,14 @@ class Learner(ABC):
 
     @abstractmethod
     def fit(self, shares: Floats, before: Any, tol: float) -> Any:
-        """The M step: fit each expert to what it is responsible for."""
+        """The M step: fit each expert with its responsibilities as weights."""
 
     @abstractmethod
     def log_densities(self, experts: Any) -> Floats:
-        """What the experts give the targets of the samples."""
+        """Logarithms of the densities of the samples' targets, by each expert."""
 
     def penalty(self, experts: Any) -> float:
-        """What is subtracted from the log-likelihood for the experts' parameters."""
+        """The penalty on the experts' parameters in the log-likelihood."""
         return 0.0
 
 
@@ -163,7 +154,6 @@ class SoftmaxLearner(Learner):
     n_classes: int
 
     def fit(self, shares: Floats, before: Any, tol: float) -> SoftmaxExperts:
-        """The M step, see :meth:`Learner.fit`."""
         shape = (shares.shape[1], self.n_classes, self.inputs.shape[1])
         starts = np.zeros(shape) if before is None else before.weights
         is_class = np.eye(self.n_classes)[self.y]
@@ -174,23 +164,21 @@ class SoftmaxLearner(Learner):
         return SoftmaxExperts(np.stack(fits))
 
     def log_densities(self, experts: SoftmaxExperts) -> Floats:
-        """Logarithms of the probabilities of the samples' classes."""
         rows = np.arange(len(self.y))
         logs = [log_softmax(self.inputs @ w.T)[rows, self.y] for w in experts.weights]
         return np.column_stack(logs)
 
     def penalty(self, experts: SoftmaxExperts) -> float:
-        """Half of alpha times the sum of squared weights, but for those of the last input."""
+        """Half of alpha times the sum of squared weights, without those of the last input."""
         return 0.5 * self.alpha * float((experts.weights[:, :, :-1] ** 2).sum())
 
 
 @dataclass(frozen=True)
 class GaussianLearner(Learner):
-    """Fits variances; subclasses, the means. The target has mean 0 and variance 1.
+    """Fits variances; subclasses fit the means. The target has mean 0 and variance 1.
 
-    The variances are those of the residuals and of as many more as alpha, each as large as the
-    standard deviation of the target, so that a few samples on a line do not draw an expert whose
-    density there has no limit.
+    A variance is that of the residuals and of alpha more residuals of 1, so that a few samples on
+    a line do not attract an expert of unlimited density.
     """
 
     def _variance(self, shares: Floats, residuals: Floats, squared_weights: float) -> float:
@@ -202,7 +190,6 @@ class GaussianLearner(Learner):
         return max(squares / total, _LEAST_VARIANCE)
 
     def log_densities(self, experts: GaussianExperts) -> Floats:
-        """Logarithms of the densities of the samples' targets."""
         return experts.log_densities(self._means(experts), self.y)
 
     def penalty(self, experts: GaussianExperts) -> float:
@@ -223,7 +210,6 @@ class LinearLearner(GaussianLearner):
     """Fits linear functions with Gaussian residuals."""
 
     def fit(self, shares: Floats, before: Any, tol: float) -> GaussianExperts:
-        """The M step, see :meth:`Learner.fit`."""
         weights = np.stack([self._ridge(mine) for mine in shares.T])
         variances = [
             self._variance(mine, self.y - self.inputs @ w, float((w[:-1] ** 2).sum()))
@@ -242,7 +228,7 @@ class LinearLearner(GaussianLearner):
                 return np.asarray(cho_solve(factor, weighted.T @ self.y))
             except LinAlgError:
                 pass
-        # The least of the solutions, where there are many.
+        # The smallest of the solutions, if there are many.
         root = np.sqrt(shares)
         rows = np.vstack([self.inputs * root[:, None], np.diag(np.sqrt(penalties))])
         targets = np.concatenate([self.y * root, np.zeros(len(penalties))])
@@ -264,12 +250,11 @@ class RegressorLearner(GaussianLearner):
     seeds: tuple[int, ...]
 
     def fit(self, shares: Floats, before: Any, tol: float) -> GaussianExperts:
-        """The M step, see :meth:`Learner.fit`."""
         fits = _fit_all(self.estimator, self.X, self.targets, shares, self.seeds)
         plain = GaussianExperts(np.ones(len(fits)), None, fits)
-        gaps = (self.y[:, None] - self._means(plain)).T
+        residuals = (self.y[:, None] - self._means(plain)).T
         variances = [
-            self._variance(mine, gap, 0.0) for mine, gap in zip(shares.T, gaps, strict=True)
+            self._variance(mine, own, 0.0) for mine, own in zip(shares.T, residuals, strict=True)
         ]
         return GaussianExperts(np.array(variances), None, fits)
 
@@ -287,12 +272,10 @@ class ClassifierLearner(Learner):
     seeds: tuple[int, ...]
 
     def fit(self, shares: Floats, before: Any, tol: float) -> ClassifierExperts:
-        """The M step, see :meth:`Learner.fit`."""
         fits = _fit_all(self.estimator, self.X, self.classes[self.y], shares, self.seeds)
         return ClassifierExperts(fits, self.classes)
 
     def log_densities(self, experts: ClassifierExperts) -> Floats:
-        """Logarithms of the probabilities of the samples' classes."""
         return experts.log_densities(experts.answers(self.X, self.inputs), self.y)
 
 
@@ -302,6 +285,6 @@ def _fit_all(
     """Fit an estimator for each expert."""
     least = _LEAST_SHARE * shares.sum(axis=1)
     return tuple(
-        fit_weighted(fresh(estimator, seed), X, y, np.maximum(mine, least), name="expert")
+        fit_weighted(seeded_clone(estimator, seed), X, y, np.maximum(mine, least), name="expert")
         for mine, seed in zip(shares.T, seeds, strict=True)
     )

@@ -1,10 +1,20 @@
-"""What mixtures of experts share, flat or hierarchical, for classes or numbers."""
+"""Base of mixtures of experts: the EM algorithm, fitting from several starts, predicting.
+
+The E step gives each expert the share of each sample that it is responsible for; the M step fits
+gates and experts to their shares. No step lowers the penalised log-likelihood, as long as the fits
+of the M step gain something.
+
+References
+----------
+Jordan and Jacobs (1994). Hierarchical mixtures of experts and the EM algorithm. Neural Computation
+6(2), 181-214.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -21,8 +31,7 @@ from orfeon.base import (
     class_codes,
     restored_on_failure,
 )
-from orfeon.combining.expectation_maximisation import Mixture, maximise
-from orfeon.combining.fitting import check_kind
+from orfeon.combining.fitting import check_kind, is_frame
 from orfeon.combining.gating import Gates, in_fewer_directions, responsibilities
 from orfeon.combining.local_models import (
     ClassifierLearner,
@@ -33,7 +42,6 @@ from orfeon.combining.local_models import (
     RegressorLearner,
     SoftmaxLearner,
 )
-from orfeon.combining.tables import is_frame
 from orfeon.data.training_set import TrainingSet, check_length
 from orfeon.growth.blocks import run_in_blocks
 from orfeon.perceptrons.base import in_samples
@@ -45,7 +53,61 @@ from orfeon.utils.scikit_learn import HasMethods, Interval, _fit_context, _safe_
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Floats
 
-#: Standard deviation of what goes into the softmax of the gates that are drawn to begin with.
+#: Tolerance of the fits within the M step, as a share of that of the iterations.
+_INNER = 1e-1
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Gates and experts, and the likelihood after each iteration."""
+
+    gates: Gates
+    experts: Any
+    curve: Floats
+    converged: bool
+
+    @property
+    def value(self) -> float:
+        """The highest log-likelihood, that of these gates and experts."""
+        return float(self.curve.max())
+
+    def expanded(self, basis: Floats) -> Mixture:
+        """The mixture for all inputs, from one for some directions."""
+        gates, experts = self.gates.expanded(basis), self.experts.expanded(basis)
+        return replace(self, gates=gates, experts=experts)
+
+
+def evaluate(gates: Gates, experts: Any, learner: Learner, weights: Floats) -> tuple[float, Floats]:
+    """The E step, and the penalised log-likelihood."""
+    log_shares = gates.log_shares(learner.inputs)
+    posterior, log_likelihood = responsibilities(log_shares, learner.log_densities(experts))
+    penalty = gates.penalty(learner.alpha) + learner.penalty(experts)
+    return float(((weights * log_likelihood).sum() - penalty) / weights.sum()), posterior
+
+
+def maximise(
+    gates: Gates, learner: Learner, weights: Floats, *, tol: float, max_iter: int
+) -> Mixture:
+    """Iterate E and M steps from a start."""
+    inner = _INNER * tol
+    experts = learner.fit(weights[:, None] * np.exp(gates.log_shares(learner.inputs)), None, inner)
+    value, posterior = evaluate(gates, experts, learner, weights)
+    curve = [value]
+    for _ in range(max_iter):
+        shares = weights[:, None] * posterior
+        new_gates = gates.fitted(learner.inputs, shares, alpha=learner.alpha, tol=inner)
+        new_experts = learner.fit(shares, experts, inner)
+        value, posterior = evaluate(new_gates, new_experts, learner, weights)
+        gain = value - curve[-1]
+        if gain >= 0:
+            gates, experts = new_gates, new_experts
+        curve.append(value)
+        if gain < tol:
+            return Mixture(gates, experts, np.array(curve), True)
+    return Mixture(gates, experts, np.array(curve), False)
+
+
+#: Standard deviation of the inputs of the softmax in the random gates at the start.
 _STEEPNESS = 1.0
 
 EXPERTS: dict[str, list[Any]] = {
@@ -67,9 +129,9 @@ EXPERT_TEXTS = {
         Strength of the penalty on squared weights, for standardised inputs.
         Smaller values leave the gates sharper, which suits many samples of few features.
     n_init : int, default=3
-        How many random gates to begin with; what comes to the greatest likelihood is kept.
+        Number of random starts; the result with the highest likelihood is kept.
     max_iter : int, default=200
-        Iterations of the EM algorithm at most, from each start.
+        Maximum number of EM iterations from each start.
     tol : float, default=1e-4
         They end when one gains less than this in log-likelihood per sample.
     <categorical_features>
@@ -79,7 +141,7 @@ EXPERT_TEXTS = {
     verbose : int, default=0
         Whether to show progress.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything, also what is random in ``expert`` and left open there.
+        Seed of all random choices, also of those of ``expert`` where its own is None.
 """,
     "fitted": """
     gates_ : Gates
@@ -90,28 +152,27 @@ EXPERT_TEXTS = {
         How rows become inputs of gates and linear experts: standardised, missing values at the
         mean, categories as 0 and 1, and a last one of -1.
     log_likelihood_curve_ : ndarray of shape (n_iterations + 1,)
-        Log-likelihood per sample, less the penalty: of the start and after each iteration. It
-        rises, but for a last step with an ``expert`` that does not maximise the likelihood; what
-        was before that step is kept then.
+        Log-likelihood per sample, less the penalty, at the start and after each iteration. It
+        rises, except in a last step with an ``expert`` that does not maximise the likelihood; the
+        mixture before that step is kept then.
     n_iter_ : int
         Iterations from the start that was kept.
     converged_ : bool
-        Whether they ended by ``tol``.
+        Whether the iterations ended by ``tol``.
 """,
     "notes": """
-    Inputs are standardised. Weights of the samples multiply their log-likelihood: 0 is absence, 2
-    is two copies, and neither the order of the rows nor how copies are written down changes a bit
-    of what is learnt. What is predicted for a row may differ in the last bits with the rows that
-    are asked about beside it, as products of matrices do. Fractions are taken relative to their
-    mean.
+    Sample weights multiply the log-likelihood: 0 leaves a sample out, 2 is two copies; fractions
+    are taken relative to their mean. Neither the order of the rows nor copies in place of weights
+    change a bit of the model. The last bits of a prediction may depend on the other rows, as
+    products of matrices do.
 
-    Experts of trees and other learners that can fit anything are at once responsible for all of
-    what they were given first: mixtures are for simple experts.
+    Mixtures are for simple experts: trees and other learners that can fit anything keep all the
+    samples that they were responsible for at the start.
 """,
     "variances": """
-    A few samples that lie on a line would draw an expert whose density there has no limit. So
-    ``alpha`` is also a prior on the variances: as if there were so many samples more, each off by
-    the standard deviation of the target.
+    A few samples on a line would attract an expert of unlimited density. So ``alpha`` is also a
+    prior on the variances, as if there were that many more samples, each off by the standard
+    deviation of the target.
 """,
 }
 
@@ -125,7 +186,7 @@ EXPERT_TEXTS = {
     converged_=saved.boolean,
 )
 class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
-    """What mixtures of experts share, flat or hierarchical, for classes or numbers."""
+    """Base of mixtures of experts, flat or hierarchical, for classes or numbers."""
 
     expert: Any
     alpha: float
@@ -141,7 +202,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
     n_iter_: int
     converged_: bool
 
-    # -- what a kind of mixture says -----------------------------------------------------------
+    # -- what a subclass defines ---------------------------------------------------------------
 
     @abstractmethod
     def _tree_of_gates(self) -> tuple[int, int]:
@@ -155,7 +216,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
 
     @abstractmethod
     def _check_expert(self) -> None:
-        """Refuse an expert that cannot be one here."""
+        """Reject an expert of the wrong kind."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -172,12 +233,11 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are welcome, as far as ``expert`` takes
-            them.
+            The samples; missing values and categories are supported if ``expert`` supports them.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -200,7 +260,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         return self
 
     def _keep_best(self, data: TrainingSet, table: Any, progress: Any) -> None:
-        """Run the EM algorithm from each start, and keep what is most likely."""
+        """Run the EM algorithm from each start, and keep the most likely result."""
         inputs, basis = in_fewer_directions(self.inputs_.of(data.X))
         n_branches, depth = self._tree_of_gates()
 
@@ -210,7 +270,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
             gates = Gates.draw(n_branches, depth, inputs.shape[1], _STEEPNESS, rng)
             seeds = tuple(int(branch(root, e).generate_state(1)[0]) for e in range(gates.n_leaves))
             learner = self._learner(data, inputs, table, seeds)
-            with self._one_thread():  # here too, for a process of its own knows of no other limit
+            with self._one_thread():  # here too: limits do not reach worker processes
                 return maximise(
                     gates, learner, data.sample_weights, tol=float(self.tol), max_iter=self.max_iter
                 )
@@ -223,20 +283,19 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         self._take(best if basis is None else best.expanded(basis))
 
     def _one_thread(self) -> AbstractContextManager[Any]:
-        """Sums of several threads depend on their number, and small ones are slower."""
+        """Limit BLAS to one thread: sums depend on their number, and small ones are slower."""
         return threadpool_limits(1, "blas") if self.expert is None else nullcontext()
 
     def _take(self, mixture: Mixture) -> None:
-        """Take over what was learnt."""
         self.gates_, self.experts_ = mixture.gates, mixture.experts
         self.log_likelihood_curve_ = mixture.curve
         self.n_iter_ = len(mixture.curve) - 1
         self.converged_ = mixture.converged
 
-    # -- asking --------------------------------------------------------------------------------
+    # -- predicting ----------------------------------------------------------------------------
 
     def _query(self, X: Any) -> tuple[Floats, Floats]:
-        """Logarithms of the gates' shares, and the experts' answers."""
+        """Logarithms of the gates' shares, and the experts' predictions."""
         check_is_fitted(self, "gates_")
         encoded = self._encode(X)
         inputs = self.inputs_.of(encoded)
@@ -246,7 +305,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         return self.gates_.log_shares(inputs), self.experts_.answers(rows, inputs)
 
     def gate_proba(self, X: Any) -> Floats:
-        """How much each expert counts for each row.
+        """Weight of each expert for each row.
 
         Parameters
         ----------
@@ -256,13 +315,13 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         Returns
         -------
         ndarray of shape (n_rows, n_experts)
-            Shares, which sum to 1.
+            Weights, which sum to 1.
         """
         check_is_fitted(self, "gates_")
         return np.exp(self.gates_.log_shares(self.inputs_.of(self._encode(X))))
 
     def responsibilities(self, X: Any, y: Any) -> Floats:
-        """How likely it is that each expert made each sample, now that its target is known.
+        """Posterior probability of each expert given the targets of the rows.
 
         Parameters
         ----------
@@ -274,7 +333,7 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
         Returns
         -------
         ndarray of shape (n_rows, n_experts)
-            Shares, which sum to 1.
+            Probabilities.
         """
         log_shares, answers = self._query(X)
         target = self._known_target(y)
@@ -295,8 +354,8 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         check_kind(self.expert, classifier=True, name="expert")
         if not hasattr(self.expert, "predict_proba"):
             raise ValueError(
-                f"expert={self.expert!r} has no predict_proba; one that has is needed, for the "
-                "likelihood of what it says."
+                f"expert={self.expert!r} has no predict_proba, which the likelihood needs; give a "
+                "classifier that has it."
             )
         _check_takes_weights(self.expert)
 
@@ -328,7 +387,7 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         return self._query(X)[1]
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities of the experts, averaged by how much each counts.
+        """Class probabilities of the experts, averaged with the weights of the gate.
 
         Parameters
         ----------
@@ -344,7 +403,7 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         return np.asarray(np.einsum("ie,iek->ik", np.exp(log_shares), answers))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The most probable class, the first of those that are equally so.
+        """The most probable class, the first of those tied.
 
         Parameters
         ----------
@@ -396,12 +455,12 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
 
     @property
     def variances_(self) -> Floats:
-        """The variance of the target about each expert's prediction."""
+        """Variance of the target about each expert's prediction."""
         check_is_fitted(self, "gates_")
         return self.experts_.variances
 
     def expert_predict(self, X: Any) -> Floats:
-        """What each expert predicts.
+        """Predictions of each expert.
 
         Parameters
         ----------
@@ -416,22 +475,22 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
         return self._query(X)[1]
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """The experts' predictions, averaged by how much each counts.
+        """Predictions of the experts, averaged with the weights of the gate.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
         return_std : bool, default=False
-            Whether to tell how uncertain they are.
+            Whether to return standard deviations too.
 
         Returns
         -------
         predictions : ndarray of shape (n_rows,)
             Means of the mixture.
         deviations : ndarray of shape (n_rows,)
-            With ``return_std=True``: its standard deviations, by the experts' variances and by how
-            far they disagree.
+            With ``return_std=True``: its standard deviations, from the variances of the experts and
+            their disagreement.
         """
         log_shares, answers = self._query(X)
         shares = np.exp(log_shares)
@@ -446,7 +505,7 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
 
 
 def distinct_samples(data: TrainingSet) -> TrainingSet:
-    """A training set without copies, in an order of content, with the weights of all copies."""
+    """Merge copies of a sample and add up their weights; the result is in an order of content."""
     order = np.lexsort((data.sample_weights, data.groups))
     groups, weights = data.groups[order], in_samples(data.sample_weights[order])
     first = np.flatnonzero(np.diff(groups, prepend=-1))
@@ -457,8 +516,8 @@ def distinct_samples(data: TrainingSet) -> TrainingSet:
 def _check_takes_weights(expert: Any) -> None:
     if not has_fit_parameter(expert, "sample_weight"):
         raise ValueError(
-            f"expert={expert!r} takes no sample_weight in fit, so that it cannot be given what it "
-            "is responsible for; one that does is needed."
+            f"expert={expert!r} takes no sample_weight in fit, which the M step needs; give an "
+            "estimator that does."
         )
 
 

@@ -1,8 +1,8 @@
-"""Out-of-fold answers: of each sample, what estimators say that were not trained on it.
+"""Training samples for estimators of any kind, their folds, and out-of-fold predictions.
 
-Samples are parted into folds; for each fold the estimators are trained on all others and asked
-about it (Wolpert 1992). The folds depend on what the samples are, not on their order, and copies
-of one sample are in the same fold, so that no estimator has seen a copy of what it is asked.
+For each fold the estimators are trained on all others and predict it (Wolpert 1992). Folds depend
+on the content of the samples, not on their order, and copies of a sample share a fold, so that no
+estimator has seen a copy of what it predicts.
 
 References
 ----------
@@ -14,6 +14,8 @@ Research 10, 271-289.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,15 +23,17 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils.parallel import Parallel, delayed
 
-from orfeon.combining.fitting import Method, fit_weighted, fresh, is_frozen, query
+from orfeon.combining.fitting import Method, fit_weighted, is_frozen, query, seeded_clone
+from orfeon.data.training_set import hash_rows
 from orfeon.ensembles.holdout import deal_folds, hash_samples
 from orfeon.utils.joblib_results import joblib_results
-from orfeon.utils.scikit_learn import _safe_indexing
+from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
+from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Floats, Integers
 
 
 class Split(NamedTuple):
-    """Rows to train on, and rows to ask about; no row is in both."""
+    """Rows to train on, and rows to predict; no row is in both."""
 
     train: Integers
     test: Integers
@@ -44,7 +48,7 @@ def fold_numbers(
     *,
     by_class: bool,
 ) -> Integers:
-    """Part samples into folds at random, copies of one together."""
+    """Random folds of samples; copies share a fold."""
     # By the ranks of the targets, so that their unit does not matter.
     ranks = np.unique(y, return_inverse=True)[1]
     given = np.ones(len(ranks)) if weights is None else weights
@@ -52,29 +56,29 @@ def fold_numbers(
 
 
 def splits_of(fold: Integers) -> list[Split]:
-    """Each fold against all others; folds without samples are left out."""
+    """Each fold against all others; empty folds are left out."""
     return [Split(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in np.unique(fold)]
 
 
 def check_splits(splits: Iterable[tuple[Any, Any]], n_rows: int) -> list[Split]:
-    """The splits of a user, checked: models that have not seen a row predict it, once."""
+    """Check a user's splits: each row is tested once, by models that have not seen it."""
     rows = np.arange(n_rows)
     found = [Split(rows[np.asarray(train)], rows[np.asarray(test)]) for train, test in splits]
     for train, test in found:
         both = np.intersect1d(train, test)
         if len(both):
             raise ValueError(
-                f"cv has row {both[0]} in both parts of a split: its prediction would not "
-                "be out of fold."
+                f"cv has row {both[0]} in both parts of a split; rows to test must not be in the "
+                "training part."
             )
         if not len(train):
-            raise ValueError("cv has a split without rows to train on; each needs one at least.")
+            raise ValueError("cv has a split without rows to train on; each needs at least one.")
     times = np.bincount(np.concatenate([rows[:0], *(test for _, test in found)]), minlength=n_rows)
     if (times != 1).any():
         row = int(np.flatnonzero(times != 1)[0])
         raise ValueError(
-            f"cv tests row {row} {times[row]} times; every row is tested once, as by KFold. "
-            "Splitters that leave rows out, or repeat them, cannot be used."
+            f"cv tests row {row} {times[row]} times; every row must be tested once, as by KFold. "
+            "Splitters that leave rows out or repeat them cannot be used."
         )
     return found
 
@@ -95,12 +99,9 @@ def out_of_fold(
     prefer: str | None = None,
     after: Callable[[], object] | None = None,
 ) -> Floats:
-    """What estimators say of samples that they were not trained on.
+    """Predictions of samples by estimators that were not trained on them.
 
-    Notes
-    -----
-    Where all samples but those of a fold have one class, the answer is that class. A class that an
-    estimator has not met has probability 0.
+    A class that an estimator has not seen has probability 0.
     """
     rng = np.random.default_rng() if rng is None else rng
     are_classifiers = is_classifier(estimators[0])
@@ -112,8 +113,8 @@ def out_of_fold(
         splits = splits_of(fold_numbers(X, y, weights, n_folds, rng, by_class=are_classifiers))
     if not all(len(split.train) for split in splits):
         raise ValueError(
-            "all samples are copies of 1 sample, so that nothing is left to train on when it is "
-            "predicted; at least two different ones are needed."
+            "all samples are copies of 1 sample, so nothing is left to train on when it is "
+            "predicted; give at least two different ones."
         )
     called = [type(e).__name__ for e in estimators] if names is None else names
     if classes is not None:
@@ -140,14 +141,14 @@ def out_of_fold(
 def _check_known(
     estimators: Sequence[Any], classes: npt.NDArray[Any], names: Sequence[str]
 ) -> None:
-    """Refuse fitted classifiers that may decide for a class that is not among those there are."""
+    """Reject fitted classifiers with a class that the samples do not have."""
     for name, estimator in zip(names, estimators, strict=True):
         if is_frozen(estimator):
             known = np.asarray(estimator.classes_).tolist()
             if not set(known) <= set(classes.tolist()):
                 raise ValueError(
-                    f"{name} was fitted to the classes {known}, and classes are "
-                    f"{classes.tolist()}; give all of them."
+                    f"{name} was fitted to the classes {known}, but the samples have "
+                    f"{classes.tolist()}; give samples of all classes."
                 )
 
 
@@ -162,9 +163,118 @@ def _answer(
     method: Method,
     name: str,
 ) -> Floats:
-    """What one estimator says of one fold, trained on the others."""
     given = None if weights is None else weights[split.train]
     fitted = fit_weighted(
-        fresh(estimator, seed), _safe_indexing(X, split.train), y[split.train], given, name=name
+        seeded_clone(estimator, seed),
+        _safe_indexing(X, split.train),
+        y[split.train],
+        given,
+        name=name,
     )
     return query(fitted, _safe_indexing(X, split.test), classes, method)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Training samples for estimators of any kind.
+
+    Whole-number weights are copies. The samples are in an order of content, so that the estimators
+    do not depend on the order of the rows; or, for a user's splits, in that of the rows.
+    """
+
+    table: Any
+    encoded: Floats
+    y: npt.NDArray[Any]
+    labels: npt.NDArray[Any]
+    weights: Floats
+    rows: Integers
+    n_given: int
+    n_classes: int
+    seeds: np.random.SeedSequence
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def ranks(self) -> Integers:
+        """Class codes, or the ranks of the targets."""
+        return np.unique(self.y, return_inverse=True)[1]
+
+    @property
+    def copies(self) -> Integers:
+        """A number for each sample that its copies share."""
+        return np.unique(hash_rows(self.encoded, self.ranks), return_inverse=True)[1]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all samples have the same class or target."""
+        return bool((self.y == self.y[0]).all())
+
+    def generator(self, *keys: int) -> np.random.Generator:
+        return np.random.default_rng(branch(self.seeds, Purpose.STACKING, *keys))
+
+    def seed(self, *keys: int) -> int:
+        word = branch(self.seeds, Purpose.STACKING, *keys).generate_state(1, np.uint64)[0]
+        return int(word >> np.uint64(1))
+
+    def fold_numbers(self, n_folds: int, *keys: int) -> Integers:
+        """Folds by content, copies together and classes spread over all folds."""
+        ranks = self.ranks
+        return deal_folds(
+            hash_rows(self.encoded, ranks), ranks, self.weights, n_folds, self.generator(*keys),
+            by_class=self.n_classes > 0,
+        )  # fmt: skip
+
+    def on_given_rows(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Values in the order of the given rows, NaN for those of weight 0."""
+        whole = np.full((self.n_given, *values.shape[1:]), np.nan)
+        whole[self.rows] = values
+        return whole
+
+
+def are_informative(
+    trained: npt.NDArray[np.bool_], queried: npt.NDArray[np.bool_], units: Units
+) -> bool:
+    """Whether predictions of unseen samples are worth learning from.
+
+    A model that has seen no sample of a class never predicts it. If every model predicts the last
+    sample of a class, all predictions are wrong, and a final estimator would learn to contradict
+    them. So it is in regression with two samples, each predicted as the value of the other.
+    """
+    if not units.n_classes:
+        return len(np.unique(units.copies)) > 2
+    n_informative = 0
+    for label in np.unique(units.y):
+        of_it = units.y == label
+        n_informative += bool((trained[:, of_it].any(axis=1) & queried[:, of_it].any(axis=1)).any())
+    return n_informative > 1
+
+
+def folds_are_informative(splits: Sequence[Split], units: Units) -> bool:
+    trained, queried = np.zeros((2, len(splits), len(units)), dtype=bool)
+    for f, split in enumerate(splits):
+        trained[f, split.train] = queried[f, split.test] = True
+    return are_informative(trained, queried, units)
+
+
+def read_splits(cv: Any, units: Units, X: Any, groups: Any = None) -> list[Split]:
+    """The folds of ``cv``, as indices of the units."""
+    if groups is not None and _num_samples(groups) != units.n_given:
+        raise ValueError(
+            f"groups has {_num_samples(groups)} values and X has {units.n_given} rows; one value "
+            "for each row is expected."
+        )
+    if cv is None or isinstance(cv, Integral):
+        return splits_of(units.fold_numbers(5 if cv is None else int(cv)))
+    if hasattr(cv, "split"):
+        rows, first = np.unique(units.rows, return_index=True)
+        if len(rows) < units.n_given:
+            X = _safe_indexing(X, rows)
+        # Some splitters take no groups.
+        grouped = () if groups is None else (_safe_indexing(groups, rows),)
+        found = check_splits(cv.split(X, units.labels[first], *grouped), len(rows))
+        found = [Split(rows[train], rows[test]) for train, test in found]
+    else:
+        found = check_splits(cv, units.n_given)
+    parts = [tuple(np.flatnonzero(np.isin(units.rows, part)) for part in split) for split in found]
+    return [Split(*part) for part in parts if len(part[1])]

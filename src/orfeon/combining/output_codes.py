@@ -33,8 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import TabularClassifierMixin, TabularEstimator, restored_on_failure
 from orfeon.combining.composition import prefer
-from orfeon.combining.fitting import check_kind, fit_weighted, fresh, query
-from orfeon.combining.tables import is_frame
+from orfeon.combining.fitting import check_kind, fit_weighted, is_frame, query, seeded_clone
 from orfeon.perceptrons.base import in_samples
 from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
@@ -422,7 +421,7 @@ def _fit_member(base: Any, seed: int, table: Any, side: Code, weights: Floats) -
     seen = np.flatnonzero(side)
     rows = table if len(seen) == len(side) else _safe_indexing(table, seen)
     return fit_weighted(
-        fresh(base, seed), rows, side[seen].astype(np.int64), weights[seen], name="estimator"
+        seeded_clone(base, seed), rows, side[seen].astype(np.int64), weights[seen], name="estimator"
     )
 
 

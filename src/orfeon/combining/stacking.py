@@ -1,13 +1,12 @@
-"""Stacked generalisation: a final estimator learns from what other models say.
+"""Stacked generalisation: a final estimator learns from the predictions of other models.
 
 Models of any kind are trained on the samples (level 0). Their predictions for samples that they
 have not seen form a second table (level 1), from which a final estimator learns which model to
-trust, and when. No model may predict a sample that it has seen: one that remembers its samples
-would seem to make no errors.
+trust, and when. A model that predicted samples it has memorized would seem to make no errors.
 
-scikit-learn stacks by cross-validation. Here level-1 data may also be out-of-bag, which costs one
-training in place of one for each fold; folds keep copies of a sample together and do not depend
-on the order of the rows; and the final estimator may be a tree that chooses a model.
+scikit-learn stacks by cross-validation. Here level-1 data may also be out-of-bag, at the cost of
+one fit instead of one per fold; folds keep copies of a sample together and do not depend on the
+order of the rows; and the final estimator may be a tree that chooses a model.
 
 References
 ----------
@@ -30,23 +29,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
-from orfeon.combining.composition import Named
-from orfeon.combining.fitting import Method, fresh, query
+from orfeon.combining.composition import COMPOSITION_TEXTS, Named
+from orfeon.combining.fitting import Method, query, seeded_clone
 from orfeon.combining.level_one import LevelOne
 from orfeon.combining.meta_decision_tree import MetaDecisionTree
+from orfeon.combining.out_of_fold import Units
 from orfeon.combining.stacking_base import Stacking
-from orfeon.combining.training_units import Units
+from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import HasMethods, StrOptions
 from orfeon.utils.types import Floats
 
 StackMethod = Literal["auto", "predict_proba", "predict"]
 
-#: Penalties that are tried, as shares of the sum of squares of a level-1 column.
+#: Candidate penalties, as shares of the sum of squares of a level-1 column.
 _PENALTIES = np.logspace(-5, 1, 13)
 
 
 def final_has(method: str) -> Callable[[Any], bool]:
-    """A condition on a stack: that its final estimator has a method, fitted or not."""
+    """Whether the final estimator of a stack has a method, fitted or not."""
 
     def find(stack: Any) -> bool:
         final = getattr(stack, "final_estimator_", stack.final_estimator)
@@ -57,80 +57,84 @@ def final_has(method: str) -> Callable[[Any], bool]:
     return find
 
 
+_TEXTS = {
+    "estimators_of_stack": """
+        "drop" leaves one out, and a :class:`sklearn.frozen.FrozenEstimator` is used as it is. An
+        ensemble in place of the list stacks its members, with ``cv="out_of_bag"``.
+""",
+    "stack_cv": """
+    cv : int, splitter, iterable of splits, "prefit" or "out_of_bag", default=5
+        Where predictions of unseen samples come from. A number of folds: the models are refitted
+        without each. Splits of the rows: each row is tested once. "prefit": the models are fitted,
+        and have not seen the samples. "out_of_bag": the models are ensembles whose members leave
+        samples out, and the members that did not see a sample predict it; a frozen one must have
+        been fitted to these samples.
+""",
+    "passthrough": """
+    passthrough : bool, default=False
+        Whether the final estimator also sees the features.
+""",
+    "level_one": """
+    final_estimator_ : estimator
+        Fitted to the models' predictions.
+    level_one_ : ndarray of shape (n_rows, n_columns)
+        The predictions that it was fitted to; NaN for rows of weight 0, and for those that no
+        member left out.
+    answer_names_ : list of str
+        Names of its columns.
+""",
+}
+
+
+@documented(COMPOSITION_TEXTS | _TEXTS)
 class StackingClassifier(TabularClassifierMixin, Stacking):
-    """A classifier that learns from what other classifiers say.
+    """A classifier that learns from the predictions of other classifiers.
 
     Parameters
     ----------
     estimators : list of (name, classifier), ensemble or None, default=None
-        The classifiers; "drop" in place of one leaves it out, and one that is frozen
-        (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. An ensemble in place of the
-        list stacks its members, with ``cv="out_of_bag"``. By default a tree pruned by
-        cross-validation, a random forest, gradient boosting and a parallel perceptron; with
-        ``cv="out_of_bag"`` a random forest, bagging and extra-trees.
+        The classifiers. By default a tree pruned by cross-validation, a random forest, gradient
+        boosting and a parallel perceptron; with ``cv="out_of_bag"`` a random forest, bagging and
+        extra-trees.
+        <estimators_of_stack>
     final_estimator : classifier, "meta_tree", MetaDecisionTree or None, default=None
-        What learns from their answers. None is logistic regression, or gradient boosting with
-        ``passthrough``; "meta_tree" a tree that chooses a classifier by how sure all of them are.
-    cv : int, splitter, iterable of splits, "prefit" or "out_of_bag", default=5
-        Where answers come from that are not about seen samples. A number of folds, for each of
-        which all are trained again; splits of the rows given, each of which is tested once.
-        "prefit": the classifiers are fitted already, and the samples given are new to them.
-        "out_of_bag": they are ensembles whose members leave samples out, and of each sample those
-        tell that left it out; one that is frozen was fitted to the samples given.
+        Learns from their predictions. By default logistic regression, or gradient boosting with
+        ``passthrough``; "meta_tree" is a tree that chooses a classifier by how certain each is.
+    <stack_cv>
     stack_method : {"auto", "predict_proba", "predict"}, default="auto"
         What classifiers predict: probabilities; classes, as one column each; or probabilities
         where a classifier has them.
-    passthrough : bool, default=False
-        Whether the final estimator also sees the features.
-    n_jobs : int, optional
-        Classifiers that are trained at once, over folds too. The stack does not depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything, also every ``random_state`` inside that is None.
+    <passthrough>
+    <running>
 
     Attributes
     ----------
-    estimators_ : list of classifiers
-        Fitted to all the samples.
-    named_estimators_ : Bunch
-        The same by name.
-    final_estimator_ : classifier or MetaDecisionTree
-        Fitted to their answers.
-    level_one_ : ndarray of shape (n_rows, n_columns)
-        Answers from which it learnt, for the rows given; NaN for those of weight 0, and for those
-        that were never left out.
-    answer_names_ : list of str
-        Names of its columns.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Their names, when all are strings.
+    <fitted>
+    <level_one>
+    <classes>
+    <features>
 
     See Also
     --------
-    CascadeClassifier : Each classifier sees what those before it say.
+    CascadeClassifier : Each classifier sees the predictions of those before it.
 
     Notes
     -----
-    Whole-number weights are copies, which no learner can tell from repeated rows; copies of one
-    sample are in the same fold, unless splits are given. Classifiers that take no weights are
-    refused with fractional ones. Where all samples have one class, nothing is stacked. Where there
-    are so few that no two classes were told by models that had met them, the answer is the mean of
-    the models. The probabilities of a row may differ in the last bits with the rows beside it.
+    Copies of a sample (weights above one, repeated rows) share a fold, unless splits are given.
+    Classifiers that take no weights reject fractional ones. With a single class nothing is stacked;
+    with so few samples that no two classes were predicted by models that know them, the result is
+    the mean of the models. The last bits of a row's probabilities may depend on the other rows.
 
-    Fitted classifiers are to be new to the samples. Ensembles of orfeon know what they were fitted
-    to, and are refused if it was these; of others only that is noticed if they make no error.
+    Fitted classifiers must not have seen the samples. Ensembles of orfeon know their training set
+    and are rejected if it is this one; others cause a warning if they make no error.
 
-    Members of one ensemble are much alike, and their vote is hard to beat: the answer of one that
-    saw a sample is replaced by the mean of those that did not, and the penalty of the default
+    Members of one ensemble are similar, and their vote is hard to beat: the prediction of a member
+    that saw a sample is replaced by the mean of those that did not, and the penalty of the default
     logistic regression grows with their number. In classification the result is about that of the
-    vote; in regression it may be better, for a mean of trees is too near the mean of the target.
+    vote; in regression it can be better, since a mean of trees shrinks towards the mean target.
 
-    With the same splits, logistic regression and classifiers with probabilities, the answers are
-    those of :class:`sklearn.ensemble.StackingClassifier`.
+    With the same splits, logistic regression and classifiers with probabilities, the predictions
+    are those of :class:`sklearn.ensemble.StackingClassifier`.
 
     Examples
     --------
@@ -211,8 +215,8 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
             return GradientBoostingClassifier()
         from sklearn.linear_model import LogisticRegression
 
-        # Equal weights of T members cost a T-th of what one of their sum would: so the penalty is
-        # T times as large, or members that are much alike would be fitted to their noise.
+        # T equal weights cost a T-th of the penalty of one weight of the same sum. Similar members
+        # would be fitted to their noise, so the penalty is T times as large.
         n_alike = table.shape[1] if self._queried == "members" else 1
         return LogisticRegression(C=1.0 / n_alike, max_iter=1000)
 
@@ -223,8 +227,8 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
             without = not self._is_one_ensemble and not hasattr(estimator, "predict_proba")
             if self.stack_method == "predict_proba" and without:
                 raise ValueError(
-                    f'stack_method="predict_proba", and {name}={estimator} has none; "auto" asks '
-                    "it for decisions."
+                    f'stack_method="predict_proba", but {name}={estimator} has no predict_proba; '
+                    'use "auto", which takes its predicted classes.'
                 )
         return "predict_proba"
 
@@ -234,7 +238,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         final = self.final_estimator
         if not isinstance(final, str | MetaDecisionTree):
             return super()._learn(level, units, known)
-        tree: MetaDecisionTree = fresh(
+        tree: MetaDecisionTree = seeded_clone(
             MetaDecisionTree() if isinstance(final, str) else final, units.seed(2)
         )
         return tree.learn(
@@ -248,7 +252,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
             super()._check_final()
 
     def choose(self, X: Any) -> npt.NDArray[np.int64]:
-        """Which classifier a meta decision tree believes.
+        """Which classifier the meta decision tree chooses for each row.
 
         Parameters
         ----------
@@ -264,28 +268,17 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         return self._chosen(X)[0]
 
     def _chosen(self, X: Any) -> tuple[npt.NDArray[np.int64], Floats]:
-        """Who is chosen, and what all say."""
+        """Which classifiers are chosen, and the predictions of all."""
         if not isinstance(self.final_estimator_, MetaDecisionTree):
             raise ValueError(
-                f'final_estimator={self.final_estimator} chooses no classifier; "meta_tree" does.'
+                f"final_estimator={self.final_estimator} does not choose a classifier; use "
+                'final_estimator="meta_tree".'
             )
         answers = self._answers(self._rows(X))
         features = (self._encode(X), self.schema_) if self.passthrough else None
         return self.final_estimator_.choose(answers, features=features), answers
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What the final estimator decides, or the classifier that it chooses.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Classes.
-        """
         check_is_fitted(self, "final_estimator_")
         if isinstance(self.final_estimator_, MetaDecisionTree):
             return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
@@ -293,7 +286,7 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
 
     @available_if(final_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities by the final estimator, or by the classifier that it chooses.
+        """Class probabilities of the final estimator, or of the classifier that it chooses.
 
         Parameters
         ----------
@@ -329,54 +322,33 @@ class StackingClassifier(TabularClassifierMixin, Stacking):
         return np.asarray(self.final_estimator_.decision_function(self._seen_by_final(X)))
 
 
+@documented(COMPOSITION_TEXTS | _TEXTS)
 class StackingRegressor(TabularRegressorMixin, Stacking):
-    """A regressor that learns from what other regressors say.
+    """A regressor that learns from the predictions of other regressors.
 
     Parameters
     ----------
     estimators : list of (name, regressor), ensemble or None, default=None
-        The regressors; "drop" in place of one leaves it out, and one that is frozen
-        (:class:`sklearn.frozen.FrozenEstimator`) is taken as it is. An ensemble in place of the
-        list stacks its members, with ``cv="out_of_bag"``. By default a tree pruned by
-        cross-validation, a random forest and gradient boosting; with ``cv="out_of_bag"`` a random
-        forest, bagging and extra-trees.
+        The regressors. By default a tree pruned by cross-validation, a random forest and gradient
+        boosting; with ``cv="out_of_bag"`` a random forest, bagging and extra-trees.
+        <estimators_of_stack>
     final_estimator : regressor or None, default=None
-        What learns from their answers. None is ridge regression, whose penalty is chosen by
-        leave-one-out cross-validation; or gradient boosting with ``passthrough``.
-    cv : int, splitter, iterable of splits, "prefit" or "out_of_bag", default=5
-        Where answers come from that are not about seen samples, as in
-        :class:`StackingClassifier`.
-    passthrough : bool, default=False
-        Whether the final estimator also sees the features.
-    n_jobs : int, optional
-        Regressors that are trained at once, over folds too. The stack does not depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything, also every ``random_state`` inside that is None.
+        Learns from their predictions. By default ridge regression with a penalty chosen by
+        leave-one-out cross-validation, or gradient boosting with ``passthrough``.
+    <stack_cv>
+    <passthrough>
+    <running>
 
     Attributes
     ----------
-    estimators_ : list of regressors
-        Fitted to all the samples.
-    named_estimators_ : Bunch
-        The same by name.
-    final_estimator_ : regressor
-        Fitted to their answers.
-    level_one_ : ndarray of shape (n_rows, n_columns)
-        Answers from which it learnt, for the rows given; NaN for those of weight 0, and for those
-        that were never left out.
-    answer_names_ : list of str
-        Names of its columns.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Their names, when all are strings.
+    <fitted>
+    <level_one>
+    <features>
 
     Notes
     -----
-    The penalties that are tried are shares of the sum of squares of the answers, so that the unit
-    of the target does not matter.
+    Candidate penalties are shares of the sum of squares of the predictions, so that the unit of the
+    target does not matter.
 
     Examples
     --------

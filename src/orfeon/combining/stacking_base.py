@@ -1,9 +1,10 @@
-"""What stacks of classifiers and of regressors share; see :mod:`orfeon.combining.stacking`."""
+"""Base of stacks of classifiers and regressors; see :mod:`orfeon.combining.stacking`."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,8 +13,17 @@ from sklearn.base import is_classifier
 from sklearn.dummy import DummyRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.combining.composition import Composition, Given, Named
-from orfeon.combining.fitting import Method, check_kind, fit_weighted, fresh
+from orfeon.combining.composition import Composition, Given, MembersTransformerMixin, Named
+from orfeon.combining.fitting import (
+    Method,
+    add_columns,
+    answer_columns,
+    answer_names,
+    check_kind,
+    fit_weighted,
+    free_names,
+    seeded_clone,
+)
 from orfeon.combining.level_one import (
     LevelOne,
     check_members,
@@ -21,13 +31,9 @@ from orfeon.combining.level_one import (
     ensemble_means,
     out_of_bag_means,
     out_of_bag_members,
-    warn_of_memory,
+    warn_if_never_wrong,
 )
-from orfeon.combining.mean_answers import MeanAnswers
-from orfeon.combining.out_of_fold import Split
-from orfeon.combining.tables import answer_columns, answer_names, beside, free_names
-from orfeon.combining.training_units import Units, folds_can_be_learnt_from
-from orfeon.combining.transformer import MembersTransformerMixin
+from orfeon.combining.out_of_fold import Split, Units, folds_are_informative
 from orfeon.members import adapt
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import (
@@ -46,7 +52,7 @@ from orfeon.utils.types import Floats
     final_estimator_=saved.one_of(saved.estimator, saved.instance("MeanAnswers")),
 )
 class Stacking(MembersTransformerMixin, Composition):
-    """What stacks of classifiers and of regressors share."""
+    """Base of stacks of classifiers and regressors."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Composition._parameter_constraints,
@@ -66,7 +72,7 @@ class Stacking(MembersTransformerMixin, Composition):
 
     @property
     def _is_one_ensemble(self) -> bool:
-        """Whether the models that are stacked are the members of one ensemble."""
+        """Whether the members of one ensemble are stacked."""
         return self.estimators is not None and not isinstance(self.estimators, list)
 
     def _given(self) -> Named:
@@ -79,8 +85,8 @@ class Stacking(MembersTransformerMixin, Composition):
             raise ValueError('cv="prefit" needs fitted estimators; estimators is None.')
         if self._is_one_ensemble and not self._is("out_of_bag"):
             raise ValueError(
-                f"estimators={self.estimators} is one ensemble, whose members are stacked with "
-                'cv="out_of_bag" only; otherwise give a list of (name, estimator).'
+                f"estimators={self.estimators} is one ensemble, whose members can be stacked only "
+                'with cv="out_of_bag"; for other cv, give a list of (name, estimator).'
             )
         return super()._members()
 
@@ -114,9 +120,9 @@ class Stacking(MembersTransformerMixin, Composition):
             answers = self._out_of_fold(
                 members, units.table, units, splits, self._method, after=after
             )
-            tells = folds_can_be_learnt_from(splits, units)
-            tells |= len(self._fitted_before(members)) == len(members)
-            level = LevelOne.of_all(answers, tells=tells)
+            is_informative = folds_are_informative(splits, units)
+            is_informative |= len(self._fitted_before(members)) == len(members)
+            level = LevelOne.of_all(answers, is_informative=is_informative)
             fitted = self._fit_members(members, units.table, units, after=after)
             self._keep_members(members, fitted)
             self._queried = "models"
@@ -132,7 +138,7 @@ class Stacking(MembersTransformerMixin, Composition):
         given: Given,
         after: Callable[[], object],
     ) -> LevelOne:
-        """Models that are trained once, or were before, and what they say of what they left out."""
+        """Level-1 data of models that are trained once, or were fitted before."""
         fitted = [estimator for _, estimator in members]
         if not self._is("prefit"):
             fitted = self._fit_members(members, units.table, units, after=after)
@@ -149,7 +155,7 @@ class Stacking(MembersTransformerMixin, Composition):
             return out_of_bag_means(fitted, *how)
         answers = self._answers(units.table)
         if self._is("prefit") and not units.is_constant:
-            warn_of_memory([name for name, _ in members], answers, units.y)
+            warn_if_never_wrong([name for name, _ in members], answers, units.y)
         return LevelOne.of_all(answers)
 
     def _fit_final(self, level: LevelOne, units: Units) -> None:
@@ -157,8 +163,8 @@ class Stacking(MembersTransformerMixin, Composition):
         self.final_estimator_ = self._learn(level, units, np.flatnonzero(level.known))
 
     def _learn(self, level: LevelOne, units: Units, known: npt.NDArray[np.intp]) -> Any:
-        """The final estimator, fitted to what is known of some of the units."""
-        if not level.tells:
+        """The final estimator, fitted to the samples with level-1 data."""
+        if not level.is_informative:
             return MeanAnswers(len(level.answers), self._classes)
         answers, weights = level.answers[:, known], units.weights[known]
         rows = _safe_indexing(units.table, known) if self.passthrough else None
@@ -169,7 +175,7 @@ class Stacking(MembersTransformerMixin, Composition):
         if units.is_constant and not is_classifier(self):
             final = DummyRegressor()
         return fit_weighted(
-            fresh(final, units.seed(2)), table, units.labels[known], weights,
+            seeded_clone(final, units.seed(2)), table, units.labels[known], weights,
             name="final_estimator",
         )  # fmt: skip
 
@@ -187,7 +193,7 @@ class Stacking(MembersTransformerMixin, Composition):
     # -- level 1 -------------------------------------------------------------------------------
 
     def _answers(self, rows: Any) -> Floats:
-        """What the fitted models say, of shape (n_models, n_rows, n_outputs)."""
+        """Predictions of the fitted models, of shape (n_models, n_rows, n_outputs)."""
         how: tuple[Any, Any, Method] = (rows, self._classes, self._method)
         if self._queried == "members":
             return ensemble_answers(self.estimators_[0], *how)
@@ -196,15 +202,13 @@ class Stacking(MembersTransformerMixin, Composition):
         return self._query(self.estimators_, rows, self._method)
 
     def _columns(self, answers: Floats) -> Floats:
-        """Answers side by side."""
         return np.concatenate([answer_columns(answer) for answer in answers], axis=1)
 
     def _final_table(self, answers: Floats, rows: Any) -> Any:
-        """What the final estimator sees."""
         columns = self._columns(answers)
         if rows is None:
             return columns
-        return beside(rows, columns, self._column_names(), first=True)
+        return add_columns(rows, columns, self._column_names(), first=True)
 
     def _column_names(self) -> list[str]:
         names = [name for name, fitted in self.named_estimators_.items() if fitted != "drop"]
@@ -219,9 +223,9 @@ class Stacking(MembersTransformerMixin, Composition):
         return self._column_names()
 
     def answers(self, X: Any) -> Floats:
-        """What the models say.
+        """Predictions of the models.
 
-        They predict their own training samples too well; for those there is ``level_one_``.
+        On their own training samples they are too good; use ``level_one_`` for those.
 
         Parameters
         ----------
@@ -231,15 +235,14 @@ class Stacking(MembersTransformerMixin, Composition):
         Returns
         -------
         ndarray of shape (n_rows, n_columns)
-            Probabilities of the classes, of the second only where there are two; or predictions.
+            Class probabilities (of two classes, those of the second) or predictions.
         """
         return self._columns(self._answers(self._rows(X)))
 
     def transform(self, X: Any) -> Any:
-        """What the final estimator sees: what the models say, and the features if it sees them.
+        """Input of the final estimator: predictions of the models, and features if it sees them.
 
-        The models predict their own training samples too well; for those there is
-        :meth:`fit_transform_out_of_fold`.
+        The models have seen their own training samples; see :meth:`fit_transform_out_of_fold`.
 
         Parameters
         ----------
@@ -255,10 +258,12 @@ class Stacking(MembersTransformerMixin, Composition):
         return self._seen_by_final(X)
 
     def _out_of_fold_columns(self, X: Any, sample_weight: Any) -> Any:
-        columns = self._unseen(self.level_one_, sample_weight, lambda: self.answers(X))
+        columns = self._out_of_fold_or_fitted(
+            self.level_one_, sample_weight, lambda: self.answers(X)
+        )
         if not self.passthrough:
             return columns
-        return beside(self._rows(X), columns, self._column_names(), first=True)
+        return add_columns(self._rows(X), columns, self._column_names(), first=True)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Names of the columns of :meth:`transform`.
@@ -271,7 +276,7 @@ class Stacking(MembersTransformerMixin, Composition):
         Returns
         -------
         ndarray of str
-            Those of ``answer_names_``; with ``passthrough`` those of the features after them.
+            ``answer_names_``, followed by those of the features with ``passthrough``.
         """
         check_is_fitted(self, "final_estimator_")
         inputs = _check_feature_names_in(self, input_features).tolist()
@@ -284,17 +289,32 @@ class Stacking(MembersTransformerMixin, Composition):
         return self._final_table(self._answers(rows), rows if self.passthrough else None)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What the final estimator decides.
-
-        Parameters
-        ----------
-        X : array or data frame of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Classes or predictions.
-        """
         check_is_fitted(self, "final_estimator_")
         return np.asarray(self.final_estimator_.predict(self._seen_by_final(X)))
+
+
+@saved.attributes(n_models=saved.integer(1), classes_=saved.one_of(saved.none, saved.labels))
+@dataclass(frozen=True, eq=False)
+class MeanAnswers:
+    """Mean prediction of the models: the final estimator where there is nothing to learn from."""
+
+    n_models: int
+    classes_: npt.NDArray[Any] | None
+
+    def _means(self, table: Any) -> Floats:
+        """Means by class; features after the models' columns are ignored."""
+        n_classes = 1 if self.classes_ is None else len(self.classes_)
+        width = 1 if n_classes == 2 else n_classes
+        columns = np.arange(self.n_models * width)
+        answers = np.asarray(_safe_indexing(table, columns, axis=1), dtype=np.float64)
+        means = answers.reshape(len(answers), self.n_models, width).mean(axis=1)
+        return np.column_stack([1.0 - means, means]) if n_classes == 2 else means
+
+    def predict(self, table: Any) -> npt.NDArray[Any]:
+        means = self._means(table)
+        if self.classes_ is None:
+            return np.asarray(means[:, 0])
+        return np.asarray(self.classes_[means.argmax(axis=1)])
+
+    def predict_proba(self, table: Any) -> Floats:
+        return self._means(table)

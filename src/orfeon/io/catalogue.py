@@ -35,7 +35,7 @@ _PARTS = {
     "orfeon.boosting.stump_pool": "Cuts StumpPool",
     "orfeon.combining.gating": "Gates",
     "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",
-    "orfeon.combining.mean_answers": "MeanAnswers",
+    "orfeon.combining.stacking_base": "MeanAnswers",
     "orfeon.data.schema": "Schema",
     "orfeon.ensembles.ensemble": "Origin",
     "orfeon.forest": "Forest",
@@ -49,7 +49,7 @@ _PARTS = {
     "orfeon.rules.supports": "Average",
     "orfeon.rules.votes": "WeightedVote",
 }
-#: Packages whose name stands before that of their classes.
+#: Packages whose name is a prefix of the names of their classes.
 _OTHER_PACKAGES = ("imblearn", "sklearn")
 
 #: Parameters with limits: a pipeline from a file must not read pickles from a folder, nor start
@@ -62,9 +62,9 @@ _PARAMETERS = {
         Kind("a NumPy integer", lambda v: isinstance(v, np.integer) and -4096 <= int(v) <= 4096),
     ),
 }
-#: Parameters that act on the machine and not on predictions: whoever loads a model sets them.
+#: Parameters that do not change predictions; they are reset on loading.
 _OF_THE_RUN = ("n_jobs", "verbose")
-#: Attributes of scikit-learn's estimators that belong to the process, or to the pipeline around.
+#: Attributes of scikit-learn's estimators that belong to the process or to an outer pipeline.
 _NEVER_SAVED = frozenset({"_metadata_request", "_skl_callbacks"})
 
 
@@ -85,7 +85,6 @@ class Entry:
 
     @functools.cached_property
     def kind(self) -> type[Any]:
-        """The class itself."""
         try:
             module = importlib.import_module(self.module)
             found: type[Any] = getattr(module, self.name.rpartition(".")[2])
@@ -95,7 +94,7 @@ class Entry:
 
     @functools.cached_property
     def is_saved(self) -> bool:
-        """Whether it is a class that declares what is saved: other public names do not."""
+        """Whether the name is a class that declares what is saved."""
         is_class = isinstance(self.kind, type)
         return self.listed is not None or (is_class and saved.attributes_of(self.kind) is not None)
 
@@ -105,7 +104,6 @@ class Entry:
 
     @functools.cached_property
     def kinds(self) -> Mapping[str, Kind]:
-        """What its attributes may be."""
         return {name: kind for name, kind in self._declared.items() if kind is not None}
 
     @functools.cached_property
@@ -115,12 +113,10 @@ class Entry:
 
     @functools.cached_property
     def is_estimator(self) -> bool:
-        """Whether it has parameters, and may not be fitted."""
         return hasattr(self.kind, "_get_param_names")
 
     @functools.cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """The parameters of an estimator, and their defaults."""
         if not self.is_estimator:
             return {}
         signature = inspect.signature(self.kind.__init__)

@@ -220,8 +220,8 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         draw = self._drawing(training, weights, np.random.default_rng(seeds[1]))
         new = draw(self.n_generated)
         decided = self.ensemble_.predict(mix_rows(training, new))
-        self.estimator_ = fitting.fit_unless_refused(
-            fitting.fresh(self._base(), seeds[2]),
+        self.estimator_ = fitting.fit_with_weights(
+            fitting.seeded_clone(self._base(), seeds[2]),
             mix_rows(table, np.concatenate([given, rows[new]])),
             np.concatenate([labels, decided]),
             np.concatenate([weights, np.ones(len(new))]),
@@ -245,12 +245,12 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
             ensemble = self.ensemble
             if ensemble is None:
                 ensemble = BaggingClassifier(self._base(), n_estimators=_N_MEMBERS)
-            ensemble = fitting.fresh(ensemble, seed)
+            ensemble = fitting.seeded_clone(ensemble, seed)
             if self.n_jobs is not None:
                 set_nested_params(ensemble, n_jobs=self.n_jobs)
             if self.verbose:
                 set_nested_params(ensemble, verbose=self.verbose)
-            return fitting.fit_unless_refused(ensemble, X, y, weights, "ensemble")
+            return fitting.fit_with_weights(ensemble, X, y, weights, "ensemble")
         check_is_fitted(self.ensemble)
         known = np.asarray(self.ensemble.classes_)
         unknown = [label for label in self.classes_.tolist() if label not in known.tolist()]
