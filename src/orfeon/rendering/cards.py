@@ -1,8 +1,8 @@
 """What is written and painted on each node of a drawn tree, whatever draws it.
 
-A test shows the feature it asks about, its answers stand on the branches; a leaf shows its class
-or its mean. Under it are the weight of its samples and a bar with the share of each class, or a
-mark at the place of its mean between the least and the greatest mean.
+A test shows its feature, and its conditions are on the branches; a leaf shows its class or mean.
+Below are the weight of its samples and a bar with the share of each class, or a mark that places
+its mean between the lowest and the highest.
 """
 
 from __future__ import annotations

@@ -11,15 +11,15 @@ from html import escape
 from typing import Any, Literal
 
 from orfeon.data.schema import Schema
-from orfeon.rendering._checks import check_option
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.palette import EDGE, INK, MUTED_INK, TRACK
-from orfeon.rendering.view import view_tree
+from orfeon.rendering.view import documented, read_tree
 
 _BAR_WIDTH, _BAR_HEIGHT, _MARK_WIDTH = 72, 6, 6
 _DIRECTIONS = {"down": "TB", "right": "LR"}
 
 
+@documented
 def export_graphviz(
     tree_or_forest: Any,
     *,
@@ -37,23 +37,11 @@ def export_graphviz(
 
     Parameters
     ----------
-    tree_or_forest : estimator or Forest
-        A fitted estimator with a ``forest_``, or a forest.
-    tree : int, default=0
-        Which tree of the forest.
-    schema : Schema, optional
-        Names and categories of the features; the estimator's by default.
-    class_names : sequence, optional
-        Names of the classes; the estimator's by default.
-    max_depth : int, optional
-        Tests drawn on a path; a dashed box with an ellipsis stands for what is cut.
-    decimals : int, optional
-        Digits after the point; four significant digits by default, more where thresholds of one
-        feature would otherwise read the same.
-    show_weights : bool, default=True
-        Whether the weights of the samples are written.
-    show_missing : bool, default=False
-        Whether to say which branch takes missing values.
+    <tree>
+    <drawn>
+    <decimals>
+    <weights>
+    <missing>
     max_categories : int or None, default=5
         Categories named before a list is cut.
     direction : {"down", "right"}, default="down"
@@ -72,15 +60,13 @@ def export_graphviz(
     >>> dot.count("->")
     2
     """
-    check_option("max_depth", max_depth)
-    check_option("decimals", decimals, largest=17)
-    check_option("max_categories", max_categories, smallest=1)
     if direction not in _DIRECTIONS:
         raise ValueError(f"direction={direction!r} is not allowed: give 'down' or 'right'.")
-    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
-    wording = view.wording(
-        decimals, show_missing=show_missing, max_categories=max_categories, max_terms=3, signs=True
-    )
+    view, wording = read_tree(
+        tree_or_forest, tree, schema, class_names, max_depth=max_depth, decimals=decimals,
+        show_missing=show_missing, max_categories=max_categories, max_terms=3,
+        signs=True,
+    )  # fmt: skip
     lines = [
         "digraph tree {",
         f'  graph [rankdir={_DIRECTIONS[direction]}, ordering="out", nodesep=0.25, ranksep=0.45];',

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from orfeon.data.schema import Schema
-from orfeon.rendering._checks import check_option
 from orfeon.rendering._style import STYLE
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.numbers import weight_text
 from orfeon.rendering.pages import render
 from orfeon.rendering.palette import class_colours
-from orfeon.rendering.view import TreeView, view_tree
+from orfeon.rendering.view import TreeView, check_option, documented, read_tree
 
 #: Tests nested in one section; each takes three elements, and browsers flatten pages beyond 512.
 _SECTION_DEPTH = 80
@@ -28,6 +27,7 @@ _MOST_IN_PICTURE = 12
 _SHAPES = ("picture", "outline")
 
 
+@documented
 def export_html(
     tree_or_forest: Any,
     *,
@@ -48,23 +48,12 @@ def export_html(
 
     Parameters
     ----------
-    tree_or_forest : estimator or Forest
-        A fitted estimator with a ``forest_``, or a forest.
-    tree : int, default=0
-        Which tree of the forest.
-    schema : Schema, optional
-        Names and categories of the features; the estimator's by default.
-    class_names : sequence, optional
-        Names of the classes; the estimator's by default.
+    <tree>
     max_depth : int, optional
         Depth of the tests that are shown; deeper subtrees are summarised.
-    decimals : int, optional
-        Digits after the decimal point; by default four significant digits, more where two
-        thresholds of a feature would otherwise look equal.
-    show_weights : bool, default=True
-        Whether to show the weight of the samples.
-    show_missing : bool, default=False
-        Whether to show which branch takes missing values.
+    <decimals>
+    <weights>
+    <missing>
     max_categories : int or None, default=8
         Most categories to list.
     shape : {"auto", "picture", "outline"}, default="auto"
@@ -90,16 +79,14 @@ def export_html(
     >>> page.count("<details"), "a&lt;b" in page, "a<b" in page
     (1, True, False)
     """
-    check_option("max_depth", max_depth)
-    check_option("decimals", decimals, largest=17)
-    check_option("max_categories", max_categories, smallest=1)
     check_option("open_depth", open_depth)
     if shape not in ("auto", *_SHAPES):
         raise ValueError(f"shape={shape!r} is not allowed: give 'auto', 'picture' or 'outline'.")
-    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
-    wording = view.wording(
-        decimals, show_missing=show_missing, max_categories=max_categories, max_terms=6, signs=True
-    )
+    view, wording = read_tree(
+        tree_or_forest, tree, schema, class_names, max_depth=max_depth, decimals=decimals,
+        show_missing=show_missing, max_categories=max_categories, max_terms=6,
+        signs=True,
+    )  # fmt: skip
     cards = {card.node.index: card for card in make_cards(view, wording, max_depth, show_weights)}
     if shape == "auto":
         drawn = sum(card.kind != "test" for card in cards.values())

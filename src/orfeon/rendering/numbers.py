@@ -1,4 +1,4 @@
-"""Numbers as few digits as tell them apart.
+"""Numbers with as few digits as keep them distinct.
 
 A threshold of 2.4499999999999997 reads 2.45; but two thresholds of one feature that differ must
 never read the same, nor in the wrong order, so those that would collide get more digits.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-#: Seventeen significant digits tell any two floats apart.
+#: Seventeen significant digits distinguish any two floats.
 _ALL_DIGITS = 17
 _MORE_DIGITS = 2
 _LARGEST_PLAIN = 1e7

@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from orfeon.data.schema import Schema
-from orfeon.rendering._checks import check_option
 from orfeon.rendering.cards import Card, make_cards
 from orfeon.rendering.layout import horizontal_positions, vertical_positions
 from orfeon.rendering.palette import class_colours
-from orfeon.rendering.view import TreeView, view_tree
+from orfeon.rendering.view import TreeView, check_option, documented, read_tree
 from orfeon.rendering.wording import shortened
 
 #: With more classes a legend would outgrow the tree; the leaves name their classes anyway.
 _MOST_IN_LEGEND = 16
 
 
+@documented
 def plot_tree(
     tree_or_forest: Any,
     *,
@@ -39,23 +39,11 @@ def plot_tree(
 
     Parameters
     ----------
-    tree_or_forest : estimator or Forest
-        A fitted estimator with a ``forest_``, or a forest.
-    tree : int, default=0
-        Which tree of the forest.
-    schema : Schema, optional
-        Names and categories of the features; the estimator's by default.
-    class_names : sequence, optional
-        Names of the classes; the estimator's by default.
-    max_depth : int, optional
-        Tests drawn on a path; a dashed box with an ellipsis stands for what is cut.
-    decimals : int, optional
-        Digits after the point; four significant digits by default, more where thresholds of one
-        feature would otherwise read the same.
-    show_weights : bool, default=True
-        Whether the weights of the samples are written.
-    show_missing : bool, default=False
-        Whether to say which branch takes missing values.
+    <tree>
+    <drawn>
+    <decimals>
+    <weights>
+    <missing>
     max_categories : int or None, default=4
         Categories named before a list is cut.
     max_length : int or None, default=32
@@ -79,19 +67,12 @@ def plot_tree(
     ['node-0', 'node-1', 'node-2']
     >>> matplotlib.pyplot.close(ax.figure)
     """
-    check_option("max_depth", max_depth)
-    check_option("decimals", decimals, largest=17)
-    check_option("max_categories", max_categories, smallest=1)
     check_option("max_length", max_length, smallest=2)
-    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
-    wording = view.wording(
-        decimals,
-        show_missing=show_missing,
-        max_categories=max_categories,
-        max_length=max_length,
-        max_terms=3,
-        signs=True,
-    )
+    view, wording = read_tree(
+        tree_or_forest, tree, schema, class_names, max_depth=max_depth, decimals=decimals,
+        show_missing=show_missing, max_categories=max_categories,
+        max_length=max_length, max_terms=3, signs=True,
+    )  # fmt: skip
     canvas = _canvas()
     boxes = _placed(make_cards(view, wording, max_depth, show_weights), canvas)
     width = max(box.x + box.slot / 2 for box in boxes)

@@ -15,15 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.schema import Schema
-from orfeon.rendering._checks import check_option
 from orfeon.rendering.conditions import Condition, Conditions, Missing, narrowed
 from orfeon.rendering.numbers import share_text, weight_text
-from orfeon.rendering.view import NodeView, TreeView, view_tree
+from orfeon.rendering.view import NodeView, TreeView, documented, read_tree
 
 
 @dataclass(frozen=True)
 class LeafRule:
-    """What a leaf asks and what it answers; ``str`` of it is the sentence.
+    """The conditions of a leaf and its prediction; ``str`` gives the sentence.
 
     Parameters
     ----------
@@ -79,6 +78,7 @@ class LeafRule:
         return inside
 
 
+@documented
 def export_rules(
     tree_or_forest: Any,
     *,
@@ -94,17 +94,8 @@ def export_rules(
 
     Parameters
     ----------
-    tree_or_forest : estimator or Forest
-        A fitted estimator with a ``forest_``, or a forest.
-    tree : int, default=0
-        Which tree of the forest.
-    schema : Schema, optional
-        Names and categories of the features; the estimator's by default.
-    class_names : sequence, optional
-        Names of the classes; the estimator's by default.
-    decimals : int, optional
-        Digits after the point; four significant digits by default, more where thresholds of one
-        feature would otherwise read the same.
+    <tree>
+    <decimals>
     show_weights : bool, default=False
         Whether the sentences end with coverage and confidence.
     show_missing : bool, default=False
@@ -129,10 +120,10 @@ def export_rules(
     if x0 > 5 and x1 <= 2.5 then circle (30% of the samples, 100% of them circle)
     if x0 > 5 and x1 > 2.5 then square (20% of the samples, 100% of them square)
     """
-    check_option("decimals", decimals, largest=17)
-    check_option("max_categories", max_categories, smallest=1)
-    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
-    wording = view.wording(decimals, show_missing=show_missing, max_categories=max_categories)
+    view, wording = read_tree(
+        tree_or_forest, tree, schema, class_names, decimals=decimals, show_missing=show_missing,
+        max_categories=max_categories,
+    )  # fmt: skip
     rules = []
     for leaf, conditions in _paths(view):
         answer = view.prediction(leaf, wording)

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from orfeon.data.schema import Schema
-from orfeon.rendering._checks import check_option
 from orfeon.rendering.numbers import weight_text
-from orfeon.rendering.view import NodeView, TreeView, view_tree
+from orfeon.rendering.view import NodeView, TreeView, documented, read_tree
 from orfeon.rendering.wording import Wording
 
 _INDENT = "|   "
 
 
+@documented
 def export_text(
     tree_or_forest: Any,
     *,
@@ -34,23 +34,13 @@ def export_text(
 
     Parameters
     ----------
-    tree_or_forest : estimator or Forest
-        A fitted estimator with a ``forest_``, or a forest.
-    tree : int, default=0
-        Which tree of the forest.
-    schema : Schema, optional
-        Names and categories of the features; the estimator's by default.
-    class_names : sequence, optional
-        Names of the classes; the estimator's by default.
+    <tree>
     max_depth : int, optional
         Tests shown on a path; what is below is summed up.
-    decimals : int, optional
-        Digits after the point. By default numbers have four significant digits. In both cases
-        thresholds of one feature get more where they would otherwise read the same.
+    <decimals>
     show_weights : bool, default=True
         Whether leaves say ``(weight/errors)``, or ``(weight, sd deviation)`` in regression.
-    show_missing : bool, default=False
-        Whether to say which branch takes missing values.
+    <missing>
     max_categories : int or None, default=8
         Categories named before a list is cut to ``{a, b, ... (12)}``; ``None`` names all.
 
@@ -71,11 +61,10 @@ def export_text(
     |   x1 <= 2.5: circle (3)
     |   x1 > 2.5: square (2)
     """
-    check_option("max_depth", max_depth)
-    check_option("decimals", decimals, largest=17)
-    check_option("max_categories", max_categories, smallest=1)
-    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
-    wording = view.wording(decimals, show_missing=show_missing, max_categories=max_categories)
+    view, wording = read_tree(
+        tree_or_forest, tree, schema, class_names, max_depth=max_depth, decimals=decimals,
+        show_missing=show_missing, max_categories=max_categories,
+    )  # fmt: skip
     lines = []
     for node, cut in view.visible(max_depth):
         line = "" if node.condition is None else _branch(node, wording)
@@ -84,7 +73,7 @@ def export_text(
             line += view.prediction(node, wording)
             line += _weights(view, node, wording) if show_weights else ""
             line += f" ... {node.n_leaves} leaves below" if cut else ""
-        if line:  # the root is no branch: it has a line only when nothing is below it
+        if line:  # the root has a line only if it is a leaf
             lines.append(line)
     return "\n".join(lines)
 

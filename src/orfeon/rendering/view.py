@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -20,6 +20,46 @@ from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.rendering.conditions import Condition, branch_conditions
 from orfeon.rendering.wording import Wording, clean, threshold_texts
+from orfeon.utils.documentation import filled_docstring
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: Parameters that all renderers share; their docstrings have a line ``<name>`` in their place.
+_TEXTS = {
+    "tree": """
+tree_or_forest : estimator or Forest
+    A fitted estimator with a ``forest_``, or a forest.
+tree : int, default=0
+    Which tree of the forest; negative numbers count from the end.
+schema : Schema, optional
+    Names and categories of the features; the estimator's by default, else x0, x1...
+class_names : sequence, optional
+    Names of the classes; the estimator's ``classes_`` by default, else 0, 1...
+""",
+    "decimals": """
+decimals : int, optional
+    Digits after the point; four significant digits by default. In both cases thresholds of one
+    feature get more where they would otherwise read the same.
+""",
+    "drawn": """
+max_depth : int, optional
+    Depth of the tests that are drawn; a dashed box with an ellipsis replaces deeper subtrees.
+""",
+    "weights": """
+show_weights : bool, default=True
+    Whether to show the weights of the samples.
+""",
+    "missing": """
+show_missing : bool, default=False
+    Whether to show which branch takes missing values.
+""",
+}
+
+
+def documented(function: Function) -> Function:
+    """Fill the shared texts into the docstring of a function."""
+    function.__doc__ = filled_docstring(function.__doc__, _TEXTS)
+    return function
 
 
 @dataclass(frozen=True)
@@ -83,7 +123,7 @@ class NodeView:
 
 @dataclass(frozen=True)
 class TreeView:
-    """A tree for people to look at.
+    """A tree in a form that is easy to show.
 
     Parameters
     ----------
@@ -130,7 +170,7 @@ class TreeView:
         return Wording(self.schema, texts, decimals, **options)
 
     def visible(self, max_depth: int | None = None) -> Iterator[tuple[NodeView, bool]]:
-        """Walk the nodes down to a depth, depth first, and tell whose children are cut."""
+        """Nodes down to a depth, depth first, and whether their children are cut."""
         pending = [0]
         while pending:
             node = self.nodes[pending.pop()]
@@ -144,6 +184,7 @@ class TreeView:
         return self.class_names[node.label] if node.mean is None else wording.number(node.mean)
 
 
+@documented
 def view_tree(
     tree_or_forest: Any,
     *,
@@ -155,14 +196,7 @@ def view_tree(
 
     Parameters
     ----------
-    tree_or_forest : estimator or Forest
-        A fitted estimator with a ``forest_``, or a forest.
-    tree : int, default=0
-        Which tree of the forest; negative numbers count from the end.
-    schema : Schema, optional
-        Names and categories of the features; the estimator's by default, else x0, x1...
-    class_names : sequence, optional
-        Names of the classes; the estimator's ``classes_`` by default, else 0, 1...
+    <tree>
 
     Returns
     -------
@@ -184,6 +218,37 @@ def view_tree(
     one = forest.subset([_checked_tree(tree, len(forest))])
     names = _checked_classes(class_names, forest.n_classes)
     return TreeView(_nodes(one), _checked_schema(known_schema, forest), names)
+
+
+def read_tree(
+    tree_or_forest: Any,
+    tree: int,
+    schema: Schema | None,
+    class_names: Sequence[Any] | None,
+    *,
+    max_depth: int | None = None,
+    decimals: int | None = None,
+    max_categories: int | None = None,
+    **options: Any,
+) -> tuple[TreeView, Wording]:
+    """A tree and the wording of its conditions, with the options that renderers share checked."""
+    check_option("max_depth", max_depth)
+    check_option("decimals", decimals, largest=17)
+    check_option("max_categories", max_categories, smallest=1)
+    view = view_tree(tree_or_forest, tree=tree, schema=schema, class_names=class_names)
+    return view, view.wording(decimals, max_categories=max_categories, **options)
+
+
+def check_option(name: str, value: Any, smallest: int = 0, largest: int | None = None) -> None:
+    """Refuse an option that is neither ``None`` nor an integer of its range."""
+    if value is None:
+        return
+    integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    number = int(value) if integer else smallest - 1
+    if smallest <= number <= (number if largest is None else largest):
+        return
+    upwards = f"from {smallest}" if largest is None else f"from {smallest} to {largest}"
+    raise ValueError(f"{name}={value!r} is not allowed: give None or an integer {upwards}.")
 
 
 def _forest(tree_or_forest: Any) -> Forest:

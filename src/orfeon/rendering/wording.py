@@ -1,6 +1,6 @@
 """Conditions, classes and numbers in words.
 
-Every renderer asks the same :class:`Wording`, so a test reads alike in a text, a rule and a
+All renderers use the same :class:`Wording`, so a test reads the same in a text, a rule and a
 picture; only the signs differ: ``<=`` in plain text, ``≤`` in drawings.
 """
 
