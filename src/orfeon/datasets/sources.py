@@ -124,8 +124,8 @@ def _copy_input(path: Path) -> None:
 def _check_path(path: Path) -> None:
     if path.is_dir():
         inside = _data_files(path)
-        files = f"its data files are {some_of(inside)}" if inside else "it has no data files"
-        raise UserError(f"{path} is a folder: name a file; {files}.")
+        known = f"its data files are {some_of(inside)}" if inside else "it has no data files"
+        raise UserError(f"{path} is a folder: name a file; {known}.")
     if path.exists():
         if not path.is_file():
             raise UserError(f"{path} is not a file.")
