@@ -1,6 +1,6 @@
 """Read any table: NumPy arrays, lists, pandas, polars, Arrow and the interchange interface.
 
-No data frame library is imported unless the table needs it. narwhals would save 57 lines, but has
+No data frame library is imported unless the table needs it. narwhals would save 50 lines, but has
 no category codes: it predicts one row of a pandas frame 4 times slower, reads 100,000 strings
 8 times slower, and fails on null dictionary values, string views and repeated number labels.
 """
