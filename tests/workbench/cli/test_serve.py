@@ -116,6 +116,10 @@ def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
         model.write_bytes(b"")  # whoever writes into the file takes nothing from those who serve it
         assert all(running.ask("/predict", row) == answer for _ in range(4))
         model.write_bytes(content)
+        if hasattr(signal, "SIGHUP"):
+            running.process.send_signal(signal.SIGHUP)
+            wait_for(running, "the model was loaded anew")
+            assert running.ask("/predict", row) == answer
         pids = set()
         until = time.monotonic() + 60
         while len(pids) < 2 and time.monotonic() < until:
@@ -174,7 +178,7 @@ def wait_for(running: Running, words: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_a_hangup_loads_the_file_anew_and_a_bad_one_changes_nothing(place, row, tmp_path, workers):
     model = Path(shutil.copy(place / "bag.orfeon", tmp_path / "model.orfeon"))
     with Running(model, "--workers", str(workers)) as running:

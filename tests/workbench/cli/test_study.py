@@ -2,10 +2,15 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,9 +19,12 @@ import pytest
 import orfeon
 from orfeon.datasets import make_waveform
 from orfeon.workbench.cli import main
+from orfeon.workbench.experiment.evaluation import Evaluation
 from orfeon.workbench.store import Store
+from orfeon.workbench.tasks.cluster import connect
 
-QUICK = ["--methods", "baseline,cart,bagging", "--members", "10", "--repeats", "1", "--n-jobs", "1"]
+TINY = ["--repeats", "1", "--inner-folds", "2", "--n-jobs", "1"]
+QUICK = ["--methods", "baseline,cart,bagging", "--members", "10", *TINY]
 
 
 @pytest.fixture(scope="module")
@@ -33,47 +41,67 @@ def study(*arguments):
     return main(["study", *map(str, arguments)])
 
 
-def test_a_study_prints_a_table_and_leaves_store_report_and_model(waves, tmp_path, capsys):
-    out = tmp_path / "out"
-    assert study(waves, "--target", "wave", "--out", out, *QUICK) == 0
-    printed, answers = capsys.readouterr()
-    assert answers == ""  # no progress where there is no terminal
-    assert "waves: 120 rows, 8 features; target wave, 3 classes; 5 outer folds, 60 runs." in printed
+class Finished(NamedTuple):
+    """A study that tests only read: its folder and what it printed."""
+
+    out: Path
+    printed: str
+    errors: str
+
+
+@pytest.fixture(scope="module")
+def finished(waves, tmp_path_factory):
+    out = tmp_path_factory.mktemp("finished") / "out"
+    with redirect_stdout(StringIO()) as printed, redirect_stderr(StringIO()) as errors:
+        assert study(waves, "--target", "wave", "--out", out, *QUICK) == 0
+    return Finished(out, printed.getvalue(), errors.getvalue())
+
+
+def test_a_study_prints_a_table_and_leaves_store_report_and_model(waves, finished):
+    out, printed, errors = finished
+    assert errors == ""  # no progress where there is no terminal
+    assert "waves: 120 rows, 8 features; target wave, 3 classes; 5 outer folds, 45 runs." in printed
     assert "bagging, pruned to 20%" in printed
     assert "Expect an error of " in printed
     assert "row identifiers: id" in printed
+    assert ", peak memory " in printed
+    assert f"store   {out / 'store.db'}" in printed
     assert {path.name for path in out.iterdir()} == {"store.db", "report.html", "model.orfeon"}
     page = (out / "report.html").read_text(encoding="utf-8")
     assert "bagging" in page
-    assert "waves" in page
+    assert f"orfeon study {waves} --target wave --out {out}" in page  # the command, as given
     model = orfeon.load(out / "model.orfeon")
     frame = pd.read_csv(waves)
     assert np.mean(model.predict(frame[[f"x{j}" for j in range(8)]]) == frame["wave"]) > 0.8
 
 
-def test_the_model_that_is_left_predicts_new_rows_by_the_command(waves, tmp_path, capsys):
-    out = tmp_path / "out"
-    study(waves, "--target", "wave", "--out", out, *QUICK)
-    capsys.readouterr()
-    assert (
-        main(["predict", str(out / "model.orfeon"), str(waves), "-o", str(tmp_path / "p.csv")]) == 0
-    )
+def test_the_model_predicts_new_rows_by_the_command(waves, finished, tmp_path):
+    model = str(finished.out / "model.orfeon")
+    assert main(["predict", model, str(waves), "-o", str(tmp_path / "p.csv")]) == 0
     assert len(pd.read_csv(tmp_path / "p.csv")) == 120
 
 
-def test_the_outcome_for_machines_is_one_json_document(waves, tmp_path, capsys):
+def test_the_same_command_resumes_and_runs_nothing_twice(
+    waves, finished, tmp_path, capsys, monkeypatch
+):
     out = tmp_path / "out"
+    shutil.copytree(finished.out, out)
+    monkeypatch.setattr(Evaluation, "__call__", lambda self, key: pytest.fail(f"again: {key}"))
     export = tmp_path / "runs.csv"
     arguments = [waves, "--target", "wave", "--out", out, "--export", export, "--json", *QUICK]
     assert study(*arguments) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["task"] == "classification"
-    assert found["n_runs"] == 60
+    assert found["n_runs"] == 45
     assert found["n_outer"] == 5
     assert found["chosen"] in [candidate["name"] for candidate in found["candidates"]]
     assert len(found["candidates"][0]["scores"]["error"]) == 5
     assert found["files"]["model"] == str(out / "model.orfeon")
-    assert len(pd.read_csv(export)) == 60
+    assert len(pd.read_csv(export)) == 45
+    assert f"Expect an error of {found['expected']['error']:.1%} " in finished.printed
+    before, now = (orfeon.load(folder / "model.orfeon") for folder in (finished.out, out))
+    X = pd.read_csv(waves)[[f"x{j}" for j in range(8)]]
+    assert np.array_equal(before.predict_proba(X), now.predict_proba(X))
 
 
 def test_passwords_are_shown_nowhere(waves, tmp_path, capsys):
@@ -87,31 +115,11 @@ def test_passwords_are_shown_nowhere(waves, tmp_path, capsys):
         assert b"secret" not in (out / "model.orfeon").read_bytes()
 
 
-def test_the_report_repeats_the_command_as_it_was_given(waves, tmp_path):
-    out = tmp_path / "out"
-    study(waves, "--target", "wave", "--out", out, *QUICK)
-    page = (out / "report.html").read_text(encoding="utf-8")
-    assert f"orfeon study {waves} --target wave --out {out}" in page
-
-
-def test_the_same_command_goes_on_and_does_nothing_twice(waves, tmp_path, capsys):
-    out = tmp_path / "out"
-    study(waves, "--target", "wave", "--out", out, "--json", *QUICK)
-    first = json.loads(capsys.readouterr().out)
-    study(waves, "--target", "wave", "--out", out, "--json", *QUICK)
-    second = json.loads(capsys.readouterr().out)
-    for name in ("chosen", "expected", "interval", "n_runs", "configuration"):
-        assert second[name] == first[name]
-    with Store(out / "store.db", read_only=True) as store:
-        (info,) = store.studies()
-        assert len(store.study(info.name).rows()) == 60
-
-
 def test_numbers_are_predicted_where_the_target_is_one(waves, tmp_path, capsys):
     frame = pd.read_csv(waves).drop(columns="wave")
     path = tmp_path / "numbers.csv"
     frame.to_csv(path, index=False)
-    options = ["--methods", "baseline,cart", "--repeats", "1", "--n-jobs", "1", "--json"]
+    options = ["--methods", "baseline,cart", *TINY, "--json"]
     assert study(path, "--target", "x0", "--out", tmp_path / "out", *options) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["task"] == "regression"
@@ -142,7 +150,8 @@ def test_numbers_are_predicted_where_the_target_is_one(waves, tmp_path, capsys):
         (["--target", "wave", "--cluster", "tcp://127.0.0.1:9"], "127.0.0.1:9"),
     ],
 )
-def test_mistakes_are_told_in_a_sentence(waves, tmp_path, capsys, arguments, words):
+def test_mistakes_are_told_in_a_sentence(waves, tmp_path, capsys, monkeypatch, arguments, words):
+    monkeypatch.setitem(connect.__wrapped__.__kwdefaults__, "timeout", 0.5)
     assert study(waves, "--out", tmp_path / "out", *QUICK, *arguments) == 2
     printed, answers = capsys.readouterr()
     assert printed == ""
@@ -172,19 +181,22 @@ def test_a_corrupted_store_is_told_and_left_as_it_is(waves, tmp_path, capsys):
     assert (out / "store.db").read_bytes() == b"not a database" * 1000
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)],
+)
 def test_an_interrupted_study_keeps_its_runs_and_leaves_no_process(waves, tmp_path, number, code):
     out = tmp_path / "out"
     command = [
         sys.executable, "-m", "orfeon", "study", str(waves), "--target", "wave", "--out", str(out),
-        "--repeats", "50", "--methods", "cart,bagging", "--members", "20", "--n-jobs", "2",
+        "--repeats", "200", "--methods", "cart", "--n-jobs", "2",
     ]  # fmt: skip
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
     deadline = time.monotonic() + 100
     while process.poll() is None and time.monotonic() < deadline and _n_rows(out) < 5:
-        time.sleep(0.5)
+        time.sleep(0.1)
     n_before = _n_rows(out)
     process.send_signal(number)
     printed, answers = process.communicate(timeout=60)
@@ -221,7 +233,7 @@ def _n_rows(out):
 
 
 def test_rows_reads_a_sample_and_compare_rows_compares_on_one(waves, tmp_path, capsys):
-    options = ["--target", "wave", "--methods", "baseline,cart", "--repeats", "1", "--json"]
+    options = ["--target", "wave", "--methods", "baseline,cart", *TINY, "--json"]
     assert study(waves, *options, "--rows", 60, "--out", tmp_path / "a") == 0
     read = json.loads(capsys.readouterr().out)
     assert (read["n_rows"], read["n_studied"]) == (60, 60)
@@ -230,20 +242,15 @@ def test_rows_reads_a_sample_and_compare_rows_compares_on_one(waves, tmp_path, c
     assert (compared["n_rows"], compared["n_studied"]) == (120, 60)
 
 
-def test_the_folder_of_another_study_is_left_as_it_is(waves, tmp_path, capsys):
-    out = tmp_path / "out"
-    assert study(waves, "--target", "wave", "--out", out, *QUICK) == 0
-    before = (out / "report.html").read_bytes()
-    printed = capsys.readouterr().out
-    assert ", peak memory " in printed
-    assert f"store   {out / 'store.db'}" in printed
+def test_the_folder_of_another_study_is_left_as_it_is(waves, finished, tmp_path, capsys):
+    before = (finished.out / "report.html").read_bytes()
     other = tmp_path / "other.csv"
     other.write_bytes(waves.read_bytes())
-    assert study(other, "--target", "wave", "--out", out, *QUICK) == 2
+    assert study(other, "--target", "wave", "--out", finished.out, *QUICK) == 2
     assert (
         "already holds the report and the model of another study, waves" in capsys.readouterr().err
     )
-    assert (out / "report.html").read_bytes() == before
+    assert (finished.out / "report.html").read_bytes() == before
 
 
 def test_the_terminal_warns_of_what_the_report_warns_of(tmp_path, capsys):

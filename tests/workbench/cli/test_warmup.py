@@ -71,6 +71,7 @@ def test_kernels_that_are_compiled_are_counted_once_each_and_the_notice_keeps_st
     assert logging.getLogger("orfeon").level == level
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="kernels are plain Python"
 )

@@ -1,5 +1,7 @@
 """Whole studies: resumed, spread, sampled, budgeted, and with data of every kind."""
 
+import shutil
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +17,8 @@ from orfeon.workbench.experiment.verdict import verdict
 from orfeon.workbench.report.content import warnings_of
 from orfeon.workbench.store import Store
 
-SMALL = {"methods": ["baseline", "cart", "bagging"], "members": 15, "repetitions": 1}
+TINY = {"methods": ["cart"], "repetitions": 1, "n_inner_folds": 2}
+SMALL = {**TINY, "methods": ["baseline", "cart", "bagging"], "members": 15}
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +38,20 @@ def stored(path):
         ]
 
 
-def test_a_study_finds_the_better_method_and_a_model_that_predicts(waves, tmp_path):
-    found = run_study(waves, "wave", store=tmp_path / "s.db", **SMALL)
+@pytest.fixture(scope="module")
+def whole(waves, tmp_path_factory):
+    """A study that ran to its end, and its store; tests only read them."""
+    store = tmp_path_factory.mktemp("whole") / "s.db"
+    return run_study(waves, "wave", store=store, **SMALL), store
+
+
+def test_a_study_finds_the_better_method_and_a_model_that_predicts(waves, whole):
+    found, _ = whole
     assert found.task == "classification"
     assert found.classes == ("high", "low", "middle")
     assert found.chosen.startswith("bagging")
     assert found.n_outer == 5
-    assert found.n_runs == 5 * 4 * 3
+    assert found.n_runs == 5 * 3 * 3
     assert [c.name for c in found.candidates][-1] == "baseline"
     assert 0.1 < found.honest.mean("error") < 0.4
     new = found.preparation.transform(waves.drop(columns="wave"))
@@ -53,10 +63,9 @@ def test_a_study_finds_the_better_method_and_a_model_that_predicts(waves, tmp_pa
     assert verdict(found).expected.startswith("Expect an error of ")
 
 
-def test_a_study_is_the_same_with_processes_and_goes_on_where_it_was_stopped(waves, tmp_path):
-    whole = run_study(waves, "wave", store=tmp_path / "whole.db", **SMALL)
-    spread = run_study(waves, "wave", store=tmp_path / "spread.db", n_jobs=2, **SMALL)
-    assert stored(tmp_path / "spread.db") == stored(tmp_path / "whole.db")
+def test_a_study_is_the_same_with_processes_and_resumes_where_it_stopped(waves, whole, tmp_path):
+    """Stopped after some runs of one process, it is resumed by two."""
+    expected, store = whole
 
     class Stop(NullListener):
         n = 0
@@ -69,17 +78,16 @@ def test_a_study_is_the_same_with_processes_and_goes_on_where_it_was_stopped(wav
     with pytest.raises(KeyboardInterrupt):
         run_study(waves, "wave", store=tmp_path / "cut.db", listener=Stop(), **SMALL)
     assert len(stored(tmp_path / "cut.db")) == 23
-    resumed = run_study(waves, "wave", store=tmp_path / "cut.db", **SMALL)
-    assert stored(tmp_path / "cut.db") == stored(tmp_path / "whole.db")
-    for other in (spread, resumed):
-        assert other.chosen == whole.chosen
-        assert other.honest.chosen == whole.honest.chosen
-        X = whole.preparation.transform(waves)
-        assert np.array_equal(other.model.predict_proba(X), whole.model.predict_proba(X))
+    found = run_study(waves, "wave", store=tmp_path / "cut.db", n_jobs=2, **SMALL)
+    assert stored(tmp_path / "cut.db") == stored(store)
+    assert found.chosen == expected.chosen
+    assert found.honest.chosen == expected.honest.chosen
+    X = expected.preparation.transform(waves)
+    assert np.array_equal(found.model.predict_proba(X), expected.model.predict_proba(X))
 
 
-def test_runs_that_are_stored_are_not_made_again(waves, tmp_path, monkeypatch):
-    run_study(waves, "wave", store=tmp_path / "s.db", **SMALL)
+def test_runs_that_are_stored_are_not_made_again(waves, whole, tmp_path, monkeypatch):
+    shutil.copy(whole[1], tmp_path / "s.db")
     monkeypatch.setattr(Evaluation, "__call__", lambda self, key: pytest.fail(f"again: {key}"))
     run_study(waves, "wave", store=tmp_path / "s.db", **SMALL)
 
@@ -110,26 +118,26 @@ def test_a_study_of_numbers(tmp_path):
 
 
 def test_random_splits_have_a_test_part_of_the_share_asked_for(waves):
-    found = run_study(waves, "wave", design="splits", test_share=0.4, **{**SMALL, "repetitions": 3})
+    found = run_study(waves, "wave", design="splits", test_share=0.4, **{**TINY, "repetitions": 3})
     assert found.n_outer == 3
     assert (found.n_train, found.n_test) == (90, 60)
 
 
 def test_rows_of_a_group_stay_together_and_the_group_is_no_feature(waves):
     frame = waves.assign(patient=np.arange(150) // 5)
-    found = run_study(frame, "wave", group="patient", **SMALL)
+    found = run_study(frame, "wave", group="patient", **TINY)
     assert found.n_features == 10
     train, test = found.showcase.X_train, found.showcase.X_test
     patients = [set(frame.loc[part.index, "patient"]) for part in (train, test)]
     assert not patients[0] & patients[1]
     with pytest.raises(UserError, match=r"^group: must name a column: 'doctor' is not among"):
-        run_study(frame, "wave", group="doctor", **SMALL)
+        run_study(frame, "wave", group="doctor", **TINY)
 
 
 def test_groups_stay_with_their_rows_where_targets_are_missing(waves):
     frame = waves.assign(patient=np.arange(150) // 5)
     frame.loc[:9, "wave"] = None
-    found = run_study(frame, "wave", group="patient", **SMALL)
+    found = run_study(frame, "wave", group="patient", **TINY)
     assert found.n_rows == 140
     parts = (found.showcase.X_train, found.showcase.X_test)
     patients = [set(frame.iloc[10 + part.index]["patient"]) for part in parts]
@@ -138,11 +146,11 @@ def test_groups_stay_with_their_rows_where_targets_are_missing(waves):
 
 def test_groups_and_rows_asked_for_make_another_study(waves, tmp_path):
     frame = waves.assign(patient=np.arange(150) // 5)
-    options = {**SMALL, "store": tmp_path / "s.db"}
+    options = {**TINY, "store": tmp_path / "s.db"}
     plain = run_study(frame, "wave", drop=["patient"], **options)
     grouped = run_study(frame, "wave", group="patient", **options)
     fewer = run_study(frame, "wave", drop=["patient"], compare_rows=60, **options)
-    alone = run_study(frame, "wave", group="patient", **SMALL)
+    alone = run_study(frame, "wave", group="patient", **TINY)
     assert grouped.best.scores["error"].tolist() == alone.best.scores["error"].tolist()
     assert not np.array_equal(grouped.honest.scores["error"], plain.honest.scores["error"])
     assert (plain.n_studied, fewer.n_studied) == (150, 60)
@@ -163,7 +171,7 @@ def test_uneven_test_parts_and_runs_of_several_releases_are_told(waves, tmp_path
                 self, replace(row, versions={"orfeon": "0.0.9"} if "00001" in row.key else {})
             ),
         )
-        found = run_study(frame, "wave", group="patient", **SMALL)
+        found = run_study(frame, "wave", group="patient", **TINY)
     assert any(note.startswith("Test sets differ in size, from ") for note in found.notes)
     both = f"several versions of orfeon: 0.0.9, {orfeon.__version__}"
     assert any(both in note for note in found.notes)
@@ -204,7 +212,7 @@ def test_advice_on_parameters_that_a_study_does_not_take_is_left_out(waves, monk
 
 
 def test_a_sample_is_compared_and_the_model_is_trained_on_all(waves):
-    found = run_study(waves, "wave", compare_rows=60, **SMALL)
+    found = run_study(waves, "wave", compare_rows=60, **TINY)
     assert found.n_studied == 60
     assert found.n_rows == 150
     assert found.n_train + found.n_test == 60

@@ -10,15 +10,18 @@ from collections.abc import Iterator
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from tests.shared import assert_same_forest
 from tests.workbench.remote import work
 from tests.workbench.remote.processes import Processes, kill
+from tests.workbench.remote.test_study import stored
 
 from orfeon import BaggingClassifier, PartitionedClassifier, prune
 from orfeon.datasets import make_waveform
 from orfeon.errors import UserError
 from orfeon.ordering.partitioned import prune_partitions
+from orfeon.workbench import run_study
 from orfeon.workbench.tasks import cluster_tasks
 from orfeon.workbench.tasks.cluster import Cluster, ClusterError, _compare_versions, connect
 from orfeon.workbench.tasks.parallel import TaskError, run_all
@@ -77,7 +80,11 @@ def test_large_arrays_are_sent_once_however_many_tasks_hold_them(cluster, monkey
     assert len(sent[0]) < 100
 
 
-@pytest.mark.parametrize("everyone", [False, True], ids=["one worker", "all workers"])
+@pytest.mark.parametrize(
+    "everyone",
+    [pytest.param(False, id="one worker", marks=pytest.mark.thorough),
+     pytest.param(True, id="all workers")],
+)  # fmt: skip
 def test_workers_killed_during_the_run_change_nothing(processes, cluster, fits, expected, everyone):
     slow = work.Fits(fits.X, fits.y, seconds=0.1)
     found = []
@@ -121,6 +128,15 @@ def test_members_of_an_ensemble_are_trained_there_through_joblib(cluster, sample
     assert_same_forest(alone.forest_, spread.forest_)
     pids = joblib.Parallel(n_jobs=2)(joblib.delayed(os.getpid)() for _ in range(8))
     assert os.getpid() not in pids
+
+
+def test_a_study_there_is_that_of_one_process(cluster, samples, tmp_path):
+    X, y = samples
+    frame = pd.DataFrame(X[:, 5:9], columns=list("abcd")).assign(wave=y)
+    options = {"methods": ["cart"], "n_folds": 2, "n_inner_folds": 2, "repetitions": 1}
+    run_study(frame, "wave", store=tmp_path / "here.db", **options)
+    run_study(frame, "wave", store=tmp_path / "there.db", cluster=cluster, **options)
+    assert stored(tmp_path / "there.db") == stored(tmp_path / "here.db")
 
 
 # -- partitions ------------------------------------------------------------------------------------

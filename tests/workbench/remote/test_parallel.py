@@ -36,14 +36,13 @@ def fits() -> work.Fits:
     return work.Fits(*make_waveform(60, random_state=0))
 
 
-@pytest.mark.parametrize("route", ["threads", "processes"])
-def test_results_are_the_same_to_the_last_bit_wherever_they_come_from(fits, route):
+def test_results_in_threads_are_the_same_to_the_last_bit(fits):
     here = [found[:2] for found in run_all(fits, range(12))]
     assert [seed for seed, _ in here] == list(range(12))
     assert len({digest for _, digest in here}) == 12
-    there = list(run_all(fits, range(12), **ROUTES[route]))
+    there = list(run_all(fits, range(12), **ROUTES["threads"]))
     assert sorted(found[:2] for found in there) == here
-    assert (os.getpid() in {pid for *_, pid in there}) == (route == "threads")
+    assert {pid for *_, pid in there} == {os.getpid()}
 
 
 def test_here_a_task_is_taken_when_its_turn_comes():
@@ -77,7 +76,7 @@ def test_large_arrays_go_to_processes_once():
     }
 
 
-def test_a_process_that_is_killed_has_its_tasks_run_again(fits):
+def test_results_in_processes_are_the_same_also_where_one_is_killed(fits):
     expected = [found[:2] for found in run_all(fits, range(16))]
     slow = work.Fits(fits.X, fits.y, seconds=0.05)
     found = []
@@ -86,7 +85,9 @@ def test_a_process_that_is_killed_has_its_tasks_run_again(fits):
         if len(found) == 3:
             os.kill(result[2], signal.SIGKILL)
     assert sorted(one[:2] for one in found) == expected
-    assert len({pid for *_, pid in found}) > 2
+    pids = {pid for *_, pid in found}
+    assert len(pids) > 2
+    assert os.getpid() not in pids
 
 
 def test_a_task_that_kills_its_process_each_time_is_named(monkeypatch):
@@ -229,10 +230,11 @@ def _limited(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def test_other_users_of_joblib_do_not_make_an_open_run_wait():
+def test_neither_other_users_of_joblib_nor_killed_idle_processes_are_waited_for():
     done = _limited("""
+        import os, signal
         from joblib import Parallel, delayed
-        from tests.workbench.remote.work import wait
+        from tests.workbench.remote.work import tell_pid, wait
         from orfeon.workbench.tasks.parallel import run_all
 
         results = run_all(wait, iter(range(8)), n_jobs=2)
@@ -240,11 +242,17 @@ def test_other_users_of_joblib_do_not_make_an_open_run_wait():
         print(Parallel(n_jobs=2)(delayed(abs)(-i) for i in range(3)))
         other = run_all(abs, iter(range(3)), n_jobs=3)
         print(sorted([next(other), *other]), sorted([first, *results]))
+        for n_jobs in (3, 2, 2):
+            idle = set(run_all(tell_pid, range(12), n_jobs=n_jobs))
+            print(len(idle))
+            for pid in sorted(idle)[: n_jobs - 1]:
+                os.kill(pid, signal.SIGKILL)
     """)
-    assert done.stdout == "[0, 1, 2]\n[0, 1, 2] [0, 1, 2, 3, 4, 5, 6, 7]\n"
+    assert done.stdout == "[0, 1, 2]\n[0, 1, 2] [0, 1, 2, 3, 4, 5, 6, 7]\n3\n2\n2\n"
     assert done.stderr == ""
 
 
+@pytest.mark.thorough
 def test_joblib_renews_processes_that_grow_where_warnings_are_errors():
     done = _limited(
         """
@@ -257,21 +265,6 @@ def test_joblib_renews_processes_that_grow_where_warnings_are_errors():
     )  # fmt: skip
     assert done.stdout == "[0, 1, 2, 3]\n"
     assert done.stderr == ""
-
-
-def test_processes_that_are_killed_while_idle_are_not_waited_for():
-    done = _limited("""
-        import os, signal, time
-        from tests.workbench.remote.work import tell_pid
-        from orfeon.workbench.tasks.parallel import run_all
-
-        for n_jobs in (3, 2, 2):
-            idle = set(run_all(tell_pid, range(12), n_jobs=n_jobs))
-            print(len(idle))
-            for pid in sorted(idle)[: n_jobs - 1]:
-                os.kill(pid, signal.SIGKILL)
-    """)
-    assert done.stdout.split() == ["3", "2", "2"]
 
 
 def test_a_process_that_dies_while_tasks_are_handed_out_is_replaced(tmp_path):

@@ -30,6 +30,7 @@ def stored(path):
     return [(row.key, row.configuration, row.seed, row.result) for row in rows]
 
 
+@pytest.mark.thorough
 def test_a_study_on_a_cluster_whose_worker_is_killed_is_that_of_one_process(waves, tmp_path):
     here = run_study(waves, "wave", store=tmp_path / "here.db", n_jobs=1, **OPTIONS)
 

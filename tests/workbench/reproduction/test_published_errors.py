@@ -8,8 +8,18 @@ from tests.shared import path_of
 from orfeon.workbench import reproduce
 from orfeon.workbench.reproduction import published_sizes
 
+QUICK = ("sonar", "waveform", "wine")
 
-@pytest.mark.parametrize("dataset", list(published_sizes("martinez-3.2")))
+
+def datasets(table):
+    """The data sets of a table; all but some quick ones are for thorough runs."""
+    return [
+        pytest.param(name, marks=() if name in QUICK else pytest.mark.thorough)
+        for name in published_sizes(table)
+    ]
+
+
+@pytest.mark.parametrize("dataset", datasets("martinez-3.2"))
 def test_cart_and_igp_trees_err_as_published(dataset):
     """Table 3.2 of Martínez-Muñoz (2006), 50 splits."""
     found = reproduce("martinez-3.2", datasets=[dataset], data=path_of("data"))
@@ -17,7 +27,7 @@ def test_cart_and_igp_trees_err_as_published(dataset):
     assert all(comparison.agrees for comparison in found.comparisons), str(found)
 
 
-@pytest.mark.parametrize("dataset", list(published_sizes("martinez-4.2")))
+@pytest.mark.parametrize("dataset", datasets("martinez-4.2"))
 def test_c45_trees_err_as_published(dataset):
     """Table 4.2 of Martínez-Muñoz (2006), 100 splits."""
     found = reproduce("martinez-4.2", datasets=[dataset], methods=["c45"], data=path_of("data"))

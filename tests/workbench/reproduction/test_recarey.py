@@ -154,7 +154,9 @@ def test_figures_of_prices_are_those_of_their_definitions():
 # -- runs ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize(
+    "table", ["recarey-3.3", pytest.param("recarey-3.4", marks=pytest.mark.thorough), "recarey-3.5"]
+)
 def test_a_quick_run_fills_all_cells(table, folder, tmp_path):
     store = tmp_path / "fits.db"
     found = reproduce(table, quick=True, data=folder, store=store)
@@ -217,6 +219,7 @@ def test_the_command_knows_the_short_names(folder, tmp_path, capsys):
     assert aliases == dict(zip(TABLES, ("p1", "p2", "p3"), strict=True))
 
 
+@pytest.mark.thorough
 def test_more_jobs_change_nothing(folder):
     options = {"methods": ["cart", "bagging", "mlp"], "quick": True, "data": folder}
     one, two = (reproduce("p3", n_jobs=n_jobs, **options) for n_jobs in (1, 2))

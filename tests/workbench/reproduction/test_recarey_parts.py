@@ -13,6 +13,7 @@ from orfeon.datasets import make_waveform
 from orfeon.workbench import PROTOCOLS, Comparison, reproduce
 from orfeon.workbench.reproduction import published_cells
 from orfeon.workbench.reproduction.doubts import contradictions, implied
+from orfeon.workbench.reproduction.protocols import read_protocol
 from orfeon.workbench.reproduction.table_files import read_rows
 from orfeon.workbench.reproduction.tuning import Tuned
 
@@ -73,10 +74,15 @@ def test_quick_models_have_two_combinations_at_most(table):
 
 
 def test_a_limit_of_the_model_stands_if_it_is_lower():
-    (svc,) = [run for run in PROTOCOLS["recarey-3.3"].runs if run.name == "svc"]
-    assert svc.build(1, 0, None).n_training_rows == 6000
-    (cart,) = [run for run in PROTOCOLS["recarey-3.3"].runs if run.name == "cart"]
-    assert cart.build(1, 0, None).n_training_rows is None
+    settings = PROTOCOLS["recarey-3.3"].settings
+    changed = {**settings, "tuning": {**settings["tuning"], "quick_training_rows": 9000}}
+    protocol = read_protocol("recarey-3.3", changed)
+    whole, quick = (
+        {run.name.removesuffix(" quick"): run.build(1, 0, None).n_training_rows for run in runs}
+        for runs in (protocol.runs, protocol.quick_runs)
+    )
+    assert (whole["svc"], quick["svc"]) == (6000, 6000)
+    assert (whole["cart"], quick["cart"]) == (None, 9000)
 
 
 # -- rules -----------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.shared import cases
 from tests.workbench.reproduction.stored import rows_of
 
 from orfeon.datasets import FOLDER_VARIABLE
@@ -72,19 +73,21 @@ def test_each_fit_is_in_the_store_before_the_next_begins(tmp_path):
 
 
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
-    """Killed without warning again and again, it ends with the store of an undisturbed run."""
+    """Two processes at once, killed without warning: the store is that of an undisturbed run."""
     whole, killed = tmp_path / "whole.db", tmp_path / "killed.db"
-    expected = reproduce("martinez-3.2", datasets=["waveform"], n_splits=30, store=whole)
+    options = {"datasets": ["waveform"], "n_splits": 20}
+    expected = reproduce("martinez-3.2", store=whole, **options)
     command = [
         sys.executable, "-c",
         "from orfeon.workbench import reproduce; "
-        f"reproduce('martinez-3.2', datasets=['waveform'], n_splits=30, store={str(killed)!r})",
+        f"reproduce('martinez-3.2', store={str(killed)!r}, n_jobs=2, **{options})",
     ]  # fmt: skip
+    n_kills = cases(4)
     rng = np.random.default_rng(0)
     seen = [0]
-    for _ in range(3):
+    for _ in range(n_kills):
         process = subprocess.Popen(command)
-        while process.poll() is None and seen[-1] < 50:
+        while process.poll() is None and seen[-1] < 30:
             time.sleep(0.01 + 0.05 * rng.random())
             rows = rows_of(killed, "martinez-3.2") if _is_begun(killed) else []
             if len(rows) > seen[-1]:
@@ -92,8 +95,8 @@ def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
                 os.kill(process.pid, signal.SIGKILL)
                 break
         process.wait()
-    assert len(seen) == 4
-    found = reproduce("martinez-3.2", datasets=["waveform"], n_splits=30, store=killed)
+    assert len(seen) == 1 + n_kills
+    found = reproduce("martinez-3.2", store=killed, **options)
     assert without_time(found) == without_time(expected)
     assert timeless(rows_of(killed, "martinez-3.2")) == timeless(rows_of(whole, "martinez-3.2"))
 
@@ -105,6 +108,7 @@ def _is_begun(path: Path) -> bool:
         return bool(store.studies())
 
 
+@pytest.mark.thorough
 def test_fits_at_once_give_the_same_rows(tmp_path):
     """In two processes, in whatever order they end."""
     rows = {}

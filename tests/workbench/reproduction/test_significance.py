@@ -59,7 +59,7 @@ def test_one_split_has_no_test():
 
 
 def test_where_no_p_values_are_printed_verdicts_are_counted():
-    found = reproduce("martinez-3.3", datasets=["waveform"], n_splits=4)
+    found = reproduce("martinez-3.3", datasets=["waveform"], n_splits=2, quick=True)
     tests = {(test.rival, test.method, test.config): test for test in found.significance}
     # With T = 1, 9 and 99 against bagging, with 9 and 99 against boosting.
     assert len(tests) == 9 + 8

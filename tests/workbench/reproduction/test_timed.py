@@ -73,7 +73,8 @@ def test_the_least_time_is_taken_after_a_first_call(monkeypatch):
     assert len(calls) == 4
 
 
-def test_training_is_timed(tmp_path):
+def test_training_is_timed(tmp_path, monkeypatch):
+    monkeypatch.setattr(plan, "QUICK_MEMBERS", 25)
     found = reproduce("martinez-3.7", n_splits=1, quick=True, store=tmp_path / "fits.db")
     assert len(found.comparisons) == 4
     times = {record.method: record.result["seconds"] for record in found.records}
