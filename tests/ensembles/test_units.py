@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.base import clone, is_regressor
 from sklearn.naive_bayes import GaussianNB
+from tests import shared
 from tests.ensembles.twins import (
     LEVEL,
     Remembering,
@@ -146,11 +147,11 @@ def test_weight_k_is_k_copies_in_any_order(ensemble):
 @pytest.mark.parametrize(
     ("name", "given"),
     [
-        ("BaggingClassifier", {"n_estimators": 300}),
-        ("WaggingClassifier", {"n_estimators": 300}),
-        ("ClassSwitchingClassifier", {"n_estimators": 300}),
-        ("FlippingClassifier", {"n_estimators": 300, "flip_rate": 0.2}),
-        ("PartitionedClassifier", {"n_partitions": 2, "n_estimators": 150}),
+        ("BaggingClassifier", {"n_estimators": shared.cases(400)}),
+        ("WaggingClassifier", {"n_estimators": shared.cases(400)}),
+        ("ClassSwitchingClassifier", {"n_estimators": shared.cases(400)}),
+        ("FlippingClassifier", {"n_estimators": shared.cases(400), "flip_rate": 0.2}),
+        ("PartitionedClassifier", {"n_partitions": 2, "n_estimators": shared.cases(200)}),
     ],
 )
 def test_weight_four_is_four_copies_without_trees_too(name, given):

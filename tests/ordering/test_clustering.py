@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
+from tests import shared
 from tests.oracles.clustering import clustering
 from tests.oracles.ordering import Case, arrays, error, random_case
 
@@ -139,7 +140,7 @@ def test_one_member_is_kept():
 def test_the_oracle_keeps_the_same_members(how):
     rng = np.random.default_rng(1)
     sizes = []
-    for _ in range(80):
+    for _ in range(shared.cases(240)):
         case = those_voted_on(random_case(rng, **how))
         if not case.y:
             continue
@@ -198,7 +199,7 @@ def test_the_first_is_the_most_accurate():
 @pytest.mark.parametrize("abstaining", [False, True])
 def test_the_order_of_the_samples_and_copies_do_not_matter(abstaining):
     rng = np.random.default_rng(5)
-    for _ in range(20):
+    for _ in range(shared.cases(20)):
         votes, y = random_votes(rng, n_members=12, n_samples=20)
         if abstaining:
             votes[rng.random(votes.shape) < 0.3] = -1

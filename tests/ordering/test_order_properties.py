@@ -141,7 +141,7 @@ def test_values_of_the_rules_are_what_they_say(data):
 @pytest.mark.parametrize("rule", FOR_REGRESSION)
 def test_curves_of_numbers_end_at_the_mean_of_all(rule):
     rng = np.random.default_rng(0)
-    for _ in range(30):
+    for _ in range(shared.cases(30)):
         answers, y = rng.normal(size=(6, 15)), rng.normal(size=15)
         found = order_votes(answers, y, rule=rule, **options_of(rule))
         assert found.n_classes == 0
@@ -171,7 +171,7 @@ def test_the_order_of_the_samples_decides_nothing(rule, data, seed):
 def test_members_keep_their_places_under_other_names(rule):
     # Weights without a pattern leave no ties, which only the names could decide.
     rng = np.random.default_rng(1)
-    for _ in range(40):
+    for _ in range(shared.cases(40)):
         y = rng.integers(0, 3, 300)
         votes = np.where(rng.random((8, 300)) < 0.5, y, rng.integers(0, 3, (8, 300)))
         weights = rng.integers(1, 10**6, 300)
@@ -184,7 +184,7 @@ def test_members_keep_their_places_under_other_names(rule):
 
 def test_pairs_of_least_kappa_stay_so_under_other_names():
     rng = np.random.default_rng(2)
-    for _ in range(40):
+    for _ in range(shared.cases(40)):
         votes, weights = rng.integers(0, 3, (8, 60)), rng.integers(1, 10**6, 60)
         names = rng.permutation(8)
         y = votes[0]
@@ -325,7 +325,7 @@ def test_suggestions(ten):
 def test_members_of_backfitted_subsets_are_those_of_the_size():
     rng = np.random.default_rng(6)
     different = 0
-    for _ in range(40):
+    for _ in range(shared.cases(40)):
         votes, y = rng.integers(0, 2, (9, 15)), rng.integers(0, 2, 15)
         found = order_votes(votes, y, rule="reduce_error", backfitting=True)
         for n in range(1, 10):
@@ -333,7 +333,7 @@ def test_members_of_backfitted_subsets_are_those_of_the_size():
             assert len(kept) == n
             different += set(kept.tolist()) != set(found.order[:n].tolist())
             assert (vote(votes[kept]) != y).mean() == found.error_curve[n - 1]
-    assert different > 20
+    assert different > shared.cases(40) / 2
 
 
 def test_one_member_and_one_sample_are_enough():

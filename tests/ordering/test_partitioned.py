@@ -112,7 +112,7 @@ def test_what_does_not_go_with_dask_collections_is_refused(function, pasted, sam
         function(pasted, X, y, task="classification")
     with pytest.raises(ValueError, match="max_bytes=20000 allows"):
         function(pasted, X, y, rule="reduce_error", max_bytes=20_000)
-    with pytest.raises(ValueError, match=r"y is missing.*without X, and with y=labels"):
+    with pytest.raises(ValueError, match=r"y is missing.*leave X out and pass y=labels"):
         function(pasted.votes(samples[0]), y)
 
 

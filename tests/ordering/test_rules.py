@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import shared
 from tests.oracles import ordering as oracle
 from tests.oracles.ordering import ORACLES, Case, assert_agrees, random_case
 
@@ -35,7 +36,7 @@ def ordered(case: Case, rule: str, **options: Any) -> Order:
 
 def cases(seed: int, n: int = N_CASES, **kind: Any) -> list[Case]:
     rng = np.random.default_rng(seed)
-    return [random_case(rng, **kind) for _ in range(n)]
+    return [random_case(rng, **kind) for _ in range(shared.cases(n))]
 
 
 # -- classes ---------------------------------------------------------------------------------------
@@ -59,7 +60,7 @@ def test_most_of_the_cases_have_ties_between_candidates():
     for case in cases(0):
         errors = [oracle.error(case, [t]) for t in case.members]
         tied += errors.count(min(errors)) > 1
-    assert tied > N_CASES / 3
+    assert tied > shared.cases(N_CASES) / 3
 
 
 # -- reduce-error ----------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def test_backfitting_replaces_members_that_were_chosen_before(max_passes):
         assert expected.subsets is not None
         sets = [set(subset) for subset in expected.subsets]
         nested += all(small < large for small, large in pairwise(sets))
-    assert 0 < nested < 150
+    assert 0 < nested < shared.cases(150)
 
 
 def test_backfitting_by_hand():
@@ -164,7 +165,7 @@ def test_the_worked_sample_through_votes():
 
 def test_orientation_suggests_the_members_below_the_mean_of_the_acute_angles():
     sizes = []
-    for case in cases(4, members=12, samples=20):
+    for case in cases(4, 600, members=12, samples=20):
         expected = oracle.orientation(case).own_size
         assert expected is not None
         found = ordered(case, "orientation")
@@ -208,7 +209,7 @@ def test_boosting_stops_before_the_first_member_that_errs_on_half_of_the_weight(
         assert ordered(case, "boosting_based", stop=True).own_size == size, case
         assert ordered(case, "boosting_based").own_size is None
         stopped += expected is not None
-    assert N_CASES / 4 < stopped < N_CASES
+    assert N_CASES / 4 < stopped * N_CASES / shared.cases(N_CASES) < N_CASES
 
 
 def test_votes_are_weighted_by_the_log_of_the_odds():

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from sklearn.ensemble import AdaBoostClassifier, VotingRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from tests import shared
 from tests.oracles import ordering as oracle
 from tests.oracles.ordering import ORACLES, Case, assert_agrees, random_case, those_that_count
 
@@ -57,7 +58,7 @@ def ordered(case: Case, rule: str, **options: Any) -> Order:
 
 def cases(seed: int, n: int = N_CASES, **kind: Any) -> list[Case]:
     rng = np.random.default_rng(seed)
-    return [random_case(rng, **kind) for _ in range(n)]
+    return [random_case(rng, **kind) for _ in range(shared.cases(n))]
 
 
 def votes_of(seed: int, shape: tuple[int, int] = (8, 12), k: int = 3) -> Any:
@@ -191,7 +192,7 @@ def copied(votes: Any, y: Any, weights: npt.NDArray[np.int64], seed: int) -> Any
 def test_a_weight_is_that_many_copies_and_none_is_absent(rule):
     options = {"random_state": 0} if rule == "random" else {}
     rng = np.random.default_rng(9)
-    for seed in range(60):
+    for seed in range(shared.cases(60)):
         votes, y = votes_of(seed)
         weights = rng.integers(0, 4, len(y))
         weights[0] = 2
@@ -206,7 +207,7 @@ def test_a_weight_is_that_many_copies_and_none_is_absent(rule):
 @pytest.mark.parametrize("rule", FOR_REGRESSION)
 def test_a_weight_is_that_many_copies_of_numbers_too(rule):
     rng = np.random.default_rng(10)
-    for seed in range(40):
+    for seed in range(shared.cases(40)):
         votes, y = rng.normal(size=(7, 11)), rng.normal(size=11)
         weights = rng.integers(0, 4, 11)
         weights[0] = 2
@@ -228,7 +229,7 @@ def test_an_sample_of_no_weight_may_have_a_class_of_its_own():
 @pytest.mark.parametrize("rule", ORACLES)
 @pytest.mark.parametrize("scale", [0.5, 0.1, np.pi, 1e-9, 1e12 / 3])
 def test_weights_in_other_units_change_nothing(rule, scale):
-    for seed in range(25):
+    for seed in range(shared.cases(25)):
         votes, y = votes_of(seed, (6, 8), 2)
         weights = np.random.default_rng(seed).choice([2, 3, 5, 7], 8)
         one = quietly(votes, y, rule=rule, sample_weight=weights)
@@ -249,7 +250,7 @@ def test_weights_in_other_units_change_nothing(rule, scale):
 )
 def test_labels_of_two_classes_may_be_of_any_kind(names):
     labels = np.array(names)
-    for seed in range(20):
+    for seed in range(shared.cases(20)):
         votes, y = votes_of(seed, k=2)
         for rule in ("reduce_error", "margin_distance", "kappa"):
             one, other = (
@@ -301,7 +302,7 @@ def test_arrays_may_be_read_only_views_of_any_layout():
 def test_no_vote_can_be_said_in_many_ways():
     rng = np.random.default_rng(14)
     names = np.array(["a", "b", "c", "?"])
-    for seed in range(20):
+    for seed in range(shared.cases(20)):
         votes, y = votes_of(seed)
         silent = rng.random(votes.shape) < 0.3
         expected = quietly(np.where(silent, -1, votes), y, rule="reduce_error", no_vote=-1)
@@ -376,7 +377,7 @@ def test_bad_votes_and_labels_are_refused(votes, y, options, message):
     [
         ({"on": "elsewhere"}, "on='elsewhere' is not allowed"),
         ({"on": "out_of_bag"}, 'on="out_of_bag" needs an ensemble'),
-        ({"X": [[1], [2]]}, "X is given"),
+        ({"X": [[1], [2]]}, "ensemble is of type list, not a fitted ensemble"),
     ],
 )
 def test_votes_are_refused_where_only_an_ensemble_will_do(options, message):

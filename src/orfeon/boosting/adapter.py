@@ -6,8 +6,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
-from orfeon.ensembles.adapter import OwnEnsemble
-from orfeon.ensembles.ensemble import CHOSEN
+from orfeon.ensembles.ensemble import CHOSEN, OwnEnsemble
 from orfeon.members.adapter import unless_equal
 from orfeon.utils.types import Floats, Integers, Mask
 

@@ -1,4 +1,4 @@
-"""The members' outputs, combined by a rule that may learn from held-out samples.
+"""How an ensemble combines its members: by a rule, which may learn from held-out samples.
 
 Rules that learn (weights, confusion matrices) need outputs on samples that the members were not
 trained on. Ensembles that leave samples out use the out-of-bag outputs. The others are trained
@@ -34,6 +34,8 @@ Combine = str | CombiningRule
 OWN = "own"
 #: Rules whose shares are those of the votes.
 COUNTS = ("majority", "plurality")
+#: Rules for which ensembles have shorter ways; none of them learns.
+SIMPLE = (*COUNTS, "soft", "mean", OWN)
 #: Folds that an ensemble is trained without, one after the other, for a rule to learn from.
 N_FOLDS = 5
 #: Members queried at once.
@@ -163,6 +165,8 @@ class CombinesMixin(QueryMixin):
 
     @property
     def _must_learn(self) -> bool:
+        if self._simple_rule in SIMPLE:
+            return False
         rule = self._rule
         return rule is not None and rule.learns
 
@@ -178,10 +182,9 @@ class CombinesMixin(QueryMixin):
             self._learnt = rule.subset(index), decider.subset(index)
 
     def _check_rule(self) -> None:
-        """Reject a rule for another task."""
-        rule = self._rule
-        if rule is not None:
-            rule.check(is_regression=is_regressor(self))
+        """Reject a rule for another task; names are checked with the parameters."""
+        if isinstance(self.combine, CombiningRule):
+            self.combine.check(is_regression=is_regressor(self))
 
     def _check_decider(self) -> None:
         """Reject a rule with options for another number of members."""

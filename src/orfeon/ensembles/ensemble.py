@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,7 +20,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orfeon.base import TabularEstimator
-from orfeon.data.training_set import TrainingSet, check_length, n_samples
+from orfeon.data.training_set import (
+    TrainingSet,
+    check_length,
+    copies,
+    n_samples,
+    seen_with_copies,
+)
 from orfeon.ensembles.decision import slice_rows
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
@@ -30,12 +36,16 @@ from orfeon.trees.base import BaseTree
 from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport
 from orfeon.utils.scikit_learn import _check_feature_names
-from orfeon.utils.types import Floats
+from orfeon.utils.seeding import Purpose, branch
+from orfeon.utils.types import Floats, Integers, Mask
 from orfeon.utils.user_warning import warn_user
+
+#: Votes from which on members are queried in threads.
+_FEWEST_IN_THREADS = 1 << 18
 
 
 @saved.attributes(
-    schema_=saved.optional(saved.instance("Schema")),  # members that are no trees need none
+    schema_=saved.optional(saved.instance("Schema")),  # only trees need it
     estimator_=saved.one_of(saved.none, saved.estimator),
     members_=saved.instance(
         "Forest", "CommitteeMembers", "EstimatorMembers", "PoolMembers", "ProblemMembers"
@@ -149,8 +159,6 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     def _adapted(self) -> Members:
         """Its members one by one, for :func:`orfeon.members.adapt`."""
-        from orfeon.ensembles.adapter import OwnEnsemble  # the adapter imports ensembles
-
         self._check_members_vote()
         return OwnEnsemble(self)
 
@@ -178,6 +186,14 @@ class Ensemble(CallbackSupport, TabularEstimator):
     def _keep_decider(self, index: npt.NDArray[np.int64]) -> None:
         """Keep what the rule learned about some of the members."""
 
+    def _forget_estimates(self) -> None:
+        """Drop what was estimated for other members."""
+
+    def _set_size(self, n_members: int) -> None:
+        """Set the parameters of an ensemble of which some members were kept."""
+        setattr(self, self._size_parameter, n_members)
+        self.warm_start = False
+
     def _rows(self, X: Any) -> Any:
         """Rows to predict, as the members take them."""
         check_is_fitted(self, "members_")
@@ -186,7 +202,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
     def _query(self, query: Callable[[Any], npt.NDArray[Any]], rows: Any, axis: int) -> Any:
         """Query the members, in threads for many rows; ``axis`` is that of the rows."""
         n_rows = rows.shape[0]
-        if self.n_jobs in (None, 1) or n_rows * len(self.members_) < 1 << 18:
+        if self.n_jobs in (None, 1) or n_rows * len(self.members_) < _FEWEST_IN_THREADS:
             return query(rows)
         from joblib import Parallel, delayed, effective_n_jobs
 
@@ -302,6 +318,53 @@ class Ensemble(CallbackSupport, TabularEstimator):
         for row, features, estimator in zip(each, chosen, members.estimators, strict=True):
             row[features] += estimator.feature_importances_
         return np.asarray(np.average(each, axis=0, weights=weights))
+
+
+@dataclass(frozen=True, eq=False)
+class OwnEnsemble(Members):
+    """A fitted ensemble of orfeon."""
+
+    @property
+    def n_members(self) -> int:
+        return len(self.ensemble.members_)
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        return self.ensemble.classes_ if is_classifier(self.ensemble) else None
+
+    @property
+    def averages_supports(self) -> bool:
+        return getattr(self.ensemble, "_simple_rule", "") == "soft"
+
+    def answers(self, X: Any) -> npt.NDArray[Any]:
+        query = self.ensemble.predictions if self.classes is None else self.ensemble.votes
+        return np.asarray(query(X))
+
+    def _supports(self, X: Any) -> Floats:
+        rows = self.ensemble._rows(X)
+        return np.asarray(self.ensemble._query(self.ensemble.members_.supports, rows, 1))
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        if not hasattr(self.ensemble, "in_bag"):
+            raise self._no_out_of_bag("each of its members saw all the samples")
+        seen = self.ensemble.in_bag(X, y, sample_weight) > 0
+        rows = self.ensemble._rows(X)
+        group = copies(rows, np.unique(np.ravel(y), return_inverse=True)[1])
+        return seen_with_copies(seen, group)
+
+    def _keep(self, index: Integers) -> Any:
+        smaller = copy(self.ensemble)
+        smaller.members_ = self.ensemble.members_.subset(index)
+        smaller._keep_decider(index)
+        smaller._forget_estimates()
+        smaller._set_size(len(index))
+        # A member's index no longer tells what it was drawn from: it is not drawn again, and
+        # members added later get generators of their own.
+        before = origin_of(self.ensemble)
+        smaller._origin = before._replace(members=tuple(before.members[t] for t in index))
+        smaller._history = [(range(len(index)), CHOSEN)]
+        smaller._sequence = branch(self.ensemble._sequence, Purpose.MEMBERS_AFTER_A_SUBSET)
+        return smaller
 
 
 #: The key of members that were chosen from others: they cannot be drawn again.

@@ -86,6 +86,9 @@ class PartitionedEnsemble(DrawsByClass):
     def _n_members(self) -> int:
         return int(self.n_partitions * self.n_estimators)
 
+    def _set_size(self, n_members: int) -> None:
+        """Keep the parameters: they say how data are divided, not how many members are kept."""
+
     def _prepare(self, samples: TrainingSet, members: range) -> None:
         n_parts = min(self.n_partitions, len(samples))
         rng = member_generator(self._sequence, Purpose.PARTING_DATA)

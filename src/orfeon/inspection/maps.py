@@ -27,8 +27,8 @@ from orfeon.base import class_codes
 from orfeon.boosting.vote_sums import VoteTally, with_ties
 from orfeon.data.frames import default_name
 from orfeon.data.schema import Categories, Schema
-from orfeon.ensembles.adapter import OwnEnsemble
 from orfeon.ensembles.decision import OWN
+from orfeon.ensembles.ensemble import OwnEnsemble
 from orfeon.forest import Forest
 from orfeon.inspection.display import check_choice
 from orfeon.inspection.reading import members_of
@@ -436,7 +436,7 @@ def _in_words(model: Any, members: Members | None) -> str:
     n_members = getattr(model, "n_estimators", None) if members is None else members.n_members
     if n_members is None:
         return name
-    return f"{name}, {n_members} member{'s' * (n_members != 1)}"
+    return f"{name}, {n_members:,} member{'s' * (n_members != 1)}"
 
 
 # -- the grid --------------------------------------------------------------------------------------
