@@ -113,7 +113,7 @@ def test_an_even_number_of_perceptrons_is_refused(n_perceptrons):
     X, signal = samples()
     y = classes(signal)
     words = (
-        f"n_perceptrons={n_perceptrons} is even, and a vote could be a draw; give an odd number, "
+        f"n_perceptrons={n_perceptrons} is even, so votes could be tied; give an odd number, "
         f"such as {n_perceptrons + 1}."
     )
     one = ParallelPerceptronClassifier(n_perceptrons)
@@ -251,7 +251,7 @@ def test_more_than_two_classes_are_refused_with_advice(kind):
     X, signal = samples()
     with pytest.raises(
         ValueError,
-        match=rf"y has 3 classes; put {kind.__name__} into sklearn.multiclass.OneVsRestClassifier",
+        match=rf"y has 3 classes; wrap {kind.__name__} in sklearn.multiclass.OneVsRestClassifier",
     ):
         kind().fit(X, classes(signal, 3))
 

@@ -11,7 +11,7 @@ from tests.oracles import perceptrons as oracle
 from orfeon import ParallelPerceptronClassifier
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.p_delta import PDelta, Solution
-from orfeon.perceptrons.selection import select_samples
+from orfeon.perceptrons.pptss import select_samples
 
 
 def test_an_feature_constant_in_training_says_nothing_of_new_rows() -> None:

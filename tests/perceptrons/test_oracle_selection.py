@@ -13,7 +13,7 @@ from tests.oracles import perceptrons as pp
 from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.p_delta import PDelta, Solution
-from orfeon.perceptrons.selection import select_samples
+from orfeon.perceptrons.pptss import select_samples
 
 Floats = npt.NDArray[np.float64]
 

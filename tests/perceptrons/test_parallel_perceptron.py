@@ -330,7 +330,7 @@ def test_what_makes_the_perceptrons_cannot_change_on_the_way(way, then):
     model = ParallelPerceptronClassifier(warm_start=True, max_iter=2, random_state=0).fit(X, y)
     before = model.predict(X)
     ((name, value),) = then.items()
-    with pytest.raises(ValueError, match=rf"{name} cannot change on the way from .* to {value!r};"):
+    with pytest.raises(ValueError, match=rf"{name} cannot change from .* to {value!r};"):
         getattr(model.set_params(**then), way)(X, y)
     model.set_params(**{name: getattr(ParallelPerceptronClassifier(), name)})
     np.testing.assert_array_equal(model.predict(X), before)

@@ -15,7 +15,7 @@ from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
 from orfeon.datasets import make_gaussian_clouds, make_twonorm
 from orfeon.imbalance import geometric_mean, negative_accuracy, positive_accuracy
 from orfeon.perceptrons.p_delta import stable_rate
-from orfeon.perceptrons.selection import ENOUGH, FELL, NOTHING, ONE_CLASS, STOPPED, UNCHANGED
+from orfeon.perceptrons.pptss import ENOUGH, FELL, NOTHING, ONE_CLASS, STOPPED, UNCHANGED
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +216,7 @@ def test_it_ends_when_asked_to(clouds):
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
     recorder = Recorder(stop_after=2)
     model = PPTSSClassifier(random_state=0).set_callbacks(recorder).fit(*clouds)
-    assert model.ended_ == STOPPED == "it was asked to stop"
+    assert model.ended_ == STOPPED == "a callback requested to stop"
     assert len(model.history_["geometric_mean"]) == 2
     assert recorder.ended == ["member", "member", "fit", "teardown"]
     assert_same_model(model, PPTSSClassifier(max_rounds=2, random_state=0).fit(*clouds))

@@ -152,7 +152,7 @@ def test_the_first_chunk_says_what_the_range_is():
     X, y = samples()
     model = ParallelPerceptronRegressor(random_state=0).partial_fit(X[:60], y[:60])
     before = model.target_range_
-    with pytest.warns(UserWarning, match="no prediction will leave that range"):
+    with pytest.warns(UserWarning, match="predictions stay in the range"):
         model.partial_fit(X[60:], 100 * y[60:])
     assert model.target_range_ == before == (y[:60].min(), y[:60].max())
     assert model.predict(X).max() <= before[1]
@@ -166,7 +166,7 @@ def test_a_warm_start_goes_on():
     warm = ParallelPerceptronRegressor(11, max_iter=5, warm_start=True, **given)
     warm.fit(X, y).fit(X, y)
     np.testing.assert_array_equal(warm.weights_, whole.weights_)
-    with pytest.raises(ValueError, match="n_perceptrons cannot change on the way from 11 to 9"):
+    with pytest.raises(ValueError, match="n_perceptrons cannot change from 11 to 9"):
         warm.set_params(n_perceptrons=9).fit(X, y)
 
 

@@ -85,7 +85,7 @@ WARNINGS: dict[str, tuple[Callable[[], Any], str, type[Warning]]] = {
         lambda: fit(orfeon.IGPTreeClassifier(random_state=0)),
         "did not converge in 1 rounds", RuntimeWarning,
     ),
-    "other targets": (fit_to_other_targets, "no prediction will leave that range", UserWarning),
+    "other targets": (fit_to_other_targets, "predictions stay in the range", UserWarning),
     "lost class": (resample, "keeps no sample of 1 of the classes", UserWarning),
     "undefined": (score, "it is taken for the negative class", UndefinedMetricWarning),
     "training set": (permute, "was trained on these samples", UserWarning),

@@ -24,8 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.data.training_set import check_length
 from orfeon.inspection.display import Display
-from orfeon.perceptrons.categories import QuasiNoisy
-from orfeon.perceptrons.class_of_interest import class_code
+from orfeon.perceptrons.categories import QuasiNoisy, class_code
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.rendering.figure import put_legend, put_title

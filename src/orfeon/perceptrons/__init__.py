@@ -1,4 +1,4 @@
-"""Parallel perceptrons, for unbalanced samples above all: trained on what matters, and boosted."""
+"""Parallel perceptrons, mainly for imbalanced classes: plain, selecting samples, and boosted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orfeon.perceptrons.pptss import PPTSSClassifier
 from orfeon.perceptrons.regression import ParallelPerceptronRegressor
 from orfeon.utils.lazy import if_installed, lazy_names
 
-#: What needs imbalanced-learn, which nothing else here does: imported on first use.
+#: Needs imbalanced-learn, so it is imported on first use.
 _HOMES = {"PPTSSSampler": "sampler"}
 
 if TYPE_CHECKING:

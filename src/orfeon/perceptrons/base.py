@@ -1,4 +1,4 @@
-"""What parallel perceptrons for classes and for numbers share: reading, training, going on."""
+"""Base of the parallel perceptrons: reading samples, training, and continuing a fit."""
 
 from __future__ import annotations
 
@@ -49,13 +49,12 @@ PERCEPTRONS: dict[str, list[Any]] = {
 
 @dataclass(frozen=True)
 class Problem:
-    """What one parallel perceptron learns."""
+    """Targets of one parallel perceptron, and the rows it is trained on (None: all)."""
 
     targets: Floats
     rows: npt.NDArray[np.int64] | None = None
 
     def of(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The rows of an array that are in the problem."""
         return array if self.rows is None else array[self.rows]
 
 
@@ -70,9 +69,9 @@ class Problem:
     n_iter_=saved.integer(0),
 )
 class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
-    """One parallel perceptron, or several, on the same inputs.
+    """One or several parallel perceptrons on the same inputs.
 
-    Subclasses say what they learn: :meth:`_problems`, and what counts as right: :meth:`_judging`.
+    Subclasses define the targets (:meth:`_problem`) and the tolerance (:meth:`_tolerance`).
     """
 
     inputs_: Inputs
@@ -104,40 +103,43 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     #: Parameters that a fitted parallel perceptron cannot change.
     _shaping: ClassVar[tuple[str, ...]] = ("n_perceptrons", "standardize", "divide_inputs")
 
-    # -- what a kind of parallel perceptron says -----------------------------------------------
+    # -- defined by subclasses -----------------------------------------------------------------
 
     @property
     @abstractmethod
     def _n_problems(self) -> int:
-        """How many parallel perceptrons there are."""
+        """Number of parallel perceptrons."""
 
     @abstractmethod
     def _problem(self, index: int, y: npt.NDArray[Any]) -> Problem:
-        """What one of them learns from some samples."""
+        """The problem that one parallel perceptron solves."""
 
     @abstractmethod
-    def _judging(self) -> dict[str, float]:
+    def _tolerance(self) -> dict[str, float]:
         """Tolerance and rho of the rule."""
 
     @abstractmethod
     def _learn_target(self, data: TrainingSet) -> None:
-        """Take note of what the targets of the first training set are."""
+        """Store what prediction needs to know of the first training set's targets."""
 
     def _check_target(self, data: TrainingSet) -> None:
-        """Look at the targets of samples that training goes on with."""
+        """Check the targets of a later training set."""
 
     def _check_settings(self) -> None:
-        """Refuse settings that scikit-learn's own validation cannot."""
+        """Reject settings that ``_parameter_constraints`` cannot describe."""
 
     # -- fitting -------------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Train for all epochs, from drawn weights or from those of the fit before."""
         known = self._solutions if self.warm_start and hasattr(self, "_solutions") else []
         data = self._read_next(
-            X, y, sample_weight, begins=not known, why="warm_start=True goes on from the fit before"
+            X,
+            y,
+            sample_weight,
+            begins=not known,
+            why="warm_start=True continues from the previous fit",
         )
-        # What was learnt is the start; rates and curves begin anew.
+        # Weights and margins carry over; learning rates and curves start over.
         starts = [Solution(solution.weights, solution.margin) for solution in known]
         total = self.max_iter * max(1, self._n_problems)
         with report_progress(
@@ -150,15 +152,14 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
             self._take(courses)
 
     def _fit_chunk(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """One more epoch, on some samples."""
         known = getattr(self, "_solutions", [])
         begins = not hasattr(self, "_solutions")
         data = self._read_next(
             X, y, sample_weight, begins=begins, is_chunk=True,
-            why="partial_fit goes on from what was learnt before",
+            why="partial_fit continues from the previous call",
         )  # fmt: skip
         seeds = data.seeds
-        if not begins:  # each chunk has randomness of its own
+        if not begins:  # another random order for each chunk
             seeds = branch(seeds, self.n_iter_)
         courses = self._train(
             self.inputs_.of(data.X), data.y, data.weights, seeds, known, n_epochs=1
@@ -168,7 +169,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     def _read_next(
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool, why: str, is_chunk: bool = False
     ) -> TrainingSet:
-        """Read samples; the first ones say what inputs and targets are."""
+        """Read samples; the first call also learns the inputs and the range of the targets."""
         self._check_settings()
         if not begins:
             self._check_same_perceptrons(why)
@@ -180,37 +181,34 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         return data
 
     def _check_same_perceptrons(self, why: str) -> None:
-        """Refuse settings that would make other perceptrons of those that there are."""
         for name, then in self._made_with.items():
             now = getattr(self, name)
             if now != then:
                 raise ValueError(
-                    f"{why}, and {name} cannot change on the way from {then!r} to {now!r}; set it "
-                    "back, or fit anew with warm_start=False."
+                    f"{why}, so {name} cannot change from {then!r} to {now!r}; set it back, or "
+                    "start over with warm_start=False."
                 )
 
     def _read_units(
         self, X: Any, y: Any, sample_weight: Any, *, begins: bool = True
     ) -> TrainingSet:
-        """The samples in an order of their own, weights of whole numbers as copies."""
+        """The samples in canonical order, weights in units of a sample."""
         samples = self._read(X, y, sample_weight, reset=begins).in_canonical_order()
         return replace(samples, sample_weights=in_samples(samples.sample_weights))
 
     def _learn_inputs(self, data: TrainingSet, *, is_chunk: bool = False) -> None:
-        """Learn from a training set what the inputs and the targets are."""
         self._learn_target(data)
-        # What is constant in a first chunk need not be so in the next ones.
+        # A feature that is constant in the first chunk may vary in the next.
         self.inputs_ = Inputs.learn(
             data.X, data.schema, data.sample_weights, standardize=self.standardize,
             divide=self.divide_inputs, ignore_constants=not is_chunk,
         )  # fmt: skip
 
     def _rule(self, total_weight: float) -> PDelta:
-        """The rule, for samples of this total weight."""
         rate = p_delta.stable_rate(total_weight) if self.eta0 == "auto" else float(self.eta0)
         return PDelta(
             self.mode, self.rule, self.learning_rate, rate, self.tune_margin,
-            float(self.margin_weight), stop_when_right=self.early_stopping, **self._judging(),
+            float(self.margin_weight), stop_when_right=self.early_stopping, **self._tolerance(),
         )  # fmt: skip
 
     def _train(
@@ -225,9 +223,9 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         rated_as: float | None = None,
         progress: Progress | None = None,
     ) -> list[Course]:
-        """Train a parallel perceptron for each problem; with no starts, from drawn weights.
+        """Train a parallel perceptron for each problem; without ``starts``, from random weights.
 
-        ``rated_as`` is the weight of samples that the learning rate is for, if not these.
+        ``rated_as`` replaces the total weight that sets the automatic learning rate.
         """
 
         def train_one(index: int) -> Course:
@@ -249,7 +247,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         return list(jobs(delayed(train_one)(index) for index in range(self._n_problems)))
 
     def _take(self, courses: list[Course], *, adds: bool = False) -> None:
-        """Take over what was learnt."""
+        """Set the fitted attributes."""
         self._solutions = [course.solution for course in courses]
         self._made_with = {name: getattr(self, name) for name in self._shaping}
         shape = (len(courses), self.n_perceptrons, self.inputs_.n_inputs)
@@ -264,15 +262,14 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         self.energy_curve_, self.error_curve_ = energies, errors
         self.n_iter_ = self.energy_curve_.shape[-1]
 
-    # -- looking at it -------------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------
 
     def _inputs(self, X: Any) -> Floats:
-        """The inputs for rows of a table."""
         check_is_fitted(self, "weights_")
         return self.inputs_.of(self._encode(X))
 
     def energy(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The energy J that training descends, summed over the problems.
+        """Energy J that training minimises, summed over the problems.
 
         Parameters
         ----------
@@ -286,7 +283,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         Returns
         -------
         float
-            J. The weights of the classes are those of training.
+            J, with the class weights of training.
         """
         inputs = self._inputs(X)
         targets = self._known_target(y)
@@ -306,22 +303,22 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
 
     @abstractmethod
     def _known_target(self, y: Any) -> npt.NDArray[Any]:
-        """Classes as codes, or targets as numbers."""
+        """Class codes or numeric targets."""
 
     def _weigh_classes(self, targets: npt.NDArray[Any], weights: Floats) -> Floats:
-        """Multiply weights by those of the classes, where there are any."""
+        """Multiply sample weights by class weights, if there are any."""
         return weights
 
 
 def in_samples(weights: Floats) -> Floats:
-    """Weights in units of a sample, as the steps of training are."""
+    """Whole-number weights as they are; others scaled to mean 1 over those above zero."""
     if are_counts(weights):
         return weights
     return np.asarray(weights * (np.count_nonzero(weights) / weights.sum()))
 
 
 def _as_curves(curves: list[Floats]) -> Floats:
-    """One curve as it is; several as rows, NaN after the end of the shorter ones."""
+    """One curve, or several as rows padded with NaN."""
     if len(curves) == 1:
         return curves[0]
     table = np.full((len(curves), max(map(len, curves), default=0)), np.nan)

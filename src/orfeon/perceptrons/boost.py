@@ -1,8 +1,8 @@
-"""PPBoost: AdaBoost over parallel perceptrons that looks at what each sample is to them.
+"""PPBoost: AdaBoost over parallel perceptrons, with updates that depend on sample categories.
 
-AdaBoost raises the weight of whatever is wrong, noise above all. PPBoost multiplies the exponent of
-each sample's update by a factor R that depends on its category in the round: -1 for noisy samples
-turns the update round.
+AdaBoost raises the weight of every misclassified sample, noise above all. PPBoost multiplies the
+exponent of each update by a factor R for the sample's category in the round: with -1, noisy samples
+lose weight instead.
 
 References
 ----------
@@ -30,8 +30,9 @@ from orfeon.perceptrons.categories import (
     REDUNDANT,
     QuasiNoisy,
     categorise,
+    check_two_classes,
+    code_of_interest,
 )
-from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
@@ -40,7 +41,7 @@ from orfeon.utils.types import Floats
 
 BoostMode = Literal["adaboost", "negative", "positive", "balanced"]
 
-#: The factor R of each mode, for each category.
+#: Factor R by mode and category.
 FACTORS: dict[BoostMode, dict[int, float]] = {
     "adaboost": {REDUNDANT: 1, NOISY: 1, BORDERLINE: 1, QUASI_NOISY: 1},
     "negative": {REDUNDANT: 1, NOISY: -1, BORDERLINE: 1, QUASI_NOISY: 1},
@@ -50,7 +51,7 @@ FACTORS: dict[BoostMode, dict[int, float]] = {
 
 
 class PPBoostScheme(AdaBoostScheme):
-    """The two formulas of PPBoost: AdaBoost's, the second with a factor R in the exponent."""
+    """AdaBoost's formulas, with a factor R in the exponent of the update."""
 
     member_output: ClassVar[MemberOutput] = "activations"
 
@@ -74,13 +75,12 @@ class PPBoostScheme(AdaBoostScheme):
         return np.asarray(p_delta.votes(answers[:, :-1]) > 0, dtype=np.int64)
 
     def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
-        """Weighted error of the vote, and half of the logarithm of the odds, as in AdaBoost."""
         return super().evaluate(self._votes(answers))
 
     def _factors_of(self, answers: npt.NDArray[Any], odds: float) -> Floats:
-        """exp(-vote R y h), times exp(vote) for all samples, which their sum takes out again.
+        """exp(-vote R y h) times exp(vote), which normalisation cancels.
 
-        Where R = 1 this is AdaBoost's: the odds for what is wrong, and 1 for what is right.
+        With R = 1 these are AdaBoost's factors: the odds where wrong, 1 where right.
         """
         margins = self._targets[:, None] * answers[:, :-1]
         gamma = float(answers[0, -1])
@@ -90,31 +90,29 @@ class PPBoostScheme(AdaBoostScheme):
 
 
 @saved.attributes(positive_class_=saved.label)
-@documented(n_estimators="10")
+@documented(n_boosted="10")
 class PPBoostClassifier(AdaBoostClassifier):
-    """Boosted parallel perceptrons, robust against noise and for a rare class of interest.
+    """Boosted parallel perceptrons, robust against noise, for a rare positive class.
 
     Parameters
     ----------
     estimator : ParallelPerceptronClassifier, optional
-        How parallel perceptrons are trained; with ``margin_weight=0.3`` by default.
-    n_estimators : int, default=10
-        Members at most. Fewer than half of them, where the run ends by itself,
-        come with a warning.
+        The parallel perceptron to boost; one with ``margin_weight=0.3`` by default.
+    <n_boosted>
     mode : {"adaboost", "negative", "positive", "balanced"}, default="balanced"
-        What the samples' categories do to their weights. "adaboost": nothing. "negative": what is
-        noisy loses weight when it is wrong. "positive": so do quasi-noisy samples, which are
-        negative, borderline and wrong. "balanced": the weight of these stays.
+        How categories affect the weights. "adaboost": not at all. "negative": noisy samples lose
+        weight when misclassified. "positive": so do quasi-noisy samples (negative, borderline and
+        misclassified). "balanced": quasi-noisy samples keep their weight.
     quasi_noisy : {"vote", "all"}, default="vote"
-        Whether a quasi-noisy sample is one that the vote, or that all perceptrons are wrong about.
+        Whether quasi-noisy samples are those that the vote, or all perceptrons, misclassify.
     <class_of_interest>
     <sampling>
     on_failure : {"restart", "stop", "bootstrap"}, default="restart"
-        What follows when a member errs on half of the weight or more (it is dropped), or on
-        nothing (it is kept): boosting goes on from the first weights, it ends, or it goes on from a
+        What happens when a member errs on half of the weight or more (it is dropped) or on nothing
+        (it is kept): boosting restarts from the initial weights, stops, or restarts from a
         bootstrap sample.
     min_weight : float, default=0.0
-        The weights, which sum to 1, do not fall below this.
+        Lower bound of the weights, which sum to 1.
     <combine_boosted>
     <stopping>
     <fitting>
@@ -122,26 +120,25 @@ class PPBoostClassifier(AdaBoostClassifier):
     Attributes
     ----------
     positive_class_ : object
-        The class of interest.
+        The positive class.
     <members>
     <boosted>
     <classes>
 
     See Also
     --------
-    AdaBoostClassifier : The same, for ``mode="adaboost"``; also for more than two classes.
-    PPTSSClassifier : Leaves samples out instead of weighing them.
+    AdaBoostClassifier : The same with ``mode="adaboost"``, for any number of classes.
+    PPTSSClassifier : Leaves samples out instead of reweighting them.
 
     Notes
     -----
-    The update is D exp(-vote R y h), where R is 1 but for noisy samples, where it is -1, and for
-    quasi-noisy ones, where it is 1, -1 or 0 in the modes "negative", "positive" and "balanced".
+    The update is D exp(-vote R y h), where R is -1 for noisy samples; 1, -1 or 0 for quasi-noisy
+    ones in the modes "negative", "positive" and "balanced"; and 1 otherwise.
 
-    Quasi-noisy are in the source those that all perceptrons are wrong about, which are next to
-    none; what it reports of the modes "positive" and "balanced" comes out only if the vote counts,
-    so that is the default. Members have a larger ``margin_weight`` than a parallel perceptron on
-    its own, with which boosting comes nearer to the published results. Their seeds come from
-    ``random_state``, not from that of ``estimator``.
+    In the paper, quasi-noisy samples are those that all perceptrons misclassify, of which there are
+    almost none; its results for "positive" and "balanced" can only be reproduced with the vote, the
+    default here. The same holds for the larger ``margin_weight`` of the members. The members'
+    seeds come from ``random_state``, not from that of ``estimator``.
 
     Examples
     --------
@@ -165,7 +162,7 @@ class PPBoostClassifier(AdaBoostClassifier):
         "pos_label": "no_validation",
     }
 
-    #: Two classes, where M1 and SAMME are the same.
+    #: With two classes, M1 and SAMME are the same.
     algorithm: Algorithm = "m1"
     _stronger: ClassVar[str] = "with more perceptrons"
     _weaker: ClassVar[str] = "with fewer perceptrons or epochs"
@@ -239,10 +236,10 @@ class PPBoostClassifier(AdaBoostClassifier):
     def _check_one_run(self) -> None:
         if self.mode != "adaboost":
             raise AttributeError(
-                f'mode={self.mode!r} is not "adaboost", whose weights the bounds are about.'
+                f'the bounds hold for mode="adaboost" only, not for mode={self.mode!r}.'
             )
         if self.on_failure != "stop" or self.min_weight > 0:
             raise AttributeError(
-                "the bounds are those of a run that keeps its weights: on_failure="
-                f'{self.on_failure!r} and min_weight={self.min_weight} are not "stop" and 0.'
+                'the bounds hold for on_failure="stop" and min_weight=0 only, not for on_failure='
+                f"{self.on_failure!r} and min_weight={self.min_weight}."
             )

@@ -1,17 +1,17 @@
-"""Parallel perceptrons, and the p-delta rule that trains them.
+"""The p-delta rule, which trains parallel perceptrons.
 
-Some perceptrons, each the sign of a weighted sum, vote; the output is the sum of their signs, cut
-at +-rho and divided by it. The rule moves only those that stand in the way of the right output,
-and keeps activations away from zero, so that what is right stays so (the margin).
+Perceptrons vote with the sign of a weighted sum; the output is the sum of the votes, clipped to
++-rho and divided by it. The rule corrects only perceptrons whose vote makes the output wrong, and
+keeps activations away from zero (the margin), so that correct outputs stay correct.
 
-The rule descends the energy ::
+The rule minimises the energy ::
 
     J = 1/4 sum over h of (|w_h|^2 - 1)^2                                    the norms
       + sum over wrong x and the h to blame of |w_h x|                       the errors
       + mu sum over right x and all h of max(0, gamma - |w_h x|)             the margin
 
-where x with their weights are the samples, gamma is the margin, and mu says what it weighs. In
-Auer's rule the last sum is also over wrong x and those h that are not to blame.
+over the weighted samples x, where gamma is the margin and mu its weight. In Auer's rule the last
+sum also runs over wrong x and the h that are not to blame.
 
 References
 ----------
@@ -44,17 +44,17 @@ _SCHEDULES = {
     "adaptive": kernels.FOLLOWING,
     "constant": kernels.CONSTANT,
 }
-#: Learning rate of batch updates, which are sums over the samples, and their weight up to which
-#: it is stable; beyond, it falls as the sums grow.
+#: Learning rate of batch updates, and the total weight up to which it is stable; beyond, it
+#: decreases, because updates are sums over the samples.
 _LARGEST_RATE, _STABLE_WEIGHT = 0.01, 700.0
-#: Products of a row's inputs and weights between two reports of progress, and the share of the
-#: epochs: who asks to stop is heard soon.
+#: Multiplications, and share of the epochs, between two progress reports: a request to stop takes
+#: effect soon.
 _BETWEEN_REPORTS, _LONGEST_SHARE = 1 << 27, 0.05
 
 
 @dataclass(frozen=True)
 class PDelta:
-    """The p-delta rule with its settings."""
+    """Settings of the p-delta rule."""
 
     mode: Mode = "batch"
     rule: Rule = "p_delta"
@@ -81,7 +81,7 @@ class PDelta:
 )
 @dataclass(frozen=True)
 class Solution:
-    """Where training stands."""
+    """State of training: weights, margin, and what the learning rate schedule needs."""
 
     weights: Floats
     margin: float
@@ -92,13 +92,13 @@ class Solution:
 
     @property
     def unit_weights(self) -> Floats:
-        """The weights, each perceptron's made a vector of length 1; one of length 0 stays."""
+        """The weights, normalised to length 1 for each perceptron."""
         norms = np.sqrt((self.weights**2).sum(axis=1, keepdims=True))
         return np.asarray(self.weights / np.where(norms > 0, norms, 1.0))
 
 
 class Course(NamedTuple):
-    """What a run leaves: the solution, and how energy and error went."""
+    """Result of a training run: the solution, and energy and error by epoch."""
 
     solution: Solution
     energies: Floats
@@ -107,17 +107,16 @@ class Course(NamedTuple):
 
     @property
     def error_shares(self) -> Floats:
-        """Share of the weight that is wrong, before each epoch's step."""
+        """Weighted error before each epoch's step."""
         return self.errors / (self.total_weight or 1.0)
 
 
 def stable_rate(total_weight: float) -> float:
-    """A learning rate for steps that are sums over samples of this total weight."""
     return float(_LARGEST_RATE * (_STABLE_WEIGHT / max(_STABLE_WEIGHT, total_weight)))
 
 
 def rated_weight(inputs: Floats, sample_weights: Floats) -> float:
-    """The weight of some samples that a learning rate should be for."""
+    """Total weight of the samples, times their mean length if that is above 1."""
     lengths = np.sqrt(np.einsum("nd,nd->n", inputs, inputs))
     mean_length = float(lengths.mean()) if len(lengths) else 0.0
     return float(sample_weights.sum() * max(1.0, mean_length))
@@ -126,7 +125,6 @@ def rated_weight(inputs: Floats, sample_weights: Floats) -> float:
 def draw_weights(
     n_perceptrons: int, n_inputs: int, init: float | Literal["unit"], rng: np.random.Generator
 ) -> Floats:
-    """Initial weights."""
     if init != "unit":
         return rng.uniform(-init, init, (n_perceptrons, n_inputs))
     weights = rng.standard_normal((n_perceptrons, n_inputs))
@@ -134,7 +132,7 @@ def draw_weights(
 
 
 def activations(inputs: Floats, weights: Floats) -> Floats:
-    """Weighted sums of the inputs; the same for a row whatever rows are beside it."""
+    """Weighted sums of the inputs; each row's sum does not depend on the other rows."""
     if inputs.shape[1] != weights.shape[1]:
         raise ValueError(
             f"inputs have {inputs.shape[1]} columns and weights {weights.shape[1]}; they must have "
@@ -146,19 +144,19 @@ def activations(inputs: Floats, weights: Floats) -> Floats:
 
 
 def signs(activations: Floats) -> npt.NDArray[np.int64]:
-    """What perceptrons say: -1, or +1 from zero on."""
+    """Votes of the perceptrons: +1 where the activation is 0 or more, else -1."""
     return np.where(activations >= 0, 1, -1)
 
 
 def votes(activations: Floats) -> npt.NDArray[np.int64]:
-    """What most of an odd number of perceptrons say: -1 or +1."""
+    """Majority vote of an odd number of perceptrons: -1 or +1."""
     return np.where(signs(activations).sum(axis=1) > 0, 1, -1)
 
 
 def update(
     inputs: Floats, targets: Floats, sample_weights: Floats, solution: Solution, rule: PDelta
 ) -> tuple[Floats, float, float]:
-    """What the samples ask for together: minus the gradient of the energy but for the norms."""
+    """Minus the gradient of the energy without its norms term, the margin's update, the error."""
     total = np.empty_like(solution.weights)
     _, widening, error = kernels.batch_pass(
         kernel_view(inputs), targets, sample_weights, kernel_view(solution.weights),
@@ -170,12 +168,10 @@ def update(
 def energy(
     inputs: Floats, targets: Floats, sample_weights: Floats, solution: Solution, rule: PDelta
 ) -> float:
-    """The energy J that the rule descends.
+    """Energy J.
 
-    Notes
-    -----
-    The norms count for a quarter, so that the step that draws them to 1 is minus the gradient. In
-    print they count for a half.
+    The norms count a quarter, not a half as in the paper, so that the step that draws them to 1 is
+    minus the gradient.
     """
     of_samples, _, _ = kernels.batch_pass(
         kernel_view(inputs), targets, sample_weights, kernel_view(solution.weights),
@@ -195,7 +191,6 @@ def train(
     rng: np.random.Generator,
     after: Callable[[int], bool] | None = None,
 ) -> Course:
-    """Train for some epochs."""
     rate = start.rate if start.n_epochs else rule.rate
     state = np.array([start.margin, rate, start.error, start.error_before, float(start.n_epochs)])
     weights = np.array(start.weights, dtype=np.float64, order="C")
@@ -206,10 +201,10 @@ def train(
     done = 0
     while done < n_epochs:
         part = slice(done, min(done + at_once, n_epochs))
-        n_queried = part.stop - part.start
+        n_wanted = part.stop - part.start
         n_run = run(given, weights, state, rule, energies[part], errors[part], rng)
         done += n_run
-        if n_run < n_queried or (after is not None and after(n_run)):
+        if n_run < n_wanted or (after is not None and after(n_run)):
             break
         was_right = rule.stop_when_right and errors[done - 1] == 0
         if was_right and (rule.mode == "batch" or _is_right(given, weights, state, rule)):
@@ -235,7 +230,7 @@ def _batch(
     errors: Floats,
     rng: np.random.Generator,
 ) -> int:
-    """Epochs of the batch rule; how many ran."""
+    """Run epochs in batch mode, and return how many ran."""
     return int(
         kernels.batch_epochs(
             *given, weights, state, rule.rate, _SCHEDULES[rule.learning_rate], rule.tune_margin,
@@ -253,7 +248,7 @@ def _incremental(
     errors: Floats,
     rng: np.random.Generator,
 ) -> int:
-    """Epochs of the incremental rule, each in a new order; how many ran."""
+    """Run epochs in incremental mode, each in a new order, and return how many ran."""
     for epoch in range(len(energies)):
         order = rng.permutation(len(given[0]))
         energies[epoch], errors[epoch] = kernels.incremental_epoch(
@@ -268,6 +263,6 @@ def _incremental(
 def _is_right(
     given: tuple[Floats, Floats, Floats], weights: Floats, state: Floats, rule: PDelta
 ) -> bool:
-    """Whether no sample is wrong, now that all had their turn."""
+    """Whether no sample is wrong with the weights after the epoch."""
     here = Solution(weights, float(state[kernels.MARGIN]))
     return update(*given, here, rule)[2] == 0

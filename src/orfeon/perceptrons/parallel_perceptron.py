@@ -1,4 +1,4 @@
-"""Parallel perceptrons as a classifier."""
+"""The parallel perceptron classifier, and its use as a member of a boosted ensemble."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from orfeon.base import (
     KnownClassesMixin,
@@ -17,13 +18,20 @@ from orfeon.base import (
     class_factors,
     restored_on_failure,
 )
-from orfeon.boosting.learners import Sampling
+from orfeon.boosting.learners import Sampling, draw_sample
+from orfeon.boosting.loop import MemberOutput
 from orfeon.data.training_set import TrainingSet, check_length
+from orfeon.ensembles.perturbation import draw_seed
+from orfeon.members.members import EstimatorMembers
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
-from orfeon.perceptrons.categories import NAMES, QuasiNoisy, categorise
-from orfeon.perceptrons.class_of_interest import class_code, code_of_interest
-from orfeon.perceptrons.learner import PerceptronLearner
+from orfeon.perceptrons.categories import (
+    NAMES,
+    QuasiNoisy,
+    categorise,
+    class_code,
+    code_of_interest,
+)
 from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
@@ -41,23 +49,21 @@ MultiClass = Literal["one_vs_rest", "one_vs_one"]
 class ParallelPerceptronClassifier(
     KnownClassesMixin, TabularClassifierMixin, BaseParallelPerceptron
 ):
-    """Majority vote of a few perceptrons that are trained together.
+    """Majority vote of a few perceptrons trained together.
 
     Parameters
     ----------
     n_perceptrons : int, default=3
-        Number of perceptrons; odd, so that there is a majority.
+        Number of perceptrons; odd, so that there are no ties.
     <p_delta>
     eta0 : float or "auto", default="auto"
-        Initial learning rate; "auto" is 0.01, or 7 over the weight of the samples if that is less.
+        Initial learning rate; "auto" is 0.01, or 7 divided by the total weight if that is less.
     <p_delta_margin>
     init : float or "unit", default=0.2
-        Initial weights: uniform between minus this and this, or vectors of length 1 in any
-        direction.
+        Initial weights: uniform between ``-init`` and ``init``, or random vectors of length 1.
     <p_delta_running>
     multi_class : {"one_vs_rest", "one_vs_one"}, default="one_vs_rest"
-        With more than two classes: a parallel perceptron for each class against the others, or for
-        each pair of classes.
+        With more than two classes: one parallel perceptron per class, or per pair of classes.
     <class_factors>
     <categorical_features>
     <p_delta_continuing>
@@ -70,13 +76,12 @@ class ParallelPerceptronClassifier(
     ----------
     <classes>
     minority_class_ : object
-        The class of least weight in training, which counts as the class of interest; the second one
-        when two weigh the same.
+        The class of least training weight (the last one on ties), taken as the positive class.
     <p_delta_fitted>
 
     See Also
     --------
-    PPTSSClassifier : Trains on the samples that matter only.
+    PPTSSClassifier : Selects its training samples.
     PPBoostClassifier : Boosts parallel perceptrons.
     ParallelPerceptronRegressor : For numbers.
 
@@ -88,23 +93,19 @@ class ParallelPerceptronClassifier(
           + sum over wrong x and the h to blame of |w_h x|
           + margin_weight * sum over x and the h not to blame of max(0, margin - |w_h x|)
 
-    where with ``rule="p_delta"`` the last sum is over right x only; in batch mode weights are made
-    vectors of length 1 instead of the first term. An activation of 0 says +1. The margin is
-    widened by a quarter of the learning rate for each sample of which no activation that counts
-    is within it, narrowed by three quarters of it for each other, and never below 0. Weights that
-    are not whole numbers are taken relative to their mean.
+    where h is to blame for a wrong x if it votes for the wrong class; with ``rule="p_delta"`` the
+    last sum is over correct x only. Batch mode normalises the weights to length 1 instead of
+    using the first term. An activation of 0 votes +1. The margin widens by a quarter of the
+    learning rate for each sample that no perceptron has within it, and narrows by three quarters
+    of it for every other, but not below 0. Fractional weights are taken relative to their mean.
 
-    What the source leaves open (mu, the scale of inputs and weights, its rule's variant) was
-    settled once for all data sets, by how near the published results come: that is why
-    ``rule="auer"``, ``margin_weight=0.12`` and ``init=0.2``. Inputs that depend on each other
-    linearly leave directions in which nothing is learnt, and the unit vectors may turn there: a
-    ``margin_weight`` of 0.3 then helps.
+    The paper leaves mu, the scale of inputs and weights, and the variant of the rule open. The
+    defaults (``rule="auer"``, ``margin_weight=0.12``, ``init=0.2``) come closest to the published
+    results over all data sets. With linearly dependent inputs, ``margin_weight=0.3`` helps: weights
+    drift in directions in which there is nothing to learn.
 
-    A callback that asks to stop ends the training of all problems, those of later classes at their
-    first report.
-
-    Updates are sums over the samples, as published. ``eta0="auto"`` is the published 0.01 up to
-    700 samples and falls as there are more, for longer sums need smaller steps.
+    Updates are sums over the samples. ``eta0="auto"`` is the published 0.01 up to 700 samples, and
+    decreases beyond that, because larger sums need smaller steps.
 
     Examples
     --------
@@ -175,22 +176,22 @@ class ParallelPerceptronClassifier(
         self.verbose = verbose
         self.random_state = random_state
 
-    # -- what is learnt ------------------------------------------------------------------------
+    # -- fitting -------------------------------------------------------------------------------
 
     def _check_settings(self) -> None:
         if self.n_perceptrons % 2 == 0:
             raise ValueError(
-                f"n_perceptrons={self.n_perceptrons} is even, and a vote could be a draw; give an "
-                f"odd number, such as {self.n_perceptrons + 1}."
+                f"n_perceptrons={self.n_perceptrons} is even, so votes could be tied; give an odd "
+                f"number, such as {self.n_perceptrons + 1}."
             )
 
-    def _judging(self) -> dict[str, float]:
-        # The output is -1 or 1: any tolerance below 2 tells right from wrong.
+    def _tolerance(self) -> dict[str, float]:
+        # Outputs are -1 or 1, so any tolerance below 2 does.
         return {"tolerance": 0.5, "rho": 1.0}
 
     @property
     def _is_pairwise(self) -> bool:
-        """Whether each pair of classes has a parallel perceptron, as it was trained."""
+        """Whether there is one problem per pair of classes, by the setting of the last fit."""
         made_with = getattr(self, "_made_with", None)
         how = self.multi_class if made_with is None else made_with["multi_class"]
         return self.n_classes_ > 2 and bool(how == "one_vs_one")
@@ -220,7 +221,7 @@ class ParallelPerceptronClassifier(
         units = super()._read_units(X, y, sample_weight, begins=begins)
         self._class_factors = None
         if self.class_weight is not None:
-            # By sums in this order, which does not depend on that of the rows.
+            # Summed in canonical order, so that the order of the rows does not matter.
             self._class_factors = class_factors(
                 self.class_weight, self.classes_, units.y, units.sample_weights
             )
@@ -241,8 +242,7 @@ class ParallelPerceptronClassifier(
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights, which multiply what a sample asks for: 0 is the same as leaving it out, 2 as
-            giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -250,15 +250,15 @@ class ParallelPerceptronClassifier(
             The fitted classifier.
         """
         with restored_on_failure(self):
-            goes_on = self.warm_start and hasattr(self, "_solutions")
-            if not goes_on:
+            continues = self.warm_start and hasattr(self, "_solutions")
+            if not continues:
                 self.__dict__.pop("_made_with", None)
-            self._known_classes = self.classes_ if goes_on else None
+            self._known_classes = self.classes_ if continues else None
             self._fit(X, y, sample_weight)
         return self
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, *, in_order: bool = False) -> TrainingSet:
-        """Read samples, and learn from them what the inputs are, but do not train."""
+        """Read samples and learn the inputs, without training."""
         self._validate_params()
         self._check_settings()
         self._known_classes = None
@@ -270,7 +270,6 @@ class ParallelPerceptronClassifier(
     def _boosting_learner(
         self, samples: TrainingSet, sampling: Sampling, classes: npt.NDArray[Any]
     ) -> PerceptronLearner:
-        """What trains members of a boosted ensemble."""
         return PerceptronLearner(self, samples, sampling, classes)
 
     def _trained_copy(
@@ -280,23 +279,23 @@ class ParallelPerceptronClassifier(
         weights: Floats,
         seeds: np.random.SeedSequence,
     ) -> ParallelPerceptronClassifier:
-        """Another one that reads tables as this one does, trained on these inputs."""
+        """A copy with the same inputs, trained on these samples."""
         other = copy(self)
         other._take(other._train(inputs, codes, weights, seeds, []))
         return other
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Train for one epoch, on some of the samples.
+        """Train for one epoch on a chunk of samples.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The chunk. The first one says what the features are and how they are standardized.
+            The chunk. The first one sets the features and their standardization.
         y : array of shape (n_rows,)
             Its classes.
         classes : array, optional
-            All the classes; needed in the first call.
+            All the classes; required in the first call.
         sample_weight : array of shape (n_rows,), optional
             Weights.
 
@@ -312,21 +311,21 @@ class ParallelPerceptronClassifier(
 
     # -- decisions -----------------------------------------------------------------------------
 
-    def _leanings(self, inputs: Floats) -> Floats:
-        """Sum of signs for each row and problem, and less than 1 more for their certainty."""
-        leanings = np.empty((len(inputs), len(self.weights_)))
+    def _vote_sums(self, inputs: Floats) -> Floats:
+        """Sum of votes for each row and problem; the mean activation, squashed, breaks ties."""
+        sums = np.empty((len(inputs), len(self.weights_)))
         for problem, weights in enumerate(self.weights_):
             activations = p_delta.activations(inputs, weights)
             certainty = activations.mean(axis=1)
-            leanings[:, problem] = p_delta.signs(activations).sum(axis=1)
-            leanings[:, problem] += certainty / (1.5 * (1.0 + np.abs(certainty)))
-        return leanings
+            sums[:, problem] = p_delta.signs(activations).sum(axis=1)
+            sums[:, problem] += certainty / (1.5 * (1.0 + np.abs(certainty)))
+        return sums
 
     def _decisions(self, inputs: Floats) -> Floats:
-        leanings = self._leanings(inputs)
+        sums = self._vote_sums(inputs)
         if self._is_pairwise:
-            return np.asarray(_ovr_decision_function(leanings > 0, leanings, self.n_classes_))
-        means: Floats = leanings / self.weights_.shape[1]
+            return np.asarray(_ovr_decision_function(sums > 0, sums, self.n_classes_))
+        means: Floats = sums / self.weights_.shape[1]
         return means[:, 0] if self.n_classes_ == 2 else means
 
     def _decide(self, inputs: Floats) -> npt.NDArray[np.int64]:
@@ -344,20 +343,20 @@ class ParallelPerceptronClassifier(
             shares = self._decisions(inputs) + 0.5  # sums of certainties are within a third
         else:
             n = self.weights_.shape[1]
-            shares = (self._leanings(inputs) + n + 1) / (2 * n + 2)
+            shares = (self._vote_sums(inputs) + n + 1) / (2 * n + 2)
         if self.n_classes_ == 2:
             return np.hstack([1.0 - shares, shares])
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _activations_and_margin(self, inputs: Floats) -> Floats:
-        """With two classes: activations, and the margin in a last column."""
-        if self.n_classes_ == 1:  # there is no perceptron, and the first class is right
+        """With two classes: activations, and the margin as last column."""
+        if self.n_classes_ == 1:  # no perceptron: always the first class
             return np.tile([-1.0, 0.0], (len(inputs), 1))
         activations = p_delta.activations(inputs, self.weights_[0])
         return np.column_stack([activations, np.full(len(inputs), self.margin_[0])])
 
     def decision_function(self, X: Any) -> Floats:
-        """How the perceptrons vote, and by how much where votes are equal.
+        """Mean vote of the perceptrons, with the mean activation breaking ties.
 
         Parameters
         ----------
@@ -367,14 +366,14 @@ class ParallelPerceptronClassifier(
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
-            With two classes, the mean vote for the second, between -1 and 1, moved by less than a
-            vote's worth by the mean activation; otherwise the same for each class against the
-            others, or the votes of the pairs.
+            With two classes, the mean vote for the second, between -1 and 1, shifted by less than
+            one vote by the mean activation. Otherwise the same for each class against the rest, or
+            the votes of the pairs.
         """
         return self._decisions(self._inputs(X))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class that most perceptrons vote for.
+        """Predict the class that most perceptrons vote for.
 
         Parameters
         ----------
@@ -390,7 +389,7 @@ class ParallelPerceptronClassifier(
         return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> Floats:
-        """Shares of the votes, smoothed as if there were one perceptron more on each side.
+        """Vote shares, smoothed as if each side had one more perceptron.
 
         Parameters
         ----------
@@ -400,11 +399,11 @@ class ParallelPerceptronClassifier(
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Shares, in the order of ``classes_``; largest for the predicted class.
+            Shares, in the order of ``classes_``; the predicted class has the largest.
         """
         return self._shares(self._inputs(X))
 
-    # -- looking at the samples ---------------------------------------------------------------
+    # -- margins and categories ----------------------------------------------------------------
 
     def _known_target(self, y: Any) -> npt.NDArray[Any]:
         return class_codes(self._read_target(y), self.classes_)
@@ -438,8 +437,8 @@ class ParallelPerceptronClassifier(
         Returns
         -------
         ndarray of shape (n_rows, n_perceptrons) or (n_rows, n_problems, n_perceptrons)
-            Distances from the perceptrons' planes, in units of the inputs. With more than two
-            classes there are several problems; NaN where a pair of classes does not concern a row.
+            Distances from the hyperplanes, in units of the inputs. With more than two classes
+            there are several problems; NaN where a row is of neither class of a pair.
         """
         margins, _ = self._margins(X, y)
         return margins[:, 0] if self.n_classes_ == 2 else margins
@@ -447,7 +446,7 @@ class ParallelPerceptronClassifier(
     def categories(
         self, X: Any, y: Any, *, quasi_noisy: QuasiNoisy = "all", pos_label: Any = None
     ) -> npt.NDArray[np.str_]:
-        """What each sample is to the perceptrons.
+        """Category of each sample: redundant, noisy, borderline or quasi-noisy.
 
         Parameters
         ----------
@@ -456,18 +455,18 @@ class ParallelPerceptronClassifier(
         y : array of shape (n_rows,)
             Their classes.
         quasi_noisy : {"all", "vote"}, default="all"
-            Whether a borderline sample of the class that is not of interest is quasi-noisy when
-            all perceptrons are wrong about it, or when the vote is.
+            Whether a borderline negative sample is quasi-noisy when all perceptrons get it wrong,
+            or when their vote does.
         pos_label : object, optional
-            With two classes, the class of interest; ``minority_class_`` by default. With more, each
-            class is of interest in its problem, and of a pair the second.
+            With two classes, the positive class; ``minority_class_`` by default. With more, each
+            class is positive in its problem, and the second class of a pair.
 
         Returns
         -------
         ndarray of str of shape (n_rows,) or (n_rows, n_problems)
             "redundant": most perceptrons are right by more than ``margin_``; "noisy": most are
-            wrong by more; "borderline": the others, of which some are "quasi-noisy". With more than
-            two classes, one for each problem, empty where it does not concern the row.
+            wrong by more; "borderline": the others, some of which are "quasi-noisy". With more than
+            two classes, one per problem, empty where the row is of neither class of a pair.
         """
         margins, targets = self._margins(X, y)
         positive = 1.0
@@ -482,3 +481,51 @@ class ParallelPerceptronClassifier(
             )
             found[rows, index] = NAMES[codes]
         return found[:, 0] if self.n_classes_ == 2 else found
+
+
+class PerceptronLearner:
+    """Trains the members of a boosted ensemble, all on the same standardized inputs."""
+
+    def __init__(
+        self,
+        base: ParallelPerceptronClassifier,
+        samples: TrainingSet,
+        sampling: Sampling,
+        classes: npt.NDArray[Any],
+    ) -> None:
+        self.class_weight, self.classes = base.class_weight, classes
+        # Members see class codes, so the class weights, given by label, are applied here.
+        self.base = clone(base).set_params(class_weight=None)
+        data = self.base._begin(samples.X, samples.y, samples.sample_weights, in_order=True)
+        self.inputs = self.base.inputs_.of(data.X)
+        # The validation set may have taken the last samples of a class.
+        self.n_classes = max(samples.n_classes, 1)
+        self.base.classes_ = np.arange(self.n_classes)
+        self.base.n_classes_ = self.n_classes
+        self.sampling = sampling
+
+    def train(
+        self,
+        weights: Floats,
+        labels: npt.NDArray[Any],
+        rng: np.random.Generator,
+        n_present: int | None = None,
+    ) -> EstimatorMembers:
+        seeds = np.random.SeedSequence(int(draw_seed(rng)))
+        n_samples = len(weights) if n_present is None else n_present
+        if self.sampling == "resample":
+            given = draw_sample(weights, labels, self.n_classes, rng, n_samples).astype(np.float64)
+        else:
+            given = weights * (n_samples / weights.sum())
+        if self.class_weight is not None:
+            given = given * class_factors(self.class_weight, self.classes, labels, given)[labels]
+        member = self.base._trained_copy(self.inputs, labels, given, seeds)
+        return EstimatorMembers([member], self.n_classes)
+
+    def predict_train(self, member: EstimatorMembers, what: MemberOutput) -> npt.NDArray[Any]:
+        (one,) = member.estimators
+        if what == "votes":
+            return np.asarray(one._decide(self.inputs))
+        if what == "supports":
+            return np.asarray(one._shares(self.inputs))
+        return np.asarray(one._activations_and_margin(self.inputs))

@@ -1,7 +1,19 @@
-"""PPTSS as a classifier: a parallel perceptron, and the samples it was trained on."""
+"""PPTSS: a parallel perceptron that selects its training set.
+
+Where one class is rare, most samples are redundant and some are noise. A parallel perceptron is
+trained; the samples it finds redundant, noisy or quasi-noisy are left out; training continues on
+the rest; and so on, until g or the accuracy on the positive class falls.
+
+References
+----------
+Cantador and Dorronsoro (2005). Parallel perceptrons, activation margins and imbalanced training set
+pruning. IbPRIA 2005, 43-50.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -12,11 +24,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import restored_on_failure
 from orfeon.data.training_set import TrainingSet
-from orfeon.perceptrons.categories import QuasiNoisy
-from orfeon.perceptrons.class_of_interest import check_two_classes, code_of_interest
+from orfeon.perceptrons import p_delta
+from orfeon.perceptrons.categories import (
+    BORDERLINE,
+    QUASI_NOISY,
+    QuasiNoisy,
+    categorise,
+    check_two_classes,
+    code_of_interest,
+)
 from orfeon.perceptrons.p_delta import Course, Solution, rated_weight
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
-from orfeon.perceptrons.selection import ONE_CLASS, Selection, select_samples
 from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
@@ -25,7 +43,17 @@ from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import branch, seed_sequence
 from orfeon.utils.types import Floats, Integers
 
-#: What is known of a round.
+#: Trains on some rows, from the solution of the previous round (None in the first).
+Train = Callable[[Integers, Solution | None], Solution]
+
+#: Why a selection ended.
+FELL = "g or acc+ fell"
+UNCHANGED = "no sample was left out"
+ONE_CLASS = "only one class would be left"
+NOTHING = "no sample would be left"
+ENOUGH = "max_rounds was reached"
+STOPPED = "a callback requested to stop"
+#: Columns of ``history_``.
 _ROUND = ("n_selected", "geometric_mean", "positive_accuracy", "negative_accuracy")
 
 SELECTION: dict[str, list[Any]] = {
@@ -35,6 +63,17 @@ SELECTION: dict[str, list[Any]] = {
     "max_rounds": [Interval(Integral, 1, None, closed="left")],
     "random_state": LIMITS["random_state"],
 }
+
+
+@dataclass
+class Selection:
+    """The rounds of a selection, and the best one."""
+
+    rounds: list[tuple[int, float, float, float]] = field(default_factory=list)
+    best: int = 0
+    solution: Solution = field(default_factory=lambda: Solution(np.zeros((0, 0)), 0.0))
+    rows: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    ended: str = ""
 
 
 @saved.attributes(
@@ -50,56 +89,55 @@ SELECTION: dict[str, list[Any]] = {
 )
 @documented()
 class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Parallel perceptron that selects its training set, for a rare class of interest.
+    """Parallel perceptron that selects its training set, for a rare positive class.
 
     Parameters
     ----------
     estimator : ParallelPerceptronClassifier, optional
-        How parallel perceptrons are trained; with its defaults by default.
+        The parallel perceptron to train; one with default settings by default.
     keep_quasi_noisy : bool, default=False
-        Whether borderline negative samples that are wrong stay in the training set.
+        Whether misclassified borderline negative samples stay in the training set.
     quasi_noisy : {"all", "vote"}, default="all"
-        Whether such a sample is one that all perceptrons, or that their vote is wrong about.
+        Whether these are the samples that all perceptrons, or their vote, misclassify.
     max_rounds : int, default=50
-        Rounds at most.
+        Maximum number of rounds.
     <class_of_interest>
     <verbose>
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything; None leaves it to that of ``estimator``.
+        Seed; None uses that of ``estimator``.
 
     Attributes
     ----------
     estimator_ : ParallelPerceptronClassifier
         The parallel perceptron of the best round.
     selected_ : ndarray of shape (n_selected,)
-        Rows of the training set that it was trained on, in increasing order.
+        Rows that it was trained on, in increasing order.
     history_ : dict of ndarray of shape (n_rounds,)
-        How many samples each round was trained on, copies counted, and how it did on the whole
-        training set: "n_selected", "geometric_mean", "positive_accuracy", "negative_accuracy". The
-        last round is the first in which g or the accuracy on the class of interest fell, unless
-        ``ended_`` says otherwise.
+        For each round, the number of samples it was trained on, with copies ("n_selected"), and
+        its scores on the whole training set ("geometric_mean", "positive_accuracy",
+        "negative_accuracy"). In the last round g or the positive accuracy fell, unless ``ended_``
+        says otherwise.
     best_round_ : int
         The round that was kept.
     ended_ : str
-        Why there was no further round.
+        Why the selection ended.
     positive_class_ : object
-        The class of interest.
+        The positive class.
     classes_ : ndarray of shape (2,)
         The classes.
 
     See Also
     --------
     PPTSSSampler : The same selection in front of any classifier.
-    ParallelPerceptronClassifier : What is trained.
+    ParallelPerceptronClassifier : The classifier that is trained.
 
     Notes
     -----
-    ``quasi_noisy="all"`` is the text of the source. With ``"vote"`` more negative samples are left
-    out, as :class:`PPBoostClassifier` counts them.
+    ``quasi_noisy="all"`` follows the paper. With ``"vote"``, as in :class:`PPBoostClassifier`, more
+    negative samples are left out.
 
-    g and the accuracies are measured on the whole training set, and each round goes on from the
-    weights and the margin of the one before, at the learning rate of the first. Two classes only:
-    for more, put it into scikit-learn's ``OneVsRestClassifier``.
+    Each round starts from the weights and margin of the previous one, with the learning rate of the
+    first. It supports two classes; for more, wrap it in scikit-learn's ``OneVsRestClassifier``.
 
     Examples
     --------
@@ -148,7 +186,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train, leave out what does not matter, and go on with the rest.
+        """Train, leave out samples that are not borderline, and repeat.
 
         Parameters
         ----------
@@ -193,18 +231,18 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         positive: float,
         progress: Progress,
     ) -> Selection:
-        """The rounds; the base takes over the best."""
+        """Run the rounds; ``base`` keeps the solution of the best."""
         given = base.random_state if self.random_state is None else self.random_state
         seeds = seed_sequence(given)
         inputs, weights = base.inputs_.of(data.X), data.weights
-        # All rounds have the learning rate of the first.
+        # All rounds use the learning rate of the first.
         rated_as = rated_weight(inputs, weights)
         courses: list[Course] = []
 
         def train(rows: Integers, start: Solution | None) -> Solution:
             its_seeds = branch(seeds, len(courses))
             begun = [] if start is None else [Solution(start.weights, start.margin)]
-            few = rows if len(rows) < len(inputs) else slice(None)  # all need not be copied
+            few = rows if len(rows) < len(inputs) else slice(None)  # avoids a copy
             (course,) = base._train(
                 inputs[few], data.y[few], weights[few], its_seeds, begun, rated_as=rated_as
             )
@@ -231,7 +269,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         return tags
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class that most perceptrons vote for.
+        """Predict the class that most perceptrons vote for.
 
         Parameters
         ----------
@@ -247,7 +285,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         return self.estimator_.predict(X)
 
     def decision_function(self, X: Any) -> Floats:
-        """How the perceptrons vote, see :class:`ParallelPerceptronClassifier`.
+        """Mean vote of the perceptrons, see :class:`ParallelPerceptronClassifier`.
 
         Parameters
         ----------
@@ -257,13 +295,13 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         Returns
         -------
         ndarray of shape (n_rows,)
-            The mean vote for the second class, and less than a vote's worth of certainty.
+            Mean vote for the second class, with the mean activation breaking ties.
         """
         check_is_fitted(self, "estimator_")
         return self.estimator_.decision_function(X)
 
     def predict_proba(self, X: Any) -> Floats:
-        """Smoothed shares of the votes, see :class:`ParallelPerceptronClassifier`.
+        """Smoothed vote shares, see :class:`ParallelPerceptronClassifier`.
 
         Parameters
         ----------
@@ -277,3 +315,62 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         """
         check_is_fitted(self, "estimator_")
         return self.estimator_.predict_proba(X)
+
+
+def select_samples(
+    inputs: Floats,
+    targets: Floats,
+    weights: Floats,
+    train: Train,
+    *,
+    positive: float = 1.0,
+    keep_quasi_noisy: bool = False,
+    quasi_noisy: QuasiNoisy = "all",
+    max_rounds: int = 50,
+    after: Callable[[int], bool] | None = None,
+) -> Selection:
+    """Alternate training with leaving out samples that are not borderline."""
+    found = Selection()
+    is_positive = targets == positive
+    rows = np.arange(len(targets))
+    solution = train(rows, None)
+    best_g = best_positive = 0.0
+    while not found.ended:
+        activations = p_delta.activations(inputs, solution.unit_weights)
+        right = p_delta.votes(activations) == targets
+        accuracy = _share(right, weights, is_positive)
+        specificity = _share(right, weights, ~is_positive)
+        g = float(np.sqrt(accuracy * specificity))
+        found.rounds.append((len(rows), g, accuracy, specificity))
+        stop_requested = after is not None and after(1)
+        if g < best_g or accuracy < best_positive:
+            found.ended = FELL
+            break
+        best_g, best_positive = g, accuracy
+        found.best, found.solution, found.rows = len(found.rounds) - 1, solution, rows
+        margins = targets[rows, None] * activations[rows]
+        codes = categorise(margins, solution.margin, targets[rows], positive, quasi_noisy)
+        stays = (codes == BORDERLINE) | (keep_quasi_noisy & (codes == QUASI_NOISY))
+        found.ended = _end(stays, is_positive[rows], len(found.rounds) >= max_rounds)
+        if stop_requested and not found.ended:
+            found.ended = STOPPED
+        if not found.ended:
+            rows = rows[stays]
+            solution = train(rows, solution)
+    return found
+
+
+def _share(right: npt.NDArray[np.bool_], weights: Floats, among: npt.NDArray[np.bool_]) -> float:
+    return float(weights[right & among].sum() / weights[among].sum())
+
+
+def _end(stays: npt.NDArray[np.bool_], is_positive: npt.NDArray[np.bool_], is_last: bool) -> str:
+    """Return why the selection ends, or an empty string."""
+    if stays.all():
+        return UNCHANGED
+    if not stays.any():
+        return NOTHING
+    left = is_positive[stays]
+    if left.all() or not left.any():
+        return ONE_CLASS
+    return ENOUGH if is_last else ""

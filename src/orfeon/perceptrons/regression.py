@@ -1,4 +1,4 @@
-"""Parallel perceptrons as a regressor: their mean vote is the prediction.
+"""The parallel perceptron regressor: the prediction is the mean vote.
 
 References
 ----------
@@ -26,32 +26,31 @@ from orfeon.utils.scikit_learn import Interval, _fit_context
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
 
-#: Learning rate of all perceptrons together, in that of a classifier's one.
+#: Learning rate of all perceptrons together, relative to that of a classifier.
 _RATE_OF_ALL = 3.0
 
 
 @saved.attributes(target_range_=saved.tuple_of(saved.number()))
 @documented(p_delta_margin="0.12")
 class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron):
-    """Numbers as the mean vote of many perceptrons that are trained together.
+    """Mean vote of many perceptrons trained together.
 
     Parameters
     ----------
     n_perceptrons : int, default=51
-        Number of perceptrons: predictions have one value more.
+        Number of perceptrons; there is one more possible prediction than perceptrons.
     rho : float, optional
-        Sums of signs are cut at plus and minus this, which stand for the largest and the smallest
-        target of the training set; ``n_perceptrons`` by default.
+        Sums of votes are clipped to plus and minus this, which stand for the largest and smallest
+        training target; ``n_perceptrons`` by default.
     epsilon : float, default=0.02
-        Predictions are right that err by no more than this share of the range of the targets.
+        Predictions within this share of the target range count as correct.
     <p_delta>
     eta0 : float or "auto", default="auto"
-        Initial learning rate; "auto" is 0.03, or 21 over the weight of the samples if that is
-        less, over the number of perceptrons.
+        Initial learning rate; "auto" is 0.03, or 21 divided by the total weight if that is less,
+        divided by the number of perceptrons.
     <p_delta_margin>
     init : float or "unit", default="unit"
-        Initial weights: uniform between minus this and this, or vectors of length 1 in any
-        direction.
+        Initial weights: uniform between ``-init`` and ``init``, or random vectors of length 1.
     <p_delta_running>
     <categorical_features>
     <p_delta_continuing>
@@ -61,7 +60,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
     Attributes
     ----------
     target_range_ : tuple of float
-        The smallest and the largest target of the training set, which no prediction leaves.
+        Smallest and largest training target; predictions stay in this range.
     <p_delta_fitted>
 
     See Also
@@ -132,7 +131,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         self.verbose = verbose
         self.random_state = random_state
 
-    def _judging(self) -> dict[str, float]:
+    def _tolerance(self) -> dict[str, float]:
         rho = self.n_perceptrons if self.rho is None else self.rho
         return {"tolerance": 2.0 * float(self.epsilon), "rho": float(rho)}
 
@@ -140,7 +139,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         rule = super()._rule(total_weight)
         if self.eta0 != "auto":
             return rule
-        # All perceptrons that say the same are moved together, and the output with them.
+        # Perceptrons that vote alike move together, and the output moves with all.
         return replace(rule, rate=_RATE_OF_ALL * rule.rate / self.n_perceptrons)
 
     def _learn_target(self, data: TrainingSet) -> None:
@@ -150,9 +149,9 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         low, high = self.target_range_
         if data.y.min() < low or data.y.max() > high:
             warn_user(
-                f"y has values between {data.y.min():g} and {data.y.max():g}, and the first "
-                f"training set had them between {low:g} and {high:g}: no prediction will leave "
-                "that range. Fit anew, with warm_start=False."
+                f"y has values from {data.y.min():g} to {data.y.max():g}, but predictions stay in "
+                f"the range of the first training set, {low:g} to {high:g}. Start over with "
+                "warm_start=False."
             )
 
     @property
@@ -163,7 +162,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         low, high = self.target_range_
         if low == high:
             return Problem(np.zeros(len(y)))
-        # Targets beyond those of the first chunk are as far as an output can go.
+        # Outputs cannot go beyond the targets of the first chunk.
         return Problem(np.clip((y - low) / (high - low) * 2.0 - 1.0, -1.0, 1.0))
 
     def _known_target(self, y: Any) -> npt.NDArray[Any]:
@@ -181,8 +180,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         y : array of shape (n_rows,)
             Targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights, which multiply what a sample asks for: 0 is the same as leaving it out, 2 as
-            giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -195,13 +193,13 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train for one epoch, on some of the samples.
+        """Train for one epoch on a chunk of samples.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The chunk. The first one says what the features are, how they are standardized, and
-            what the range of the targets is.
+            The chunk. The first one sets the features, their standardization, and the range of
+            the targets.
         y : array of shape (n_rows,)
             Its targets.
         sample_weight : array of shape (n_rows,), optional
@@ -217,7 +215,7 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         return self
 
     def predict(self, X: Any) -> Floats:
-        """The mean vote, within the range of the targets.
+        """Predict the mean vote, scaled to the range of the targets.
 
         Parameters
         ----------
@@ -230,8 +228,8 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
             Predictions.
         """
         signs = p_delta.signs(p_delta.activations(self._inputs(X), self.weights_[0]))
-        rho = self._made_with["rho"] or signs.shape[1]  # as it was trained
+        rho = self._made_with["rho"] or signs.shape[1]  # as trained
         share = np.clip(signs.sum(axis=1) / rho, -1.0, 1.0) / 2.0 + 0.5
         low, high = self.target_range_
-        # Rounding leaves the range too.
+        # Rounding could leave the range.
         return np.asarray(np.clip(low * (1.0 - share) + high * share, low, high))

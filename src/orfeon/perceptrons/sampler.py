@@ -1,4 +1,4 @@
-"""PPTSS as a sampler: the samples that matter, for any classifier. Needs imbalanced-learn."""
+"""PPTSS as a sampler for any classifier. Needs imbalanced-learn."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from orfeon.data.schema import Schema
 from orfeon.imbalance.samplers import SelectionSampler, check_target_type
-from orfeon.perceptrons.categories import QuasiNoisy
-from orfeon.perceptrons.class_of_interest import code_of_interest
+from orfeon.perceptrons.categories import QuasiNoisy, code_of_interest
 from orfeon.perceptrons.parallel_perceptron import ParallelPerceptronClassifier
 from orfeon.perceptrons.pptss import SELECTION, PPTSSClassifier
 from orfeon.utils import saved
@@ -23,43 +22,43 @@ from orfeon.utils.types import Integers
 @saved.attributes(classifier_=saved.instance("PPTSSClassifier"))
 @documented()
 class PPTSSSampler(SelectionSampler):
-    """The training set that a parallel perceptron selects, to put in front of any classifier.
+    """Undersample to the training set that a parallel perceptron selects.
 
     Parameters
     ----------
     estimator : ParallelPerceptronClassifier, optional
-        How parallel perceptrons are trained; with its defaults by default.
+        The parallel perceptron that selects; one with default settings by default.
     sampling_strategy : str or list, default="all"
-        The classes of which samples may be left out, in imbalanced-learn's words: "all",
-        "majority", "not minority", "not majority", or a list of classes.
+        Classes whose samples may be left out, as in imbalanced-learn: "all", "majority",
+        "not minority", "not majority", or a list of classes.
     keep_quasi_noisy : bool, default=False
-        Whether borderline negative samples that are wrong are kept.
+        Whether to keep misclassified borderline negative samples.
     quasi_noisy : {"all", "vote"}, default="all"
-        Whether such a sample is one that all perceptrons, or that their vote is wrong about.
+        Whether these are the samples that all perceptrons, or their vote, misclassify.
     max_rounds : int, default=50
-        Rounds at most.
+        Maximum number of rounds.
     pos_label : object, optional
-        The class of interest; the least frequent by default. With more than two classes it is told
-        from all others together.
+        The positive class; the least frequent by default. With more than two classes, all others
+        together are the negative class.
     <random_state>
 
     Attributes
     ----------
     sample_indices_ : ndarray of shape (n_selected,)
-        Rows that are kept.
+        Rows kept.
     classifier_ : PPTSSClassifier
-        What selected them, with the history of its rounds.
+        The classifier that selected them, with the history of its rounds.
 
     See Also
     --------
-    PPTSSClassifier : The parallel perceptron that comes out of the same selection.
+    PPTSSClassifier : The parallel perceptron trained by the same selection.
 
     Notes
     -----
-    What is left are the samples on the border of parallel perceptrons, often a few dozen. They
-    suit the perceptron that goes on from what it learnt of the others; a classifier that sees
-    nothing else may do worse than with all samples. ``max_rounds=2``, one cut, is kinder, and
-    undersampling (``imblearn.under_sampling.RandomUnderSampler``) often better.
+    Only samples near the decision border are left, often a few dozen. The perceptron also learned
+    from the others before; a classifier that sees nothing else may do worse than on all samples.
+    ``max_rounds=2`` makes one cut only, and random undersampling
+    (``imblearn.under_sampling.RandomUnderSampler``) is often better.
 
     Examples
     --------
@@ -75,7 +74,6 @@ class PPTSSSampler(SelectionSampler):
     (1000,)
     """
 
-    #: Of sparse tables, which hold nothing else.
     _needs_numbers: ClassVar[str] = "takes sparse tables of numbers only"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -106,7 +104,7 @@ class PPTSSSampler(SelectionSampler):
     def _check_X_y(  # noqa: N802
         self, X: Any, y: Any, accept_sparse: Any = None
     ) -> tuple[Any, npt.NDArray[Any], bool]:
-        """Numbers, categories and missing values as they are; sparse numbers too."""
+        """Accept categories and missing values too."""
         if issparse(X):
             return super()._check_X_y(X, y, accept_sparse)
         labels, is_indicator = check_target_type(y, indicate_one_vs_all=True)
@@ -120,7 +118,7 @@ class PPTSSSampler(SelectionSampler):
             accept_sparse=True,
         )
         samples = X if hasattr(X, "columns") else checked
-        Schema.learn(samples)  # it refuses what is no value of a feature
+        Schema.learn(samples)  # rejects values that are not a feature's
         return samples, labels, bool(is_indicator)
 
     def __sklearn_tags__(self) -> Any:
@@ -129,7 +127,7 @@ class PPTSSSampler(SelectionSampler):
         return tags
 
     def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
-        X = X.toarray() if issparse(X) else X  # perceptrons look at every input of every row
+        X = X.toarray() if issparse(X) else X  # perceptrons need dense inputs
         classes, codes = np.unique(y, return_inverse=True)
         positive = code_of_interest(codes, np.ones(len(y)), classes, self.pos_label)
         self.classifier_ = PPTSSClassifier(
