@@ -146,7 +146,7 @@ def test_large_clouds_are_densities_with_hexagons_of_one_size():
     assert display.ax_.get_title() == "Kappa-error diagram: darker where there are more pairs"
     alone = KappaErrorDisplay(many).plot()
     assert alone.ax_.get_title() == (
-        "Kappa-error diagram: 20301 pairs of 202 members, darker: more"
+        "Kappa-error diagram: 20,301 pairs of 202 members, darker: more"
     )
     as_points = KappaErrorDisplay(many).plot(density_above=30_000)
     assert isinstance(as_points.clouds_["members"], PathCollection)

@@ -373,14 +373,14 @@ def test_the_picture_of_the_rounds_says_what_is_seen():
     ).plot()  # fmt: skip
     ax = display.ax_
     assert ax.get_title() == (
-        "Round 2 of PPTSS is kept: 75 of 1000 samples, g from 80.2 to 87.1%\n"
+        "Round 2 of PPTSS is kept: 75 of 1,000 samples, g from 80.2 to 87.1%\n"
         "It ended because g or acc+ fell"
     )
     assert legend_of(ax) == ["g", "acc+", "training samples", "kept"]
     assert ax.get_xlabel() == "round (0: all training samples)"
     assert ax.get_ylabel() == "on all training samples, %"
     assert display.size_ax_.get_ylabel() == "trained on (log scale)"
-    assert [text.get_text() for text in display.size_ax_.texts] == ["1000", "271", "75", "20"]
+    assert [text.get_text() for text in display.size_ax_.texts] == ["1,000", "271", "75", "20"]
     assert display.ax_.get_yticks().tolist() == [60, 70, 80, 90, 100]
     assert display.size_ax_.get_yticks().tolist() == [1, 10, 100, 1000]
 
@@ -421,7 +421,7 @@ def test_a_single_round_has_a_picture_too(clouds):
     # What is kept is a band, and not the picture.
     (kept,) = display.ax_.patches
     assert kept.get_width() < 0.2 * np.ptp(display.ax_.get_xlim())
-    assert [text.get_text() for text in display.size_ax_.texts] == ["1000"]
+    assert [text.get_text() for text in display.size_ax_.texts] == ["1,000"]
     assert display.ax_.get_title().endswith("It ended because max_rounds was reached")
 
 

@@ -214,9 +214,9 @@ class BoostingBoundsDisplay(Display):
     def _title(self, what: str, n_rounds: int) -> str:
         bound = min(float(bound[-1]) for bound in self.bounds.values())
         known = f"its bound is {_percent(bound)}" if bound < 1 else "its bound is useless"
-        after = f"After {n_rounds} members"
+        after = f"After {n_rounds:,} members"
         if self.measured is None:
-            return f"The {what} after {n_rounds} members: {known}"
+            return f"The {what} after {n_rounds:,} members: {known}"
         found = _percent(float(self.measured[-1]))
         if self.theta > 0:
             return f"{after} the share with a {what} is {found}; {known}"

@@ -200,8 +200,8 @@ class CorrelatedMeanDisplay(Display):
         ((rho, curve),) = self.curves.items()
         left = float(curve.y[-1]) / self.variance
         return (
-            f"The mean of {int(curve.x[-1])} members has {100 * left:.0f}% of the variance of one: "
-            f"{_RHO} = {rho:.2f}"
+            f"The mean of {int(curve.x[-1]):,} members has {100 * left:.0f}% of the variance of "
+            f"one: {_RHO} = {rho:.2f}"
         )
 
 

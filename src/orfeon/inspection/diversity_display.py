@@ -158,7 +158,7 @@ class DiversityDisplay(EnsemblesDisplay):
         names = [plain(name) for name in self.measured]
         if len(names) == 1:
             (found,) = self.measured.values()
-            return f"{found.n_members} members"
+            return f"{found.n_members:,} members"
         return " and ".join(names) if len(names) == 2 else f"{len(names)} ensembles"
 
 
@@ -282,4 +282,4 @@ default="disagreement"
         ax.spines[:].set_color(EDGE)
         name = known.label[0].upper() + known.label[1:]
         mean = self.pairs.mean(self.measure)
-        put_title(ax, f"{name} of {self.pairs.n_members} members, mean {mean:.3g}")
+        put_title(ax, f"{name} of {self.pairs.n_members:,} members, mean {mean:.3g}")

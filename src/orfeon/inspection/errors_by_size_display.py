@@ -249,7 +249,7 @@ class ErrorCurveDisplay(Display):
         return f"{error:.3g}" if self.curves.is_regression else f"{100 * error:.1f}%"
 
     def _best(self, curve: ErrorCurve) -> str:
-        return f"{self._number(curve.least)} with {curve.best_size}"
+        return f"{self._number(curve.least)} with {curve.best_size:,}"
 
     def _label(self) -> None:
         ax, ons = self.ax_, self._ons
@@ -260,10 +260,10 @@ class ErrorCurveDisplay(Display):
         best = min(self._marked, key=lambda curve: curve.least)
         name = "" if best.name in (OWN, RANDOM) else f" ({plain(best.name)})"
         error = "mean squared error" if self.curves.is_regression else "error"
-        kept = f"{self._number(best.least)} with {best.best_size} of {len(best)} members{name}"
+        kept = f"{self._number(best.least)} with {best.best_size:,} of {len(best):,} members{name}"
         whole = f", {self._number(best.whole)} with all"
         if best.best_size == len(best):
-            kept, whole = f"{self._number(best.least)} with all {len(best)} members{name}", ""
+            kept, whole = f"{self._number(best.least)} with all {len(best):,} members{name}", ""
         of = f"{ons[0]} {error}" if is_known else f"{error} on {plain(ons[0])}"
         put_title(ax, f"Lowest {of}: {kept}{whole}")
         put_legend(ax, handles=self._handles())
@@ -290,7 +290,7 @@ class ErrorCurveDisplay(Display):
                 for on in self._ons
             ]
         lengths = {len(curve) for curve in self.curves}
-        label = f"all {lengths.pop()} members" if len(lengths) == 1 else "all members"
+        label = f"all {lengths.pop():,} members" if len(lengths) == 1 else "all members"
         handles.append(Line2D([], [], color=MUTED_INK, linewidth=1.1, linestyle=":", label=label))
         return handles
 

@@ -268,7 +268,7 @@ class KappaErrorDisplay(EnsemblesDisplay):
         what = "darker where there are more pairs" if dense else "one point per pair of members"
         if len(ax.get_legend_handles_labels()[0]) == 1:
             (cloud,) = self.clouds.values()
-            what = f"{len(cloud)} pairs of {cloud.n_members} members{', darker: more' * dense}"
+            what = f"{len(cloud):,} pairs of {cloud.n_members:,} members{', darker: more' * dense}"
         put_title(ax, f"Kappa-error diagram: {what}")
         is_narrow = width_of(ax) < _NARROW
         ax.set_xlabel("kappa of the pair" + ("" if is_narrow else " (0: chance, 1: always agree)"))

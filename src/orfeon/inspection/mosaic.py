@@ -152,7 +152,7 @@ def map_mosaic(
     >>> data = [Circle().sample(n, random_state=0) for n in (100, 1000)]
     >>> mosaic = map_mosaic(models, data, true_classes=Circle(), grid_resolution=100)
     >>> mosaic.row_names, mosaic.column_names
-    (('100 samples', '1000 samples'), ('tree', 'bag'))
+    (('100 samples', '1,000 samples'), ('tree', 'bag'))
     >>> mosaic.errors.shape, bool((mosaic.errors[1] < mosaic.errors[0]).all())
     ((2, 2), True)
     """
@@ -181,7 +181,7 @@ def map_mosaic(
 
 
 def _members(n: int) -> str:
-    return "1 member" if n == 1 else f"{n} members"
+    return "1 member" if n == 1 else f"{n:,} members"
 
 
 def _named_data(data: Any) -> dict[str, tuple[Any, Any]]:
@@ -190,7 +190,7 @@ def _named_data(data: Any) -> dict[str, tuple[Any, Any]]:
     else:
         named = {}
         for X, y in data:
-            name = f"{_num_samples(X)} samples"
+            name = f"{_num_samples(X):,} samples"
             if name in named:
                 raise ValueError(f"data has two sets of {name}; give a dict with their names.")
             named[name] = (X, y)

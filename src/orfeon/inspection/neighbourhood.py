@@ -272,7 +272,7 @@ class ForestWeightsDisplay(Display):
     def _title(self) -> str:
         data = self.data
         counted = int((data.weights > 0).sum())
-        used = f"{counted} of {len(data.weights)} samples have a weight,"
+        used = f"{counted:,} of {len(data.weights):,} samples have a weight,"
         return f"{used}\nequivalent to {data.n_effective:.1f} of equal weight"
 
     def _draw_plane(self) -> None:

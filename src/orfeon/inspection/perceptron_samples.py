@@ -334,8 +334,8 @@ class PerceptronCategoriesDisplay(Display):
         n, gamma = len(data.points), f"({_GAMMA} = {data.gamma:.3g})"
         if data.selected is None:
             n_redundant = data.count("redundant")
-            return f"Parallel perceptron: {n_redundant} of {n} samples are redundant {gamma}"
-        return f"PPTSS trains on {int(data.selected.sum())} of {n} samples {gamma}"
+            return f"Parallel perceptron: {n_redundant:,} of {n:,} samples are redundant {gamma}"
+        return f"PPTSS trains on {int(data.selected.sum()):,} of {n:,} samples {gamma}"
 
     def _draw_legend(self) -> None:
         from matplotlib.lines import Line2D
@@ -348,7 +348,7 @@ class PerceptronCategoriesDisplay(Display):
 
         data = self.data
         entries = [
-            mark("s", colour, f"{category} ({data.count(category)})")
+            mark("s", colour, f"{category} ({data.count(category):,})")
             for category, (colour, _) in _LOOKS.items()
         ]
         for is_positive, (marker, _) in _MARKERS.items():
@@ -516,7 +516,7 @@ class SelectionHistoryDisplay(Display):
             place = (at + room) / (rounds[-1] + 2 * room)
             side = "left" if place < _EDGE else "right" if place > 1 - _EDGE else "center"
             sizes.annotate(
-                f"{self.n_selected[at]}", (at, self.n_selected[at]),
+                f"{self.n_selected[at]:,}", (at, self.n_selected[at]),
                 xytext=({"left": -3, "center": 0, "right": 3}[side], 6),
                 textcoords="offset points", ha=side, fontsize="small", color=MUTED_INK,
             )  # fmt: skip
@@ -531,8 +531,8 @@ class SelectionHistoryDisplay(Display):
         first, best = 100 * self.geometric_mean[0], 100 * self.geometric_mean[self.best_round]
         put_title(
             ax,
-            f"Round {self.best_round} of PPTSS is kept: {self.n_selected[self.best_round]} of "
-            f"{self.n_selected[0]} samples, g from {first:.1f} to {best:.1f}%\n"
+            f"Round {self.best_round} of PPTSS is kept: {self.n_selected[self.best_round]:,} of "
+            f"{self.n_selected[0]:,} samples, g from {first:.1f} to {best:.1f}%\n"
             f"It ended because {self.ended}",
         )
         put_legend(ax, handles=[*self.lines_.values(), kept])

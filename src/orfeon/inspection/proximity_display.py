@@ -311,7 +311,7 @@ class OutlierDisplay(Display):
         ax.set_ylabel("outlier score")
         n = len(self.outliers_)
         whose = "all others" if not classes.names else "its class" if n == 1 else "their class"
-        found = f"{n} of {n_rows} rows {'is' if n == 1 else 'are'} far from {whose}"
+        found = f"{n:,} of {n_rows:,} rows {'is' if n == 1 else 'are'} far from {whose}"
         put_title(ax, found)
         # There are no tick labels below the axis.
         put_legend(ax, handles=[*drawn, line] if classes.names else [line], below=20.0)

@@ -218,8 +218,8 @@ class CondorcetDisplay(Display):
         last = 100 * float(theory.y[-1])
         expected = f"{last:.1f}%" if last >= 0.05 else "less than 0.1%"
         return (
-            f"The vote of {int(found.x[-1])} members errs on {100 * found.y[-1]:.1f}%; independent "
-            f"members would err on {expected}"
+            f"The vote of {int(found.x[-1]):,} members errs on {100 * found.y[-1]:.1f}%; "
+            f"independent members would err on {expected}"
         )
 
 
@@ -397,11 +397,11 @@ class SwitchingTheoryDisplay(Display):
         for number, (size, curve) in enumerate(self.measured_margins.items()):
             ax.plot(
                 curve.x, 100 * curve.y, color=INK, linestyle="", marker="o^sD"[number % 4],
-                markersize=3.2, markevery=0.06, label=f"measured, {size}",
+                markersize=3.2, markevery=0.06, label=f"measured, {size:,}",
             )  # fmt: skip
         ax.axvline(0.0, color=MUTED_INK, linewidth=0.8, linestyle=":", zorder=1)
         ax.set(xlabel="margin, at most", ylabel="share of samples, %", xlim=(-1, 1))
-        words = " and ".join(str(size) for size in sizes)
+        words = " and ".join(f"{size:,}" for size in sizes)
         put_title(ax, f"Margins of {words}{' (thicker)' if len(sizes) > 1 else ''} members")
         if self.measured_margins:
             put_legend(ax)

@@ -415,7 +415,8 @@ class MarginDistributionDisplay(EnsemblesDisplay):
             for k, size in enumerate(reversed(distribution.sizes.tolist())):
                 sizes.setdefault(k, {})[size] = None
         for k, numbers in sizes.items():
-            label = f"{' or '.join(map(str, numbers))} member{'s' if max(numbers) > 1 else ''}"
+            written = " or ".join(f"{n:,}" for n in numbers)
+            label = f"{written} member{'s' if max(numbers) > 1 else ''}"
             handles.append(
                 Line2D([], [], color=INK, linewidth=1.2, linestyle=_style(k), label=label)
             )

@@ -382,10 +382,10 @@ class EnsembleWalkDisplay(Display):
     def _title(self) -> str:
         n_members = len(self.data)
         if not self._made:
-            return f"Walk of {n_members} members to the vector of the ensemble"
+            return f"Walk of {n_members:,} members to the vector of the ensemble"
         name = self._made[0]
         return (
-            f"Ordered by {plain(name)}, {self.data.farthest(name)} of {n_members} members lead "
+            f"Ordered by {plain(name)}, {self.data.farthest(name):,} of {n_members:,} members lead "
             "farthest towards what the ensemble lacks"
         )
 

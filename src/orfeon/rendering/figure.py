@@ -121,8 +121,10 @@ def scale_members(ax: Any, n_members: int, scale: Scale = "linear") -> None:
 
 
 def put_title(ax: Any, title: str, *, width: float | None = None) -> None:
-    """Write a title in as many lines as the width of the axes asks for."""
-    text = ax.set_title(title, fontsize="medium" if width_of(ax) >= _NARROW else "small")
+    """Write a title in as many lines as the axes are narrow."""
+    # By the part of the figure, whose width the layout does not change: panels have one size.
+    is_wide = _OF_FIGURE * _part(ax)[0] >= _NARROW
+    text = ax.set_title(title, fontsize="medium" if is_wide else "small")
     room = room_of(ax) if width is None else width
     text.set_text(in_lines(title, room, text.get_fontsize()))
     text.written = (title, text.get_text())  # its lines change where it finds no room

@@ -90,7 +90,10 @@ def put_names(ax: Any, names: Sequence[str], points: Any) -> None:
             left = x + 5.0 if side == "left" else x - 5.0 - width
             # Higher than the letters are, for the layout may make the axes less high.
             box = _Box(left, y + lift - 0.7 * size, left + width, y + lift + 0.7 * size)
-            is_inside = frame.x0 * scale <= box.left and box.right <= frame.x1 * scale
+            is_inside = (
+                frame.x0 * scale <= box.left and box.right <= frame.x1 * scale
+                and frame.y0 * scale <= box.bottom and box.top <= frame.y1 * scale
+            )  # fmt: skip
             if is_inside and not any(box.meets(other) for other in taken):
                 break
         taken.append(box)
