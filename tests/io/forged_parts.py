@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from tests.io.mutations import Opened
 
-from orfeon.io.arrays import Shape, entries_of, read_small_array
+from orfeon.io.arrays import Layout, entry_bytes, read_small_array
 from orfeon.io.limits import SMALL_ARRAY
 
 #: Bytes of an array, and of a file, beyond which a forgery is no longer quick.
@@ -104,7 +104,7 @@ def read_array(forged: Opened, written: Any) -> npt.NDArray[Any]:
     if "inline" in written:
         return read_small_array(written["inline"])
     at = written["array"]
-    shape = Shape.read(forged.content["arrays"][at][:3])
+    shape = Layout.from_json(forged.content["arrays"][at][:3])
     return shape.view(memoryview(bytearray(forged.arrays[at]))).copy(order=shape.order)
 
 
@@ -112,11 +112,11 @@ def written_array(forged: Opened, array: npt.NDArray[Any]) -> dict[str, Any]:
     """An array as a new part of the file."""
     if array.nbytes > MOST_BYTES:
         raise NotThereError
-    shape = Shape.of(array)
-    entries = bytes(entries_of(array, shape))
+    shape = Layout.of(array)
+    entries = bytes(entry_bytes(array, shape))
     if array.nbytes <= SMALL_ARRAY:
-        return {"inline": [*shape.written(), base64.b64encode(entries).decode()]}
-    forged.content["arrays"].append([*shape.written(), ""])
+        return {"inline": [*shape.to_json(), base64.b64encode(entries).decode()]}
+    forged.content["arrays"].append([*shape.to_json(), ""])
     forged.arrays.append(entries)
     return {"array": len(forged.arrays) - 1}
 
@@ -128,9 +128,9 @@ def replace_array(forged: Opened, written: dict[str, Any], array: npt.NDArray[An
         written.clear()
         written.update(new)
         return
-    shape = Shape.of(array)
-    forged.content["arrays"][written["array"]] = [*shape.written(), ""]
-    forged.arrays[written["array"]] = bytes(entries_of(array, shape))
+    shape = Layout.of(array)
+    forged.content["arrays"][written["array"]] = [*shape.to_json(), ""]
+    forged.arrays[written["array"]] = bytes(entry_bytes(array, shape))
 
 
 # -- sizes -----------------------------------------------------------------------------------------

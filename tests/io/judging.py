@@ -19,7 +19,7 @@ from tests.io.corpus.releases import METHODS, prepared
 from tests.io.specimens import Specimen
 
 from orfeon.io import ModelFileError, describe, read_model
-from orfeon.io.model_file import written
+from orfeon.io.model_file import encode_model
 from orfeon.workbench.cli import main
 
 #: What loading and asking may take: seconds of the processor, and memory by the size of the file.
@@ -145,7 +145,7 @@ def fate(path: Path, of: Specimen, *, is_damage: bool, number: int = 0) -> str:
         _refuse_if_it_was_too_large(error)
         return "refused"
     if is_damage:
-        if written(*content)[0] != of.saved:
+        if encode_model(*content)[0] != of.saved:
             raise WrongLoadError("another model was loaded in silence")
         return "equal"
     if number % 7 == 0:

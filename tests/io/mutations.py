@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from tests.io.zips import Part, zipped
 
 from orfeon.io import ModelFileError
-from orfeon.io.arrays import Shape
+from orfeon.io.arrays import Layout
 from orfeon.io.document import NAME, read_document
 
 
@@ -82,7 +82,7 @@ def _header(shape: Any) -> bytes:
     known = repr(shape)
     if known not in _HEADERS:
         try:
-            _HEADERS[known] = Shape.read(shape[:3]).header()
+            _HEADERS[known] = Layout.from_json(shape[:3]).header()
         except (ModelFileError, TypeError, ValueError):
             _HEADERS[known] = bytes(128)
     return _HEADERS[known]
@@ -300,7 +300,7 @@ def change_a_small_shape(forged: Opened, rng: Random) -> None:
 def _fitting(shape: list[Any], held: bytes) -> bytes:
     """As many entries as the shape asks for, so that the array itself is in order."""
     try:
-        wanted = Shape.read(shape[:3]).n_bytes
+        wanted = Layout.from_json(shape[:3]).n_bytes
     except ModelFileError:
         return held
     return (held + bytes(wanted))[:wanted] if wanted < 1 << 20 else held

@@ -22,7 +22,7 @@ from tests.io.zips import Part, zipped
 import orfeon
 from orfeon.io import read_model, save
 from orfeon.io.archive import open_archive
-from orfeon.io.model_file import written
+from orfeon.io.model_file import encode_model
 
 
 class Specimen(NamedTuple):
@@ -56,7 +56,7 @@ def specimen(name: str, path: Path, rows: Any) -> Specimen:
         parts = [Part(member.encode(), bytes(archive.contents(member))) for member, _ in places]
     return Specimen(
         name, data, rows, parts, json.dumps(content.content), tuple(content.arrays),
-        tuple(content.foreign), written(*read_model(path))[0],
+        tuple(content.foreign), encode_model(*read_model(path))[0],
     )  # fmt: skip
 
 

@@ -247,13 +247,13 @@ def test_trees_that_skops_would_not_look_at_are_refused(tmp_path, waveform, spel
             if name == "schema.json":
                 text = text.replace(b"sklearn.neighbors._classification", spelt)
             other.writestr(name, text)
-    with pytest.raises(ModelFileError, match=r"_tree.*nothing checks"):
+    with pytest.raises(ModelFileError, match=r"_tree.*reads without checks"):
         load(resigned(members, file.getvalue()), tmp_path)
 
 
 def test_support_vectors_that_libsvm_would_not_look_at_are_refused(tmp_path, waveform):
     """With other numbers of them for each class, which add up, it reads where there is nothing."""
-    with pytest.raises(ModelFileError, match=r"sklearn.svm._classes.SVC.*nothing checks"):
+    with pytest.raises(ModelFileError, match=r"sklearn.svm._classes.SVC.*reads without checks"):
         orfeon.save(SVC().fit(*waveform), tmp_path / "model.orfeon")
 
 
@@ -302,14 +302,14 @@ def test_a_file_of_holes_is_refused_without_being_read(parts, tmp_path, memory_m
         pytest.skip("the file system has no such large files")
     if path.stat().st_blocks * 512 > 2**30:
         pytest.skip("the file system has no holes")
-    with pytest.raises(ModelFileError, match=r"it has 274,877,.* are holes, and no model file"):
+    with pytest.raises(ModelFileError, match=r"it has 274,877,.* model files have no holes"):
         orfeon.load(path, memory_map=memory_map)
 
 
 def test_a_file_that_is_larger_than_the_memory_is_refused(parts, tmp_path, monkeypatch):
     (tmp_path / "model.orfeon").write_bytes(zipped(parts))
     monkeypatch.setattr(archive, "_memory_bytes", lambda: 100.0)
-    with pytest.raises(ModelFileError, match="more than this machine has memory; memory_map"):
+    with pytest.raises(ModelFileError, match="more than the memory of this machine; memory_map"):
         orfeon.load(tmp_path / "model.orfeon")
     assert orfeon.load(tmp_path / "model.orfeon", memory_map=True) is not None
 

@@ -1,7 +1,7 @@
-"""Models in files without pickle: save them, load them anywhere, see what is inside.
+"""Model files without pickle: save, load, describe.
 
-A model file is a zip of arrays (``.npy``) and one JSON document. Nothing in it is code, and nothing
-is used before it was checked; docs/guide/model_files.md has the format.
+A model file is a zip of arrays (``.npy``) and one JSON document. It contains no code, and nothing
+is used before it has been checked; docs/guide/model_files.md has the format.
 """
 
 from __future__ import annotations

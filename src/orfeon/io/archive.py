@@ -1,6 +1,6 @@
-"""The zip that a model file is: members as they are, at places that suit memory maps.
+"""The zip archive of a model file: uncompressed members, aligned for memory maps.
 
-Nothing in it is compressed, so that nothing can grow when it is read.
+Nothing is compressed, so nothing can grow when it is read.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from orfeon.io.directory import find_contents, read_directory
 from orfeon.io.errors import ModelFileError
 from orfeon.utils.atomic_file import atomic_write
 
-#: Entries of arrays begin at multiples of this many bytes: cache lines, and pages of any machine.
+#: Array entries begin at multiples of this many bytes, the size of a cache line.
 ALIGNMENT = 64
-#: Bytes of the header of a member, and of what is added to it for a large one.
+#: Bytes of the header of a member, and of the addition for a large one.
 _HEADER, _LARGE_HEADER = 30, 20
-#: The extra field by which zips are aligned elsewhere too.
+#: The extra field that other tools use to align zips.
 _PADDING = 0xD935
-#: Bytes from which members have the larger fields.
+#: Bytes from which members use zip64 fields.
 _LARGE = 1 << 30
 
 
@@ -36,14 +36,12 @@ _LARGE = 1 << 30
 
 
 class Member(NamedTuple):
-    """A part of the archive."""
-
     name: str
     parts: Sequence[bytes | memoryview]
 
 
 def write_archive(path: str, members: Sequence[Member]) -> None:
-    """Write a zip in the place of a file, wholly or not at all."""
+    """Replace a file by a zip, completely or not at all."""
     try:
         with atomic_write(path) as file:
             _write_members(file, members)
@@ -57,10 +55,10 @@ def _write_members(file: BinaryIO, members: Sequence[Member]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         for member in members:
             info = zipfile.ZipInfo(member.name, (1980, 1, 1, 0, 0, 0))
-            info.create_system = 3  # whatever the machine: the same model is the same bytes
+            info.create_system = 3  # on every machine, so that equal models have equal bytes
             info.external_attr = 0o644 << 16
             info.file_size = sum(len(memoryview(part)) for part in member.parts)
-            # A little below the size at which zipfile itself would do so.
+            # Slightly below the size at which zipfile switches by itself.
             large = info.file_size >= _LARGE
             header = _HEADER + len(member.name) + (_LARGE_HEADER if large else 0)
             info.extra = _padding(file.tell() + header)
@@ -70,7 +68,7 @@ def _write_members(file: BinaryIO, members: Sequence[Member]) -> None:
 
 
 def _padding(place: int) -> bytes:
-    """What comes before the contents, so that these begin at a multiple of the alignment."""
+    """The extra field that aligns the contents after it."""
     size = -place % ALIGNMENT
     if size < 6:
         size += ALIGNMENT
@@ -81,7 +79,7 @@ def _padding(place: int) -> bytes:
 
 
 class Archive:
-    """The members of a zip in memory, or in the file as far as they are read."""
+    """The members of a zip, in memory or memory-mapped."""
 
     def __init__(self, memory: memoryview, places: dict[str, tuple[int, int]]) -> None:
         self._memory = memory
@@ -89,16 +87,13 @@ class Archive:
 
     @property
     def names(self) -> set[str]:
-        """The members."""
         return set(self._places)
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the file."""
         return len(self._memory)
 
     def contents(self, name: str) -> memoryview:
-        """What a member holds."""
         if name not in self._places:
             raise ModelFileError(f"its member {name} is missing.")
         begin, end = self._places[name]
@@ -107,9 +102,8 @@ class Archive:
 
 @contextlib.contextmanager
 def open_archive(path: str, *, memory_map: bool = False) -> Iterator[Archive]:
-    """Read a model file."""
     try:
-        with open(path, "rb", opener=_at_once) as file:
+        with open(path, "rb", opener=_open_without_waiting) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise ModelFileError("it is not a regular file.")
             found = os.fstat(file.fileno())
@@ -125,26 +119,26 @@ def open_archive(path: str, *, memory_map: bool = False) -> Iterator[Archive]:
         raise ModelFileError(f"{path} cannot be loaded: there is not enough memory.") from error
 
 
-def _at_once(path: str, flags: int) -> int:
-    """Open a file, and do not wait for somebody to write to it where it is a pipe."""
+def _open_without_waiting(path: str, flags: int) -> int:
+    """Open a file; a pipe would otherwise block until it has a writer."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _check_holes(found: os.stat_result) -> None:
-    """Refuse a file that is hardly on the disk at all: to read it would take no end of time."""
-    on_disk = getattr(found, "st_blocks", 0) * 512  # 0 where the file system does not say
+    """Reject a sparse file of enormous size, which would take hours to read."""
+    on_disk = getattr(found, "st_blocks", 0) * 512  # 0 where the file system does not report it
     if on_disk and found.st_size > max(limits.FREE_HOLES, limits.MAX_HOLES * on_disk):
         raise ModelFileError(
-            f"it has {found.st_size:,} bytes, of which {on_disk:,} are on the disk; the rest are "
-            "holes, and no model file has any."
+            f"it has {found.st_size:,} bytes, of which {on_disk:,} are on the disk; model files "
+            "have no holes."
         )
 
 
 def _whole(file: BinaryIO, size: int) -> memoryview:
-    """The file in memory that arrays can be views of."""
+    """The whole file in aligned memory, so that arrays can be views of it."""
     if size > _memory_bytes():
         raise ModelFileError(
-            f"it has {size:,} bytes, more than this machine has memory; memory_map=True leaves "
+            f"it has {size:,} bytes, more than the memory of this machine; memory_map=True leaves "
             "its arrays in the file."
         )
     block = np.empty(size + ALIGNMENT, np.uint8)
@@ -161,7 +155,7 @@ def _whole(file: BinaryIO, size: int) -> memoryview:
 
 
 def _memory_bytes() -> float:
-    """Bytes of memory that the machine has, infinity where it does not say."""
+    """Memory of the machine, infinity where it is unknown."""
     try:
         return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     except (AttributeError, OSError, ValueError):
@@ -169,5 +163,5 @@ def _memory_bytes() -> float:
 
 
 def _mapped(file: BinaryIO) -> memoryview:
-    """The file where it is: processes share what they read, and what they write is their own."""
+    """The file mapped into memory: processes share its pages, and writes stay private."""
     return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))

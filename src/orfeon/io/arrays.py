@@ -1,7 +1,7 @@
-"""Arrays as members of a model file: plain kinds of numbers and texts, in the ``.npy`` format.
+"""Arrays as members of a model file: numbers and strings of plain dtypes, in the ``.npy`` format.
 
-What an array is (its kind, shape and order) stands in the document. The header of the member must
-be, byte for byte, the one that NumPy writes for such an array; it is never parsed.
+The document has the dtype, shape and order of each array. The header of the member must be, byte
+for byte, the one that NumPy writes for such an array; it is never parsed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import io
 import math
 import re
 import sys
-from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from orfeon.forest import NODE
 from orfeon.io import limits
 from orfeon.io.errors import ModelFileError
 
-#: The nodes of a forest have a name of their own, and their fields the names of the first release.
+#: The dtype of forest nodes has a name of its own; in files its fields have the names of 0.1.
 _NODE = "node"
 _NODE_IN_FILES = np.dtype([("threshold", "<f8"), ("attribute", "<i4"), ("first_child", "<i4")])
 _PLAIN = re.compile(
@@ -31,27 +30,27 @@ _PLAIN = re.compile(
 _SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8), "c": (8, 16)}
 
 
-class Shape(NamedTuple):
-    """What an array is, as the document says it."""
+class Layout(NamedTuple):
+    """Dtype, shape and order of an array, as the document has them."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     order: Literal["C", "F"]
 
     @classmethod
-    def of(cls, array: npt.NDArray[Any]) -> Shape:
-        """What a given array is when it is written."""
+    def of(cls, array: npt.NDArray[Any]) -> Layout:
+        """The layout in which an array is written: little-endian, in its own order."""
         dtype = array.dtype if array.dtype == NODE else array.dtype.newbyteorder("<")
         fortran = array.flags.f_contiguous and not array.flags.c_contiguous
-        shape = cls(dtype, array.shape, "F" if fortran else "C")
-        return cls.read(shape.written())
+        layout = cls(dtype, array.shape, "F" if fortran else "C")
+        return cls.from_json(layout.to_json())
 
     @classmethod
-    def read(cls, written: Any) -> Shape:
-        """What the document says of an array, checked."""
-        if type(written) is not list or len(written) != 3:
+    def from_json(cls, plain: Any) -> Layout:
+        """The layout of plain values, which are checked."""
+        if type(plain) is not list or len(plain) != 3:
             raise ModelFileError("the description of an array must be its dtype, shape and order.")
-        name, shape, order = written
+        name, shape, order = plain
         if order not in ("C", "F") or type(shape) is not list:
             raise ModelFileError(
                 f"the shape {shape!r} or order {order!r} of an array is not valid."
@@ -63,18 +62,16 @@ class Shape(NamedTuple):
             raise ModelFileError(f"the shape {shape!r} of an array is not allowed.")
         return cls(_dtype_of(name), tuple(shape), order)
 
-    def written(self) -> list[Any]:
-        """The shape as the document says it."""
+    def to_json(self) -> list[Any]:
         name = _NODE if self.dtype == NODE else self.dtype.str
         return [name, list(self.shape), self.order]
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of the entries."""
         return math.prod(self.shape) * self.dtype.itemsize
 
     def header(self) -> bytes:
-        """The header of the ``.npy`` file, a multiple of 64 bytes."""
+        """The header of the ``.npy`` file; its length is a multiple of 64 bytes."""
         stream = io.BytesIO()
         described = {
             "descr": np.lib.format.dtype_to_descr(
@@ -87,7 +84,7 @@ class Shape(NamedTuple):
         return stream.getvalue()
 
     def view(self, entries: memoryview) -> npt.NDArray[Any]:
-        """The array whose entries are in some memory, which is not copied where it is aligned."""
+        """The array whose entries are in a buffer; copied only if they are not aligned."""
         try:
             array: npt.NDArray[Any] = np.ndarray(
                 self.shape, self.dtype, buffer=entries if self.n_bytes else None, order=self.order
@@ -99,14 +96,13 @@ class Shape(NamedTuple):
         if self.dtype.kind == "U":
             _check_characters(array)
         if self.dtype.kind == "b":
-            _check_truth(array)
+            _check_booleans(array)
         if not array.dtype.isnative and self.dtype != NODE:
             return array.astype(array.dtype.newbyteorder("="))
         return array if array.flags.aligned else array.copy(order=self.order)
 
 
 def _dtype_of(name: Any) -> np.dtype[Any]:
-    """The kind of entries of a name, which is one of a few plain ones."""
     if name == _NODE:
         return NODE
     found = _PLAIN.fullmatch(name) if type(name) is str else None
@@ -132,44 +128,44 @@ def _dtype_of(name: Any) -> np.dtype[Any]:
 
 
 def _check_characters(array: npt.NDArray[Any]) -> None:
-    """Refuse numbers that are no characters: Python does not expect them."""
+    """Reject code points beyond Unicode, which crash Python."""
     flat = np.ascontiguousarray(array).reshape(-1)
     if flat.size and flat.view("<u4").max() > sys.maxunicode:
         raise ModelFileError("an array of strings holds invalid characters.")
 
 
-def _check_truth(array: npt.NDArray[Any]) -> None:
-    """Refuse bytes that are neither False nor True: NumPy counts on there being none."""
+def _check_booleans(array: npt.NDArray[Any]) -> None:
+    """Reject bytes other than 0 and 1, which NumPy does not expect."""
     if array.size and array.view(np.uint8).max() > 1:
         raise ModelFileError("an array of booleans holds values other than False and True.")
 
 
-def entries_of(array: npt.NDArray[Any], shape: Shape) -> memoryview:
+def entry_bytes(array: npt.NDArray[Any], layout: Layout) -> memoryview:
     """The entries of an array as bytes, in the order and byte order of the file."""
-    array = array.astype(shape.dtype, order=shape.order, copy=False)
-    flat = array.ravel(order=shape.order)
+    array = array.astype(layout.dtype, order=layout.order, copy=False)
+    flat = array.ravel(order=layout.order)
     return memoryview(flat.view(np.uint8) if flat.size else np.zeros(0, np.uint8))
 
 
 def small_array(array: npt.NDArray[Any]) -> list[Any]:
-    """A small array as it stands in the document."""
-    shape = Shape.of(array)
-    text = base64.b64encode(entries_of(array, shape)).decode("ascii")
-    return [*shape.written(), text]
+    """A small array as plain values in the document."""
+    layout = Layout.of(array)
+    text = base64.b64encode(entry_bytes(array, layout)).decode("ascii")
+    return [*layout.to_json(), text]
 
 
-def read_small_array(written: Any) -> npt.NDArray[Any]:
-    """The array that stands in the document."""
-    if type(written) is not list or len(written) != 4 or type(written[3]) is not str:
+def read_small_array(plain: Any) -> npt.NDArray[Any]:
+    """The array that :func:`small_array` wrote."""
+    if type(plain) is not list or len(plain) != 4 or type(plain[3]) is not str:
         raise ModelFileError("an array in the document has no entries.")
-    shape = Shape.read(written[:3])
-    entries = _decoded(written[3])
-    if len(entries) != shape.n_bytes:
+    layout = Layout.from_json(plain[:3])
+    entries = _decoded(plain[3])
+    if len(entries) != layout.n_bytes:
         raise ModelFileError(
-            f"an array of shape {list(shape.shape)} has {len(entries)} bytes of entries; "
-            f"{shape.n_bytes} are expected."
+            f"an array of shape {list(layout.shape)} has {len(entries)} bytes of entries; "
+            f"{layout.n_bytes} are expected."
         )
-    return shape.view(memoryview(entries)).copy(order=shape.order)
+    return layout.view(memoryview(entries)).copy(order=layout.order)
 
 
 def _decoded(text: str) -> bytes:
@@ -180,15 +176,9 @@ def _decoded(text: str) -> bytes:
 
 
 def is_plain(array: npt.NDArray[Any]) -> bool:
-    """Whether an array can be a member of a model file."""
+    """Whether model files can hold an array."""
     try:
-        Shape.of(array)
+        Layout.of(array)
     except ModelFileError:
         return False
     return True
-
-
-def strings_of(array: npt.NDArray[Any]) -> Sequence[Any]:
-    """The entries of an array of objects, the last index first."""
-    entries: list[Any] = array.ravel(order="C").tolist()
-    return entries

@@ -1,8 +1,8 @@
-"""What it costs to evaluate a model, counted from its document before anything is built.
+"""Cost of evaluating a model, computed from its document before anything is built.
 
-Objects may hold the same object. Twenty of them, each of which holds the one before twice, are a
-million evaluations. So each object weighs what it holds itself and all that its parts weigh, as
-often as it holds them, and the whole may weigh a few times what the file explains.
+Objects may share objects. Twenty objects, each of which holds the previous one twice, mean a
+million evaluations. So the weight of an object includes the weight of each object that it holds,
+counted once per reference, and the total is limited to a multiple of the file size.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 from orfeon.io import limits
 from orfeon.io.errors import ModelFileError
 
-#: References in JSON text; quotes within texts are escaped there, so nothing else looks like one.
+#: References in JSON; quotes within strings are escaped, so nothing else can match.
 _REFERENCE = re.compile(r'\{"(object|array|foreign)":(\d{1,9})\}')
-#: Names of members that another attribute holds: looked up, not evaluated.
+#: A dict of members by name that another attribute holds too: looked up, not evaluated.
 _NAMES = "named_estimators_"
 #: The class that evaluates a repeated member only once.
 _EVALUATES_ONCE = "PoolMembers"
-#: How often scikit-learn's estimators visit those that they hold to find their own tags, which each
-#: prediction does: pipelines within pipelines multiply it.
+#: How often scikit-learn's estimators visit their inner estimators to compute their own tags, which
+#: every prediction does: nested pipelines multiply the visits.
 VISITS = {
     "BaggingClassifier": 2, "BaggingRegressor": 2, "FeatureUnion": 3, "Pipeline": 3,
     "StackingClassifier": 2, "StackingRegressor": 2, "VotingClassifier": 2, "VotingRegressor": 2,
@@ -30,7 +30,7 @@ VISITS = {
 
 
 def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_bytes: int) -> None:
-    """Refuse a model whose parts would be evaluated far more often than there are parts."""
+    """Reject a model whose parts would be evaluated far more often than there are parts."""
     if type(objects) is not list or len(objects) > limits.MAX_OBJECTS:
         raise ModelFileError("its objects must be a list, and not too many.")
     explained = n_bytes + limits.BYTES_PER_EVALUATION * (len(objects) + len(foreign))
@@ -59,13 +59,13 @@ def check_budget(objects: Any, arrays: Sequence[int], foreign: Sequence[int], n_
 
 
 def visits_of(part: Any) -> int:
-    """How often an estimator of a document, or of skops, visits each that it holds."""
+    """How often an estimator, of ours or saved by skops, visits each inner estimator."""
     name = part.get("class", part.get("__class__")) if type(part) is dict else None
     return VISITS.get(name.rpartition(".")[2], 1) if type(name) is str else 1
 
 
 def _held_by(one: Any) -> tuple[str, list[tuple[str, int]]]:
-    """An object as text, and all that it holds; what is no object is refused elsewhere."""
+    """An object as JSON, and its references; invalid objects are rejected elsewhere."""
     fields = one.get("fields") if type(one) is dict else None
     if type(fields) is not dict:
         return "", []

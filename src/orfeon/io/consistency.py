@@ -1,7 +1,7 @@
-"""Attributes that must go together, so that nothing reads beyond an array.
+"""Checks that attributes fit each other, so that nothing reads beyond an array.
 
-Each check takes the attributes of one object by name, all of the kinds that the catalogue asks for,
-and raises ValueError with what is wrong.
+Each check takes the attributes of one object by name, whose kinds the catalogue has checked, and
+raises ValueError.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from orfeon.utils.saved import is_key
 
 Fields = dict[str, Any]
 
-#: Where members have their forests.
+#: The attribute in which each class of members holds its forests.
 _WITHIN = {"AdditiveModel": "forest", "CommitteeMembers": "committees", "ProblemMembers": "rounds"}
 
 
@@ -28,7 +28,6 @@ _WITHIN = {"AdditiveModel": "forest", "CommitteeMembers": "committees", "Problem
 
 
 def check_schema(fields: Fields) -> None:
-    """Categories are few enough, and all different."""
     for categories in fields["categories"]:
         if categories is not None:
             require(len(categories) <= MAX_CATEGORIES, "a feature has too many categories.")
@@ -38,7 +37,6 @@ def check_schema(fields: Fields) -> None:
 
 
 def check_estimator_members(fields: Fields) -> None:
-    """Every member can predict, and knows its columns if not all."""
     members, features = fields["estimators"], fields["features"]
     require(all(hasattr(one, "predict") for one in members), "members must have predict.")
     require(
@@ -48,7 +46,6 @@ def check_estimator_members(fields: Fields) -> None:
 
 
 def check_committees(fields: Fields) -> None:
-    """All committees have the same features and classes."""
     first, *others = fields["committees"]
     for other in others:
         same = first.n_classes == other.n_classes and np.array_equal(
@@ -58,7 +55,6 @@ def check_committees(fields: Fields) -> None:
 
 
 def check_order(fields: Fields) -> None:
-    """An order has every member once, and a curve of as many sizes."""
     order = fields["order"]
     n = len(order)
     require(n and np.array_equal(np.sort(order), np.arange(n)), "order must have each member once.")
@@ -76,30 +72,28 @@ def check_order(fields: Fields) -> None:
 
 
 def check_additive_model(fields: Fields) -> None:
-    """Trees of numbers, one for each score in each round."""
     forest, start = fields["forest"], fields["start"]
     require(forest.n_classes == 0, "its trees must predict numbers.")
     require(
         len(start) and len(forest) % len(start) == 0,
         "it must have the same number of trees for each score.",
     )
-    # Its scores are those of one leaf of each tree.
-    require(not _parts_rows(forest), "its trees must not send rows down several branches.")
+    # A score is the sum of one leaf per tree.
+    require(not _splits_rows(forest), "its trees must not send rows down several branches.")
 
 
-def _parts_rows(forest: Forest) -> bool:
+def _splits_rows(forest: Forest) -> bool:
     """Whether a node sends missing values, or a category, down all of its branches."""
     inner = forest.n_children > 0
     if (forest.missing[inner] == ALL_BRANCHES).any():
         return True
-    # Tables of nodes that were given up are still there; only those of nodes count.
+    # Tables of nodes that were pruned may still be there; only those of nodes count.
     _, first, width = tables_of(forest)
     entry = np.repeat(first - (np.cumsum(width) - width), width) + np.arange(width.sum())
     return bool((forest.branches[entry] == ALL_BRANCHES).any())
 
 
 def check_problem_members(fields: Fields) -> None:
-    """Each member has a classifier for each problem that it answers."""
     rounds, problems, codes = fields["rounds"], fields["problems"], fields["codes"]
     require(len(rounds) == len(problems), "problems must be given for each member.")
     for classifiers, its in zip(rounds, problems, strict=True):
@@ -109,21 +103,18 @@ def check_problem_members(fields: Fields) -> None:
 
 
 def check_cuts(fields: Fields) -> None:
-    """Tests are given by arrays of one length."""
     require(len({len(one) for one in fields.values()}) == 1, "its arrays differ in length.")
     require((fields["missing"] <= 1).all(), "missing must be 0 or 1.")
     require(not np.isnan(fields["threshold"]).any(), "a threshold is NaN.")
 
 
 def check_stump_pool(fields: Fields) -> None:
-    """Tests are of features that there are."""
     tests, many = fields["tests"], fields["n_categories"]
     require(len(many) and many.max() <= MAX_CATEGORIES, "a feature has too many categories.")
     require((tests.feature < len(many)).all(), "a test uses a feature that does not exist.")
 
 
 def check_inputs(fields: Fields) -> None:
-    """Each input has its centre and its spread."""
     n_inputs = sum(1 if one is None else len(one) for one in fields["codes"])
     for name in ("centres", "spreads"):
         require(len(fields[name]) == n_inputs, f"{name} must have one entry per input.")
@@ -144,7 +135,6 @@ def check_gates(fields: Fields) -> None:
 
 
 def check_gaussian_experts(fields: Fields) -> None:
-    """Each expert has a variance, and either weights or an estimator."""
     n_experts, weights = len(fields["variances"]), fields["weights"]
     known = len(fields["estimators"]) if weights is None else len(weights)
     require(n_experts and known == n_experts, "experts must have one variance each.")
@@ -152,7 +142,6 @@ def check_gaussian_experts(fields: Fields) -> None:
 
 
 def check_vote_likelihoods(fields: Fields) -> None:
-    """Members have likelihoods of the same classes as the priors."""
     n_classes, table = len(fields["log_priors"]), fields["log_likelihoods"]
     require(table.shape[2] == n_classes, "log_likelihoods must have one entry per class.")
     require(not np.isnan(table).any(), "log_likelihoods must not be NaN.")
@@ -162,7 +151,6 @@ def check_vote_likelihoods(fields: Fields) -> None:
 
 
 def check_estimator(fields: Fields) -> None:
-    """What a fitted estimator knows of its table, classes and members is one story."""
     _check_classes(fields)
     _check_table(fields)
     _check_voters(fields)
@@ -171,7 +159,6 @@ def check_estimator(fields: Fields) -> None:
 
 
 def check_meta_decision_tree(fields: Fields) -> None:
-    """A tree over ordered properties that chooses among the members."""
     forest = fields["forest_"]
     require(len(forest) == 1, "it must be one tree.")
     require(forest.n_classes == fields["n_members_"], "its tree must choose among n_members_.")
@@ -196,9 +183,9 @@ def _check_members(fields: Fields) -> None:
 
 
 def _check_base(fields: Fields) -> None:
-    """Rows are encoded for trees only, and the base learner tells whether members are trees."""
+    """Rows are encoded for trees only, and ``estimator_`` decides whether members are trees."""
     if "estimator_" in fields:
-        from orfeon.trees.base import BaseTree  # ensembles need it, other models do not
+        from orfeon.trees.base import BaseTree  # here, because only ensembles need it
 
         has_trees = any(isinstance(one, Forest) for one in _voters_of(fields))
         is_tree = isinstance(fields["estimator_"], BaseTree)
@@ -261,7 +248,7 @@ def _check_table(fields: Fields) -> None:
 
 
 def _check_voters(fields: Fields) -> None:
-    """Members know the classes; only those of regressors and of gradient boosting say numbers."""
+    """Members of classifiers predict classes, except in gradient boosting."""
     if "n_classes_" in fields and "_model" not in fields:
         allowed, what = {fields["n_classes_"]}, "its members must predict classes_."
         if _is_coded(fields):
@@ -273,13 +260,13 @@ def _check_voters(fields: Fields) -> None:
 
 
 def _is_coded(fields: Fields) -> bool:
-    """Whether members answer questions of two classes, from which the decision is put together."""
+    """Whether members solve problems of two classes, as with output codes."""
     weights = fields.get("member_weights_")
     return weights is not None and weights.ndim == 2
 
 
 def _voters_of(fields: Fields) -> Iterator[Any]:
-    """Forests, and estimators of other kinds, that rows of the table are sent through."""
+    """Forests and other members that predict the encoded rows."""
     for name in ("members_", "forest_", "_model"):
         whole: Any = fields.get(name)
         inner = _WITHIN.get(type(whole).__name__)
@@ -289,7 +276,7 @@ def _voters_of(fields: Fields) -> Iterator[Any]:
                 yield one
 
 
-#: What is checked of single classes; other estimators get :func:`check_estimator`.
+#: Checks of single classes; other estimators get :func:`check_estimator`.
 CHECKS: dict[str, Callable[[Fields], None]] = {
     "AdditiveModel": check_additive_model,
     "CommitteeMembers": check_committees,

@@ -1,4 +1,4 @@
-"""From what a document says to a model: everything is checked before anything is made of it."""
+"""Decode a model from a document; everything is checked before it is used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from orfeon.io.arrays import read_small_array
 from orfeon.io.catalogue import Entry, entry_named
 from orfeon.io.errors import ModelFileError
 
-#: Kinds of numbers that may be parameters.
+#: Dtypes that may be parameters.
 _TYPES = {
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
     "float32", "float64", "object",
@@ -23,8 +23,6 @@ _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class Decoder:
-    """Turns what a document says into values."""
-
     def __init__(
         self, arrays: list[npt.NDArray[Any]], foreign: list[Any], n_bytes: int = 0
     ) -> None:
@@ -52,11 +50,11 @@ class Decoder:
             "random": lambda given, depth: randomness.random_from(self.decode(given, depth + 1)),
         }
 
-    def read_objects(self, written: Any) -> list[Any]:
-        """Make all objects, each from those before it."""
-        if type(written) is not list or len(written) > limits.MAX_OBJECTS:
+    def read_objects(self, encoded: Any) -> list[Any]:
+        """Build all objects, each from those before it."""
+        if type(encoded) is not list or len(encoded) > limits.MAX_OBJECTS:
             raise ModelFileError("its objects must be a list, and not too many.")
-        for one in written:
+        for one in encoded:
             if type(one) is not dict or set(one) != {"class", "fields"}:
                 raise ModelFileError("an object must have a class and fields, and nothing else.")
             entry = entry_named(one["class"])
@@ -74,28 +72,26 @@ class Decoder:
         self._field = "model"
         return self._held["object"]
 
-    def decode(self, written: Any, depth: int = 0) -> Any:
-        """The value that the document speaks of."""
-        kind = type(written)
-        if written is None or kind is bool or kind is str:
-            return written
+    def decode(self, encoded: Any, depth: int = 0) -> Any:
+        """The value that :meth:`Encoder.encode` encoded."""
+        kind = type(encoded)
+        if encoded is None or kind is bool or kind is str:
+            return encoded
         if kind is int:
-            if written.bit_length() > limits.MAX_INTEGER_BITS:
+            if encoded.bit_length() > limits.MAX_INTEGER_BITS:
                 raise ModelFileError("an integer is too large.")
-            return written
+            return encoded
         if kind is float:
-            if not math.isfinite(written):
+            if not math.isfinite(encoded):
                 raise ModelFileError("a number is too large.")
-            return written
+            return encoded
         if depth > limits.MAX_DEPTH:
             raise ModelFileError(f"containers are nested more than {limits.MAX_DEPTH} deep.")
         if kind is list:
-            return self._items(written, depth)
-        if kind is not dict or len(written) != 1:
-            raise ModelFileError(
-                "a value must be plain JSON, or a dict whose one key says what it is."
-            )
-        ((name, given),) = written.items()
+            return self._items(encoded, depth)
+        if kind is not dict or len(encoded) != 1:
+            raise ModelFileError("a value must be plain JSON, or a dict whose only key is a type.")
+        ((name, given),) = encoded.items()
         if name in self._held:
             return self._reference(name, given)
         if name not in self._makers:

@@ -1,4 +1,4 @@
-"""What is inside a model file: ``describe()``."""
+"""Summary of a model file: ``describe()``."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MOST = 8
 
 
 def describe(path: Path, *, foreign: bool = True) -> dict[str, Any]:
-    """Tell what is inside a model file, in plain values.
+    """Describe a model file in plain values.
 
     Parameters
     ----------
     path : str or path
-        The file. It is read and checked as :func:`orfeon.load` does.
+        The file, which is read and checked as by :func:`orfeon.load`.
     foreign : bool, default=True
         As in :func:`orfeon.load`.
 
@@ -33,10 +33,10 @@ def describe(path: Path, *, foreign: bool = True) -> dict[str, Any]:
     -------
     dict
         ``format_version``; ``made_by``, the versions of the packages; ``model``, its class;
-        ``parameters``, those that are not the defaults, as texts; ``is_fitted``; ``n_features``,
-        ``feature_names``, ``classes`` and ``n_members``, None where there are none; ``n_trees``,
-        ``n_nodes`` and ``max_depth`` of all its trees; ``parts``, how many objects of each class;
-        ``n_arrays``; ``file_bytes``; ``preparation`` and ``about``, as they were saved.
+        ``parameters``, those that differ from the defaults, as strings; ``is_fitted``;
+        ``n_features``, ``feature_names``, ``classes`` and ``n_members``, None if the model has
+        none; ``n_trees``, ``n_nodes`` and ``max_depth`` of all its trees; ``parts``, the number of
+        objects of each class; ``n_arrays``; ``file_bytes``; ``preparation`` and ``about``.
 
     Examples
     --------
@@ -53,10 +53,10 @@ def describe(path: Path, *, foreign: bool = True) -> dict[str, Any]:
 
 
 def describe_parts(parts: Parts, path: Path) -> dict[str, Any]:
-    """Tell what is inside a model file that was read, as :func:`describe` does."""
+    """Describe a model file that has been read, as :func:`describe` does."""
     try:
         return _described(parts)
-    except Exception as error:  # whatever a forged file leads to that is consistent for all that
+    except Exception as error:  # a forged file may be consistent and still raise anything here
         raise ModelFileError(f"{os.fspath(path)} cannot be described: {error}") from error
 
 
@@ -88,8 +88,6 @@ def _described(parts: Parts) -> dict[str, Any]:
 
 
 class _Trees(NamedTuple):
-    """How many trees there are in some place, of ours or of scikit-learn's, and how large."""
-
     n_trees: int
     n_nodes: int
     depth: int
@@ -107,20 +105,20 @@ def _trees_of(thing: Any) -> list[_Trees]:
 
 
 def _is_fitted(model: Any) -> bool:
-    """Whether it has learnt something; what is no estimator is made of nothing else."""
-    learnt = any(name.endswith("_") for name in vars(model))
-    return learnt or not hasattr(model, "get_params") or _last_is_fitted(model)
+    """Whether it is fitted; forests and other objects without parameters always are."""
+    has_fitted = any(name.endswith("_") for name in vars(model))
+    return has_fitted or not hasattr(model, "get_params") or _last_is_fitted(model)
 
 
 def _last_is_fitted(model: Any) -> bool:
-    """Whether it is a pipeline whose last step is fitted: it has nothing else to tell by."""
+    """Whether it is a pipeline whose last step is fitted; the pipeline has no own attributes."""
     steps = getattr(model, "steps", None) or [("", None)]
     last = steps[-1][-1]
     return hasattr(last, "get_params") and _is_fitted(last)
 
 
 def _parameters(model: Any) -> dict[str, str]:
-    """Parameters that are not the defaults of the class."""
+    """Parameters that differ from the defaults of the class."""
     if not hasattr(model, "get_params"):
         return {}
     given = {name: _shown(value) for name, value in model.get_params(deep=False).items()}
@@ -133,7 +131,7 @@ def _parameters(model: Any) -> dict[str, str]:
 
 
 def _shown(value: Any, depth: int = 0) -> str:
-    """A value in few words, however much it holds."""
+    """A short text for a value, however large it is."""
     if hasattr(value, "get_params") and not isinstance(value, type):
         return f"{type(value).__name__}(...)"
     if isinstance(value, list | tuple) and depth < 3:
@@ -155,7 +153,7 @@ def _n_members(model: Any) -> int | None:
     members = getattr(model, "members_", None)
     if members is None and hasattr(model, "ensemble_"):
         return _n_members(model.ensemble_)
-    if hasattr(getattr(model, "ensemble", None), "n_members"):  # what combine() gives
+    if hasattr(getattr(model, "ensemble", None), "n_members"):  # a result of combine()
         return int(model.ensemble.n_members)
     if members is None:
         members = getattr(model, "estimators_", None)

@@ -1,8 +1,8 @@
-"""The directory of a zip, read strictly: only what a model file may have in it is accepted.
+"""A strict reader of the zip directory: only what a model file may contain is accepted.
 
-Python's ``zipfile`` is made to read what it can of any zip. Here it is the other way round: the
-directory is the last thing in the file, it begins where it says, members are stored as they are,
-and nothing is read before it is known to be there.
+Python's ``zipfile`` reads what it can of any zip. Here the directory must be the last thing in the
+file and begin where its end record says, members must not be compressed, and bounds are checked
+before anything is read.
 """
 
 from __future__ import annotations
@@ -20,24 +20,22 @@ _LOCATOR = struct.Struct("<4sIQI")
 _ENTRY = struct.Struct("<4s6H3I5H2I")
 _LOCAL = struct.Struct("<4s5H3I2H")
 _NAME = re.compile(rb"model\.json|arrays/\d{5,6}\.npy|foreign/\d{5,6}\.skops")
-#: The bit that says that a name is in UTF-8: it changes nothing.
+#: The flag of UTF-8 names, which changes nothing for ASCII names.
 _HARMLESS_BITS = 0x0800
-#: Numbers that stand in a field of four or two bytes for one in the fields for large files.
+#: Values of a field of four or two bytes that refer to a zip64 field.
 _LARGE, _MANY = 0xFFFFFFFF, 0xFFFF
-#: The extra field with the sizes and places of large members.
+#: The zip64 extra field, with the sizes and offsets of large members.
 _LARGE_FIELD = 1
 
 
 class Listed(NamedTuple):
-    """A member, as the directory lists it."""
-
     name: str
     place: int
     size: int
 
 
 class _End(NamedTuple):
-    """What the end of a zip says: where the directory is, and how many members it lists."""
+    """The end record of a zip: where the directory is, and how many members it lists."""
 
     n_members: int
     size: int
@@ -49,7 +47,7 @@ def _broken(what: str) -> ModelFileError:
 
 
 def read_directory(file: BinaryIO, n_bytes: int) -> tuple[list[Listed], int]:
-    """The members that the directory of a zip lists."""
+    """The members in the directory of a zip, by offset, and where the directory begins."""
     end = _read_end(file, n_bytes)
     if end.n_members > limits.MAX_MEMBERS:
         raise ModelFileError(
@@ -72,7 +70,7 @@ def read_directory(file: BinaryIO, n_bytes: int) -> tuple[list[Listed], int]:
 
 
 def _read_end(file: BinaryIO, n_bytes: int) -> _End:
-    """What the last bytes of a zip say; the directory must end where they begin."""
+    """The end record; the directory must end where it begins."""
     n_tail = min(n_bytes, _END.size + _LOCATOR.size + _LARGE_END.size)
     file.seek(n_bytes - n_tail)
     tail = file.read(n_tail)
@@ -94,7 +92,7 @@ def _read_end(file: BinaryIO, n_bytes: int) -> _End:
 
 
 def _read_large_end(tail: bytes, small: _End, n_bytes: int) -> tuple[_End, int]:
-    """What the end of a large zip says, where fields of the usual one are too small."""
+    """The zip64 end record, which must agree with the plain one."""
     before = n_bytes - len(tail)
     signature, size_of_this, _, _, disk, first, n_here, *known = _LARGE_END.unpack_from(tail, 0)
     _, _, place, n_disks = _LOCATOR.unpack_from(tail, _LARGE_END.size)
@@ -111,7 +109,7 @@ def _read_large_end(tail: bytes, small: _End, n_bytes: int) -> tuple[_End, int]:
 
 
 def _read_entry(directory: bytes, at: int) -> tuple[Listed, int]:
-    """A member that the directory lists at some place, and where the next entry begins."""
+    """The entry at an offset of the directory, and where the next entry begins."""
     if at + _ENTRY.size > len(directory):
         raise _broken("its directory is too short")
     (
@@ -141,7 +139,7 @@ def _read_entry(directory: bytes, at: int) -> tuple[Listed, int]:
 
 
 def _large_numbers(extra: bytes, *numbers: int) -> list[int]:
-    """Sizes and places of a large member, which stand in an extra field in this order."""
+    """Sizes and offset of a large member, which the zip64 extra field has in this order."""
     at = 0
     while at + 4 <= len(extra):
         kind, n = struct.unpack_from("<HH", extra, at)
@@ -156,7 +154,7 @@ def _large_numbers(extra: bytes, *numbers: int) -> list[int]:
 def find_contents(
     listed: list[Listed], directory: int, memory: memoryview
 ) -> dict[str, tuple[int, int]]:
-    """Where the contents of members are: one after the other, before the directory."""
+    """Begin and end of the contents of each member; members must not overlap."""
     places = {}
     free, limit = 0, min(directory, len(memory))
     for name, place, size in listed:

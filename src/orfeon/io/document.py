@@ -1,4 +1,4 @@
-"""The JSON document of a model file: what stands in front, its digest, and what it may hold."""
+"""The JSON document of a model file: its front with format and digest, and its content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from orfeon.io import limits
 from orfeon.io.errors import ModelFileError
 
-#: The member that holds it.
+#: The member of the zip that holds it.
 NAME = "model.json"
 FORMAT = "orfeon model"
 _FRONT = re.compile(rb'\{"format":"orfeon model","version":(\d{1,9}),"digest":"([0-9a-f]{64})",')
@@ -21,7 +21,7 @@ _KEYS = {"about", "arrays", "foreign", "made_by", "model", "objects", "preparati
 
 
 def write_document(content: dict[str, Any]) -> bytes:
-    """The document of some content: the format, its version and a digest stand in front."""
+    """Content as a document that begins with the format, its version and a digest."""
     assert set(content) == _KEYS
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     rest = text[1:].encode("ascii")
@@ -60,7 +60,7 @@ def read_document(data: memoryview) -> dict[str, Any]:
     if _n_brackets(text) > limits.MAX_CONTAINERS:
         raise ModelFileError("its description has too many lists and dicts.")
     try:
-        content = json.loads(text, parse_constant=_refuse_constant)
+        content = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError, MemoryError) as error:
         raise ModelFileError("its description is not valid JSON.") from error
     if type(content) is not dict or set(content) != _KEYS:
@@ -74,16 +74,16 @@ def read_document(data: memoryview) -> dict[str, Any]:
 
 
 def _n_brackets(text: bytes) -> int:
-    """How many lists and dicts there are in some JSON, at most: brackets in texts count, too."""
+    """An upper bound on the lists and dicts in JSON: brackets in strings count too."""
     return text.count(b"[") + text.count(b"{")
 
 
-def _refuse_constant(word: str) -> None:
-    raise ValueError(f"{word} is not JSON")
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
 
 
 def _check_plain(value: Any, name: str) -> None:
-    """Refuse what :func:`plain_json` would not have given: those who read it need not look."""
+    """Reject what :func:`plain_json` cannot return, so that readers need no checks."""
     layer = [value]
     for _ in range(limits.MAX_DEPTH + 1):
         if any(_is_too_large(one) for one in layer):
@@ -106,7 +106,7 @@ def _is_container(value: Any) -> bool:
 
 
 def plain_json(value: Any, name: str, *, depth: int = 0) -> Any:
-    """A value as plain JSON: tuples become lists, NumPy's numbers plain ones."""
+    """A value as plain JSON: tuples become lists, NumPy numbers Python numbers."""
     if isinstance(value, np.generic | np.ndarray):
         value = value.tolist()
     if value is None or isinstance(value, bool | str):

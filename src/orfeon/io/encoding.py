@@ -1,8 +1,8 @@
-"""From a model to what a document says of it: values, objects and arrays.
+"""Encode a model as JSON values, objects and arrays.
 
-A value is a JSON value, or a dict of one key that says what it is: ``{"tuple": [...]}``,
+A value is a JSON value, or a dict with one key that is its type: ``{"tuple": [...]}``,
 ``{"array": 3}``, ``{"object": 7}``. Objects are listed after the objects that they hold, so that no
-model can hold itself and a reader goes from the first to the last.
+model can hold itself and a reader builds them from first to last.
 """
 
 from __future__ import annotations
@@ -16,26 +16,24 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.io import limits, randomness
-from orfeon.io.arrays import is_plain, small_array, strings_of
+from orfeon.io.arrays import is_plain, small_array
 from orfeon.io.catalogue import entry_of
 from orfeon.io.errors import ModelFileError
 
 
 class Encoder:
-    """Turns values into what a document says of them."""
-
     def __init__(self) -> None:
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[npt.NDArray[Any]] = []
         self.foreign: list[bytes] = []
         self.n_bytes_used = 0
         self._known: dict[int, dict[str, int]] = {}
-        self._alive: list[Any] = []  # ids are those of living things only
+        self._alive: list[Any] = []  # the id of a deleted object may be used again
         self._open: set[int] = set()
         self._where: list[str] = []
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """What the document says of a value."""
+        """A value as JSON."""
         kind = type(value)
         if value is None or kind is bool or kind is str:
             return value
@@ -45,9 +43,7 @@ class Encoder:
             return value if math.isfinite(value) else {"float": str(value)}
         if depth > limits.MAX_DEPTH:
             raise self._refusal(f"has containers nested more than {limits.MAX_DEPTH} deep")
-        if isinstance(
-            value, UserList
-        ):  # scikit-learn 1.6 has columns in one that warns its readers
+        if isinstance(value, UserList):  # of scikit-learn 1.6, which warns when its items are read
             value = list(value.data)
             kind = list
         if kind in _CONTAINERS:
@@ -62,13 +58,13 @@ class Encoder:
         if isinstance(value, np.ndarray):
             return self._array(value, depth)
         if isinstance(value, np.dtype) or (kind is type and issubclass(value, np.generic)):
-            return self._type(value)
+            return self._dtype(value)
         if randomness.is_random(value):
             return {"random": self.encode(randomness.state_of(value), depth + 1)}
         return self._object(value)
 
-    def _type(self, value: Any) -> dict[str, str]:
-        """A kind of number, which some estimators have as a parameter."""
+    def _dtype(self, value: Any) -> dict[str, str]:
+        """A dtype or scalar type, which some estimators have as a parameter."""
         dtype: np.dtype[Any] = np.dtype(value)
         if dtype.kind not in "biufO":
             raise self._refusal(f"holds the type {value!r}, which model files cannot hold")
@@ -102,11 +98,11 @@ class Encoder:
         return array
 
     def _array(self, array: npt.NDArray[Any], depth: int) -> Any:
-        if type(array) not in (np.ndarray, np.memmap):  # masks, for one, would be lost
+        if type(array) not in (np.ndarray, np.memmap):  # a mask, for example, would be lost
             raise self._refusal(f"holds a {type(array).__name__}, which model files cannot hold")
-        array = np.asarray(array)  # a memory map becomes part of the file as any array
+        array = np.asarray(array)
         if array.dtype.kind in "OT":
-            items = [self.encode(item, depth + 1) for item in strings_of(array)]
+            items = [self.encode(item, depth + 1) for item in array.ravel().tolist()]
             name = "objects" if array.dtype.kind == "O" else "strings"
             return {name: [list(array.shape), items]}
         self._plain(array)
@@ -134,10 +130,10 @@ class Encoder:
             return self._foreign(thing)
         self._open.add(id(thing))
         fields = entry.fields_of(thing)
-        written = {}
+        encoded = {}
         for name, value in fields.items():
             self._where.append(f"{entry.name}.{name}")
-            written[entry.names_in_files.get(name, name)] = self.encode(value)
+            encoded[entry.names_in_files.get(name, name)] = self.encode(value)
             self._where.pop()
         try:
             entry.checked(fields)
@@ -145,13 +141,13 @@ class Encoder:
             raise ModelFileError(f"{self._place()}the model cannot be saved: {error}") from error
         self._open.discard(id(thing))
         self._remember(thing, "object", len(self.objects))
-        self.objects.append({"class": entry.name, "fields": written})
+        self.objects.append({"class": entry.name, "fields": encoded})
         return self._known[id(thing)]
 
     def _foreign(self, thing: Any) -> Any:
-        from orfeon.io.foreign import written_by_skops
+        from orfeon.io.foreign import dump_foreign
 
-        data = written_by_skops(thing, self._place())
+        data = dump_foreign(thing, self._place())
         self._remember(thing, "foreign", len(self.foreign))
         self.foreign.append(data)
         return self._known[id(thing)]

@@ -1,4 +1,4 @@
-"""What is wrong with a model file, or with what should become one."""
+"""Errors of saving and loading model files."""
 
 from __future__ import annotations
 
@@ -21,10 +21,9 @@ class ModelFileError(UserError):
 
 
 class ForeignPartsError(ModelFileError):
-    """A file holds estimators of other packages, saved by skops, and these were not asked for."""
+    """A file contains estimators saved by skops, and ``foreign=False`` rejects them."""
 
 
 def require(condition: Any, what: str) -> None:
-    """Raise ValueError with what is wrong unless a condition holds."""
     if not condition:
         raise ValueError(what)

@@ -1,8 +1,8 @@
-"""Estimators of other packages, through skops: it loads the types it trusts, and no others.
+"""Estimators of other packages, saved and loaded by skops, which loads only types it trusts.
 
-skops writes a zip within the zip, and decides which types may be loaded. A forger decides what they
-hold. So the zip is checked before skops loads it, and what skops loaded before it is used: numbers
-that compiled code follows, states of random generators, parts that are held many times.
+skops writes a zip within the zip and decides which types may be loaded, but not what they contain.
+So the zip is checked before skops loads it, and the loaded objects before they are used: indices
+that compiled code follows, states of random generators, parts that are referenced many times.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from orfeon.io.budget import visits_of
 from orfeon.io.catalogue import entry_of
 from orfeon.io.errors import ModelFileError
 
-#: What compiled code of scikit-learn reads without looking where it leads, and skops, or some
-#: releases of it, load all the same: children of trees, and where support vectors of a class begin.
+#: Types that some releases of skops load although scikit-learn's compiled code follows their
+#: indices without bounds checks: children of trees, offsets of support vectors.
 _UNCHECKED = (
     "sklearn.tree._tree.",
     "sklearn.ensemble._hist_gradient_boosting.",
@@ -47,8 +47,8 @@ def _skops(what: str) -> Any:
     return skops.io
 
 
-def written_by_skops(thing: Any, place: str) -> bytes:
-    """An estimator of another package, as skops writes it."""
+def dump_foreign(thing: Any, place: str) -> bytes:
+    """An estimator of another package as a skops file."""
     name = f"{type(thing).__module__}.{type(thing).__qualname__}"
     if not hasattr(thing, "get_params") or isinstance(thing, type):
         raise ModelFileError(f"{place}the model cannot be saved: model files cannot hold a {name}.")
@@ -56,7 +56,7 @@ def written_by_skops(thing: Any, place: str) -> bytes:
     try:
         data: bytes = skops.dumps(thing)
         unknown = skops.get_untrusted_types(data=data)
-    except Exception as error:  # skops refuses in many ways
+    except Exception as error:  # skops raises many types of errors
         raise ModelFileError(f"{place}skops cannot save a {name}: {error}") from error
     if unknown:
         raise ModelFileError(
@@ -67,7 +67,7 @@ def written_by_skops(thing: Any, place: str) -> bytes:
 
 
 def _check_zip(data: bytes) -> None:
-    """Refuse what would grow when it is read, or hold what nobody looks at."""
+    """Reject a skops file that would grow when it is read, or has unchecked types."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             infos = archive.infolist()
@@ -91,7 +91,7 @@ def _check_zip(data: bytes) -> None:
 
 
 def _check_types(schema: Any) -> None:
-    """Refuse types whose contents nothing checks; names may be spelt in many ways in JSON text."""
+    """Reject types with unchecked contents; parsed, because JSON can escape their names."""
     waiting = [schema]
     while waiting:
         one = waiting.pop()
@@ -99,23 +99,23 @@ def _check_types(schema: Any) -> None:
             name = f"{one.get('__module__')}.{one.get('__class__')}"
             if name.startswith(_UNCHECKED):
                 raise ModelFileError(
-                    f"a foreign estimator in it is or has a {name[:80]}: what is "
-                    "in these is read by compiled code, and nothing checks it."
+                    f"a foreign estimator in it is or has a {name[:80]}, whose contents compiled "
+                    "code reads without checks."
                 )
         if isinstance(one, dict | list):
             waiting += one.values() if isinstance(one, dict) else one
 
 
 def _unpacked(member: bytes) -> int:
-    """Bytes that a sparse table, which is a zip itself and may be compressed, says it has."""
+    """Uncompressed bytes of a member if it is a zip, as sparse matrices are."""
     if not member.startswith(b"PK"):
         return 0
     with zipfile.ZipFile(io.BytesIO(member)) as archive:
         return sum(info.file_size for info in archive.infolist())
 
 
-def read_by_skops(data: bytes) -> Any:
-    """An estimator of another package, of types that skops trusts."""
+def load_foreign(data: bytes) -> Any:
+    """The estimator of a skops file, of types that skops trusts."""
     skops = _skops("it holds an estimator of another package")
     _check_zip(data)
     try:
@@ -126,7 +126,7 @@ def read_by_skops(data: bytes) -> Any:
         check_loaded(made)
     except ModelFileError:
         raise
-    except Exception as error:  # whatever attributes lead to that do not go together
+    except Exception as error:  # inconsistent attributes can raise anything
         raise ModelFileError(f"a foreign estimator in it is inconsistent: {error}") from error
     return made
 
@@ -140,7 +140,7 @@ def _require(condition: Any, what: str) -> None:
 
 
 def check_array(name: str, member: bytes) -> None:
-    """Refuse an array that is not as long as its header says, before memory is taken for it."""
+    """Reject an array whose length differs from its header, before memory is allocated for it."""
     stream = io.BytesIO(member)
     version = np.lib.format.read_magic(stream)
     _require(version in ((1, 0), (2, 0)), f"{name[:80]} has an unknown format.")
@@ -149,12 +149,12 @@ def check_array(name: str, member: bytes) -> None:
     shape, _, dtype = read(stream)
     n_bytes = math.prod(shape) * dtype.itemsize
     is_whole = stream.tell() + n_bytes == len(member) and min(shape, default=0) >= 0
-    _require(is_whole, f"{name[:80]} is not as long as its header says.")
+    _require(is_whole, f"{name[:80]} does not have the length in its header.")
     _require(dtype.itemsize and not dtype.hasobject, f"{name[:80]} must hold plain values.")
 
 
 def check_sharing(schema: Any, sizes: dict[str, int], n_bytes: int) -> None:
-    """Refuse parts that are held so often that evaluating them all would never end."""
+    """Reject parts that are referenced so often that evaluating them all would never end."""
     parts = list(_parts_of(schema))
     known: dict[int, list[dict[str, Any]]] = {}
     for part in parts:
@@ -185,11 +185,11 @@ def _parts_of(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 class _Size(NamedTuple):
-    """How large a part is with all that it holds, each as often as it is held, and how deep."""
+    """Size and depth of a part with all its parts, each counted once per reference."""
 
     n_bytes: int
     depth: int
-    #: How often its parts are visited for their tags.
+    #: Visits of its parts to compute tags.
     visits: int
 
     @classmethod
@@ -203,10 +203,7 @@ class _Size(NamedTuple):
 
 
 class _Sizes:
-    """Sizes of parts by their numbers.
-
-    skops takes the first part that it meets under a number for all: here the largest counts.
-    """
+    """Sizes of parts by id; if several parts have the same id, the largest counts."""
 
     def __init__(self, known: dict[int, list[dict[str, Any]]], files: dict[str, int]) -> None:
         self._known = known
@@ -243,7 +240,7 @@ class _Sizes:
 
 
 def check_loaded(thing: Any) -> None:
-    """Refuse what compiled code would follow beyond an array; reset ``n_jobs`` and ``verbose``."""
+    """Reject indices that lead compiled code out of bounds; reset ``n_jobs`` and ``verbose``."""
     for one in _everything_in(thing):
         if isinstance(one, np.ndarray):
             _check_entries(one)
@@ -256,13 +253,13 @@ def check_loaded(thing: Any) -> None:
 
 
 def _everything_in(thing: Any) -> Iterator[Any]:
-    """An object and all that it holds, each once."""
+    """An object and all objects reachable from it, each once."""
     waiting, seen = [thing], {}
     while waiting:
         one = waiting.pop()
         if id(one) in seen or isinstance(one, str | bytes | int | float | type):
             continue
-        seen[id(one)] = one  # alive, so that no other has its id
+        seen[id(one)] = one  # kept alive, so that its id is not used again
         yield one
         if isinstance(one, dict):
             waiting += [*one.keys(), *one.values()]
@@ -321,12 +318,12 @@ def _check_estimator(estimator: Any) -> None:
     if "verbose" in held:
         parameter = inspect.signature(type(estimator)).parameters.get("verbose")
         estimator.verbose = parameter.default if parameter is not None else 0
-    if "_n_threads" in held:  # of k-means
+    if "_n_threads" in held:  # k-means
         estimator._n_threads = 1
 
 
 def _check_neighbours(held: dict[str, Any]) -> None:
-    """Compiled code reads rows of neighbours, and their classes, without a look at how many."""
+    """Compiled code reads rows of neighbours, and their classes, without bounds checks."""
     if "_fit_X" not in held:
         return
     rows, n_rows = held["_fit_X"], held.get("n_samples_fit_")

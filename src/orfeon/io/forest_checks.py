@@ -1,7 +1,7 @@
-"""Forests in model files: nothing leads outside an array, and no test costs more than it explains.
+"""Checks of forests in model files: no index out of bounds, no cost out of proportion.
 
-Nodes refer to branch tables and to projections by number. A file in which all nodes refer to one
-large table, or all nodes of a path to one long projection, is small; what is made of it is not.
+Nodes refer to branch tables and projections by number. A small file in which all nodes refer to
+one large table, or all nodes of a path to one long projection, would take much memory or time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ Fields = dict[str, Any]
 
 
 def check_forest(fields: Fields) -> None:
-    """The arrays of a forest describe trees; see :mod:`orfeon.forest.validation`."""
     forest = Forest(**fields)
     require(len(forest.n_children) == len(forest.nodes), "n_children must have one entry per node.")
     if forest.n_classes == 0:
@@ -34,7 +33,7 @@ def check_forest(fields: Fields) -> None:
 
 
 def forest_from_state(fields: Fields) -> Forest:
-    """The forest of some arrays, which must have been checked."""
+    """The forest of checked arrays; nodes that share a branch table get one each."""
     forest = Forest(**fields)
     if not forest.n_categories.any():
         return forest
@@ -48,7 +47,7 @@ def forest_from_state(fields: Fields) -> Forest:
 
 
 def tables_of(forest: Forest) -> tuple[Integers, Integers, Integers]:
-    """The categorical tests of a forest: their nodes, where their tables begin, and how wide."""
+    """The categorical tests of a forest: nodes, begins of their branch tables, and widths."""
     inner = np.flatnonzero(forest.n_children > 0)
     feature = forest.feature[inner]
     is_one = (feature >= 0) & (feature < forest.n_features)
@@ -63,10 +62,7 @@ def tables_of(forest: Forest) -> tuple[Integers, Integers, Integers]:
 
 
 def _check_tables(forest: Forest) -> None:
-    """Tables do not overlap; trees that are in a forest twice have the same tables, but not many.
-
-    Checked before anything walks through them: all together they are then as long as the array.
-    """
+    """Branch tables must not overlap; repeated trees may share theirs, within a limit."""
     require(forest.n_categories.max() <= MAX_CATEGORIES, "a feature has too many categories.")
     _, first, width = tables_of(forest)
     starts, where, of = np.unique(first, return_index=True, return_inverse=True)
@@ -82,7 +78,7 @@ def _check_tables(forest: Forest) -> None:
 
 
 def _check_projections(forest: Forest) -> None:
-    """What a row costs: all terms of the projections on the costliest path of each tree."""
+    """Limit the cost of a row: the terms of all projections on the costliest path of each tree."""
     n_terms = np.diff(forest.projections[0])
     is_projected = (forest.n_children > 0) & (forest.feature < 0)
     cost = np.zeros(len(forest.nodes), np.int64)
@@ -96,7 +92,7 @@ def _check_projections(forest: Forest) -> None:
 
 
 def sums_from_roots(forest: Forest, cost: Integers) -> Integers:
-    """Sums of some numbers over each node and all nodes above it, however deep the trees are."""
+    """Sums over each node and its ancestors, by doubling, so that deep trees are no problem."""
     above, total = forest.parents(), cost.copy()
     inside = np.flatnonzero(above >= 0)
     while len(inside):

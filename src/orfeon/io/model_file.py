@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from orfeon.io import limits
 from orfeon.io.archive import Archive, Member, open_archive, write_archive
-from orfeon.io.arrays import Shape, entries_of
+from orfeon.io.arrays import Layout, entry_bytes
 from orfeon.io.budget import check_budget
 from orfeon.io.decoding import Decoder
 from orfeon.io.document import NAME, plain_json, read_document, write_document
@@ -23,16 +23,16 @@ Path = str | os.PathLike[str]
 
 
 class ModelContent(NamedTuple):
-    """What a model file holds.
+    """The contents of a model file.
 
     Parameters
     ----------
     model : estimator
         The model.
     preparation : dict or None
-        How a raw table becomes what the model takes, as it was given to :func:`save`.
+        How to prepare raw tables for the model, as passed to :func:`save`.
     about : object
-        Whatever else was saved with it, as plain JSON values.
+        What else was saved, as plain JSON values.
 
     Examples
     --------
@@ -54,31 +54,31 @@ class ModelContent(NamedTuple):
 
 
 def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) -> None:
-    """Save a model into a file, without pickle.
+    """Save a model to a file, without pickle.
 
     Parameters
     ----------
     model : estimator
-        Fitted or not. Estimators of scikit-learn within it that orfeon does not know need the
-        package skops.
+        Fitted or not. Inner scikit-learn estimators that orfeon does not know need the package
+        skops.
     path : str or path
-        The file; by custom its name ends in ``.orfeon``. One that is there is replaced when all of
-        the new one is on the disk, and stays as it was if that fails.
+        The file, by convention ``*.orfeon``. An existing file is replaced once the new one is
+        completely on disk; if saving fails, it stays as it was.
     preparation : object with ``to_dict()``, dict or None, default=None
-        How a raw table becomes what the model takes.
+        How to prepare raw tables for the model.
     about : object, default=None
-        Anything to be kept with the model: figures, dates, names. Plain JSON values; numbers that
-        are not finite become None.
+        Anything to store with the model: scores, dates, names. Plain JSON values; numbers that are
+        not finite become None.
 
     See Also
     --------
-    load : The way back.
+    load : Load the model.
 
     Notes
     -----
-    The same model gives the same file, byte for byte. Predictions of the loaded model are those of
-    the saved one, bit for bit. The weights that a run of boosting gave to its samples are not
-    saved: ``warm_start=True`` does not go on with a loaded booster; other ensembles do go on.
+    Equal models give equal files, byte for byte. The loaded model predicts the same as the saved
+    one, bit for bit. The sample weights of boosting are not saved, so ``warm_start=True`` cannot
+    continue a loaded booster; other ensembles can be continued.
 
     Examples
     --------
@@ -93,28 +93,30 @@ def save(model: Any, path: Path, *, preparation: Any = None, about: Any = None) 
     >>> (loaded.predict_proba(X) == bag.predict_proba(X)).all()
     np.True_
     """
-    document, members = written(model, preparation, about)
+    document, members = encode_model(model, preparation, about)
     write_archive(os.fspath(path), [Member(NAME, [document]), *members])
 
 
-def written(model: Any, preparation: Any = None, about: Any = None) -> tuple[bytes, list[Member]]:
-    """What :func:`save` writes."""
+def encode_model(
+    model: Any, preparation: Any = None, about: Any = None
+) -> tuple[bytes, list[Member]]:
+    """The document that :func:`save` writes, and the other members."""
     if not _is_model(model):
         raise ModelFileError(
             f"model={str(model)[:200]} is not an estimator, so it cannot be saved."
         )
     encoder = Encoder()
     root = encoder.encode(model)
-    shapes = [Shape.of(array) for array in encoder.arrays]
-    entries = [entries_of(*pair) for pair in zip(encoder.arrays, shapes, strict=True)]
+    layouts = [Layout.of(array) for array in encoder.arrays]
+    entries = [entry_bytes(*pair) for pair in zip(encoder.arrays, layouts, strict=True)]
     _check_limits(encoder)
     if hasattr(preparation, "to_dict"):
         preparation = preparation.to_dict()
     content = {
         "about": plain_json(about, "about"),
         "arrays": [
-            [*shape.written(), hashlib.sha256(held).hexdigest()]
-            for shape, held in zip(shapes, entries, strict=True)
+            [*layout.to_json(), hashlib.sha256(data).hexdigest()]
+            for layout, data in zip(layouts, entries, strict=True)
         ],
         "foreign": [hashlib.sha256(data).hexdigest() for data in encoder.foreign],
         "made_by": _versions(),
@@ -123,15 +125,15 @@ def written(model: Any, preparation: Any = None, about: Any = None) -> tuple[byt
         "preparation": plain_json(preparation, "preparation"),
     }
     members = [
-        Member(_array_name(at), [shape.header(), held])
-        for at, (shape, held) in enumerate(zip(shapes, entries, strict=True))
+        Member(_array_name(at), [layout.header(), data])
+        for at, (layout, data) in enumerate(zip(layouts, entries, strict=True))
     ]
     members += [Member(_foreign_name(at), [data]) for at, data in enumerate(encoder.foreign)]
     return write_document(content), members
 
 
 def _check_limits(encoder: Encoder) -> None:
-    """Refuse to write what would not be read."""
+    """Reject a model that could not be loaded."""
     n_members = len(encoder.arrays) + len(encoder.foreign)
     held = sum(array.nbytes for array in encoder.arrays)
     what = ""
@@ -154,19 +156,19 @@ def _check_limits(encoder: Encoder) -> None:
 def load(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Any:
     """Load a model from a file that :func:`save` wrote.
 
-    Nothing in the file is code, and everything is checked before it is used: a file that was cut or
-    changed, or made to do harm, is refused.
+    The file contains no code, and everything is checked before it is used: truncated, changed and
+    malicious files are rejected.
 
     Parameters
     ----------
     path : str or path
         The file.
     memory_map : bool, default=False
-        Whether arrays stay in the file, so that several processes share one copy of them. The file
-        must not be changed in place then; to save another model under its name is safe.
+        Whether arrays stay in the file, so that several processes share one copy. The file must
+        then not be changed in place; saving another model under its name is safe.
     foreign : bool, default=True
-        Whether estimators of other packages that skops saved may be in it. skops loads types that
-        it trusts; what is in them is not checked by orfeon. False refuses such files.
+        Whether to accept estimators of other packages, saved by skops, which loads only types that
+        it trusts. False rejects files that contain any.
 
     Returns
     -------
@@ -176,7 +178,7 @@ def load(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Any:
     Raises
     ------
     ModelFileError
-        When it is no model file, or one of a newer orfeon, or not as it was written.
+        If it is not a model file, was changed, or was saved by a newer orfeon.
 
     Examples
     --------
@@ -191,7 +193,7 @@ def load(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Any:
 
 
 def read_model(path: Path, *, memory_map: bool = False, foreign: bool = True) -> ModelContent:
-    """Load all that a model file holds.
+    """Load the whole content of a model file.
 
     Parameters
     ----------
@@ -203,7 +205,7 @@ def read_model(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
     Returns
     -------
     ModelContent
-        The model, the preparation of its data as a dict, and what else was saved.
+        The model, the preparation of its data as a dict, and ``about``.
 
     Examples
     --------
@@ -220,7 +222,7 @@ def read_model(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
 
 
 class Parts(NamedTuple):
-    """A model file, read."""
+    """A model file after reading: its document, all objects (the model last) and its size."""
 
     content: dict[str, Any]
     objects: list[Any]
@@ -228,12 +230,11 @@ class Parts(NamedTuple):
 
     @property
     def saved(self) -> ModelContent:
-        """What was given to :func:`save`."""
         return ModelContent(self.objects[-1], self.content["preparation"], self.content["about"])
 
 
 def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) -> Parts:
-    """Read and check a model file, and build all that is in it."""
+    """Read and check a model file, and build its objects."""
     with open_archive(os.fspath(path), memory_map=memory_map) as archive:
         content = read_document(archive.contents(NAME))
         if content["foreign"] and not foreign:
@@ -261,56 +262,55 @@ def read_parts(path: Path, *, memory_map: bool = False, foreign: bool = True) ->
 
 
 def _is_model(model: Any) -> bool:
-    """Whether it is an estimator, or one of our own things that predict, such as a forest."""
+    """Whether it is an estimator, or another object of ours that predicts, such as a forest."""
     is_ours = type(model).__module__.startswith("orfeon.") and hasattr(model, "predict")
     return not isinstance(model, type) and (is_ours or hasattr(model, "get_params"))
 
 
 def _read_arrays(archive: Archive, content: dict[str, Any]) -> list[npt.NDArray[Any]]:
-    """The arrays of a file, after their digests were found right."""
+    """The arrays of a file; raises if a digest differs."""
     listed = content["arrays"]
     n_foreign = len(content["foreign"]) if type(content["foreign"]) is list else 0
     if type(listed) is not list or len(archive.names) != 1 + len(listed) + n_foreign:
-        raise ModelFileError("it does not have as many members as its description says.")
+        raise ModelFileError("its description lists another number of members.")
     arrays = []
-    for at, written in enumerate(listed):
-        if type(written) is not list or len(written) != 4:
+    for at, one in enumerate(listed):
+        if type(one) is not list or len(one) != 4:
             raise ModelFileError(
                 "the description of an array must be its dtype, shape, order and digest."
             )
-        shape = Shape.read(written[:3])
-        name, header = _array_name(at), shape.header()
-        held = archive.contents(name)
-        if len(held) != len(header) + shape.n_bytes or held[: len(header)] != header:
+        layout = Layout.from_json(one[:3])
+        name, header = _array_name(at), layout.header()
+        data = archive.contents(name)
+        if len(data) != len(header) + layout.n_bytes or data[: len(header)] != header:
             raise ModelFileError(f"its member {name} is not the array in its description.")
-        entries = held[len(header) :]
-        _check_digest(entries, written[3], name)
-        arrays.append(shape.view(entries))
+        entries = data[len(header) :]
+        _check_digest(entries, one[3], name)
+        arrays.append(layout.view(entries))
     return arrays
 
 
 def _foreign_bytes(archive: Archive, content: dict[str, Any]) -> list[memoryview]:
-    """What skops wrote, after its digests were found right."""
+    """The members written by skops; raises if a digest differs."""
     listed = content["foreign"]
     if type(listed) is not list:
         raise ModelFileError("its foreign estimators must be a list.")
-    held = [archive.contents(_foreign_name(at)) for at in range(len(listed))]
+    members = [archive.contents(_foreign_name(at)) for at in range(len(listed))]
     for at, digest in enumerate(listed):
-        _check_digest(held[at], digest, _foreign_name(at))
-    return held
+        _check_digest(members[at], digest, _foreign_name(at))
+    return members
 
 
-def _read_foreign(held: list[memoryview]) -> list[Any]:
-    """The estimators of other packages."""
-    if not held:
+def _read_foreign(members: list[memoryview]) -> list[Any]:
+    if not members:
         return []
-    from orfeon.io.foreign import read_by_skops
+    from orfeon.io.foreign import load_foreign
 
-    return [read_by_skops(bytes(data)) for data in held]
+    return [load_foreign(bytes(data)) for data in members]
 
 
-def _check_digest(held: memoryview, digest: Any, name: str) -> None:
-    if hashlib.sha256(held).hexdigest() != digest:
+def _check_digest(data: memoryview, digest: Any, name: str) -> None:
+    if hashlib.sha256(data).hexdigest() != digest:
         raise ModelFileError(f"its member {name} was changed (the digest differs).")
 
 
@@ -336,7 +336,7 @@ def _versions() -> dict[str, str]:
 
 
 def _hint(content: dict[str, Any]) -> str:
-    """That the file was made by another orfeon, where it was: that may be the reason."""
+    """A note that another version of orfeon saved the file, which may be the reason."""
     from orfeon import __version__
 
     version = content["made_by"].get("orfeon")

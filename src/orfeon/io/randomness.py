@@ -1,4 +1,4 @@
-"""Sources of randomness as plain data: seeds, and the states of NumPy's generators."""
+"""Random generators and seed sequences as plain data, with checked states."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 
 from orfeon.io.errors import ModelFileError, require
 
-#: Words in the state of a Mersenne twister, and in what Philox has drawn ahead: NumPy reads the
-#: word at a position without looking whether there is one.
+#: Words in the state of a Mersenne twister and in the buffer of Philox: NumPy reads the word at the
+#: stored position without a bounds check.
 _TWISTER_WORDS, _PHILOX_WORDS = 624, 4
 
 
 def is_random(value: Any) -> bool:
-    """Whether a value is a source of randomness that model files know."""
     return type(value) in (
         np.random.SeedSequence,
         np.random.Generator,
@@ -24,7 +23,6 @@ def is_random(value: Any) -> bool:
 
 
 def state_of(value: Any) -> dict[str, Any]:
-    """The state of a source of randomness."""
     if isinstance(value, np.random.SeedSequence):
         entropy: Any = value.entropy
         if isinstance(entropy, list | tuple | np.ndarray):
@@ -45,7 +43,6 @@ def state_of(value: Any) -> dict[str, Any]:
 
 
 def random_from(state: Any) -> Any:
-    """The source of randomness of a state."""
     try:
         kind = state["kind"]
         if kind == "SeedSequence":
@@ -61,7 +58,7 @@ def random_from(state: Any) -> Any:
         made = np.random.RandomState(bits)
         made.set_state(inner)
         return made
-    except Exception as error:  # NumPy refuses a state that is none in many ways
+    except Exception as error:  # NumPy rejects invalid states with many types of errors
         raise ModelFileError(f"a source of randomness is inconsistent: {error}") from error
 
 
@@ -69,7 +66,7 @@ def random_from(state: Any) -> Any:
 
 
 def check_bits(state: Any, *, has_normal: bool) -> None:
-    """Raise ValueError unless a state is one that the bit generator which it names can reach."""
+    """Raise ValueError unless a state is valid for its bit generator."""
     name = state["bit_generator"]
     if type(name) is not str or name not in _CHECKS:
         raise ValueError(f"the bit generator {str(name)[:40]!r} is not supported")
@@ -94,7 +91,7 @@ def _check_twister(inner: Any) -> None:
     _require_fields(inner, "key", "pos")
     _require_words(inner, "key", np.uint32, _TWISTER_WORDS)
     _require_whole(inner, "pos", _TWISTER_WORDS)
-    # All of these bits at zero stay so, and who draws until a number suits draws for ever.
+    # A state of zeros stays zero, and rejection sampling would never end.
     is_alive = inner["key"][0] >= 2**31 or inner["key"][1:].any()
     require(is_alive, "key must not be zero")
 
@@ -103,7 +100,7 @@ def _check_congruential(inner: Any) -> None:
     _require_fields(inner, "state", "inc")
     _require_whole(inner, "state", 2**128 - 1)
     _require_whole(inner, "inc", 2**128 - 1)
-    # An even increment has short cycles, one of which is zero for ever.
+    # An even increment has short cycles; one of them is always zero.
     require(inner["inc"] % 2, "inc must be odd")
 
 
@@ -118,7 +115,7 @@ def _check_chaotic(inner: Any) -> None:
     _require_words(inner, "state", np.uint64, 4)
 
 
-#: Bit generators that are known, and the checks of what is in their states.
+#: Checks of the states of the bit generators that are supported.
 _CHECKS: dict[str, Callable[[Any], None]] = {
     "MT19937": _check_twister,
     "PCG64": _check_congruential,

@@ -1,7 +1,7 @@
-"""Estimators of scikit-learn that model files know themselves; all others go through skops.
+"""The scikit-learn estimators that model files support directly; all others go through skops.
 
-scikit-learn reads most of their attributes through NumPy, which checks indices itself. The checks
-here are for the rest: indices that compiled code follows, and sizes by which memory is taken.
+scikit-learn reads most of their attributes through NumPy, which checks indices. The checks here are
+for the rest: indices that compiled code follows, and sizes of memory allocations.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Check = Callable[[Fields], None]
 
 _NAMES = "n_features_in_ feature_names_in_ _sklearn_output_config"
 
-_CUT = "kept_ order_ error_curve_"  # what prune() adds
+_CUT = "kept_ order_ error_curve_"  # added by prune()
 _CLASSES = "classes_ n_classes_"
 _TREE = "tree_ n_outputs_ max_features_"
 _MEMBERS = f"estimator_ estimator_params estimators_ {_CUT}"
@@ -35,7 +35,7 @@ _FOREST = (
     f"{_MEMBERS} estimator n_outputs_ _n_samples _sample_weight _n_samples_bootstrap oob_score_"
 )
 
-#: Where an estimator lives, and the attributes that fitting sets.
+#: The module of each estimator, and its fitted attributes.
 _ESTIMATORS = {
     "AdaBoostClassifier": (
         "sklearn.ensemble",
@@ -103,13 +103,13 @@ _ESTIMATORS = {
 
 
 def _interpolate(regression: Any) -> None:
-    """Set the function of an isotonic regression, which follows from its thresholds."""
+    """Rebuild the interpolation of an isotonic regression from its thresholds."""
     if hasattr(regression, "X_thresholds_"):
         regression._build_f(regression.X_thresholds_, regression.y_thresholds_)
 
 
 def _packed_state(ensemble: Any) -> Fields:
-    """The attributes of an ensemble, its trees end to end where they are alike."""
+    """The attributes of an ensemble; similar trees are packed into one set of arrays."""
     state: Fields = dict(vars(ensemble))
     if "estimators_" in state:
         state["estimators_"] = packed(state["estimators_"])
@@ -117,7 +117,7 @@ def _packed_state(ensemble: Any) -> Fields:
 
 
 def entries() -> Iterator[Entry]:
-    """The estimators, with what is known of them; all their attributes may be absent."""
+    """The entries of all estimators; each attribute is optional."""
     yield tree_entry()
     yield alike_trees_entry()
     yield Entry("imblearn.Pipeline", "imblearn.pipeline", {})
@@ -133,7 +133,7 @@ def entries() -> Iterator[Entry]:
         yield Entry(
             f"sklearn.{name}",
             module,
-            {**listed, "f_": None},  # a function that follows from other attributes
+            {**listed, "f_": None},  # a function that is rebuilt from other attributes
             check=_checks_of(name, names),
             to_state=_packed_state if "estimators_" in kinds else None,
             finish=_interpolate if name == "IsotonicRegression" else None,
@@ -144,9 +144,8 @@ def entries() -> Iterator[Entry]:
 
 
 def _checks_of(name: str, fitted: list[str]) -> Check:
-    """What is checked of an estimator."""
-    found: list[Check] = [check for one, check in _OF_FEATURES.items() if one in fitted]
-    found += [_OF_CLASSES[name]] if name in _OF_CLASSES else []
+    found: list[Check] = [check for one, check in _ATTRIBUTE_CHECKS.items() if one in fitted]
+    found += [_CLASS_CHECKS[name]] if name in _CLASS_CHECKS else []
 
     def check(fields: Fields) -> None:
         for one in found:
@@ -155,7 +154,7 @@ def _checks_of(name: str, fitted: list[str]) -> Check:
     return check
 
 
-# -- trees, which are asked without further checks -------------------------------------------------
+# -- trees, which predict without further checks ---------------------------------------------------
 
 
 def _check_tree(fields: Fields) -> None:
@@ -187,7 +186,7 @@ def _classes_of(fields: Fields) -> list[npt.NDArray[Any]]:
 
 
 def _check_classes(fields: Fields) -> None:
-    """Answers take as much memory as n_classes_ says."""
+    """Predictions allocate memory for n_classes_ classes."""
     if "n_classes_" in fields:
         many = [int(n) for n in np.atleast_1d(fields["n_classes_"])]
         is_same = many == [len(one) for one in _classes_of(fields)]
@@ -211,11 +210,11 @@ def _check_dummy_regressor(fields: Fields) -> None:
 
 
 def _check_voting_classifier(fields: Fields) -> None:
-    """Votes are counted in as much memory as the greatest of them says."""
+    """Counting votes allocates memory up to the largest class code."""
     if "le_" not in fields:
         return
     known = fields["le_"].classes_
-    # Its predictions are those of le_, and who holds it reads classes_.
+    # Predictions come from le_, but ensembles around it read classes_.
     require(np.array_equal(known, np.asarray(fields.get("classes_"))), "le_ must encode classes_.")
     for member in fields.get("estimators_", ()):
         for _ in range(limits.MAX_NESTING):
@@ -223,14 +222,14 @@ def _check_voting_classifier(fields: Fields) -> None:
             are_codes = codes.dtype.kind in "iu" and codes.size and codes.min() >= 0
             is_known = are_codes and codes.max() < len(known)
             require(is_known, "estimators_ must predict codes of classes_.")
-            inner = _speaker_of(member)
+            inner = _delegate_of(member)
             if inner is None:
                 break
             member = inner
 
 
-#: Classifiers that say what another says, and where they have it.
-_SPEAKERS: dict[str, Callable[[Any], Any]] = {
+#: Classifiers that return the predictions of an inner one, and how to find that.
+_DELEGATES: dict[str, Callable[[Any], Any]] = {
     "CascadeClassifier": lambda one: [m for m in one.estimators_ if not isinstance(m, str)][-1],
     "CombinedMultipleModels": lambda one: one.estimator_,
     "CostSensitiveClassifier": lambda one: one.estimator_,
@@ -242,11 +241,11 @@ _SPEAKERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def _speaker_of(member: Any) -> Any:
-    """The estimator whose predictions a member gives as its own, None if it decides itself."""
-    find = _SPEAKERS.get(type(member).__name__)
+def _delegate_of(member: Any) -> Any:
+    """The inner estimator whose predictions a member returns, None if it predicts itself."""
+    find = _DELEGATES.get(type(member).__name__)
     inner = None if find is None else find(member)
-    # A tree that chooses among members says nothing itself.
+    # A meta decision tree predicts members, not classes.
     return None if type(inner).__name__ == "MetaDecisionTree" else inner
 
 
@@ -254,7 +253,7 @@ def _speaker_of(member: Any) -> Any:
 
 
 def _check_one_hot(fields: Fields) -> None:
-    """Columns are numbered by sums of these, and written without a look at how many there are."""
+    """Output columns are written at sums of these widths, without bounds checks."""
     if not {"categories_", "_n_features_outs"} & set(fields):
         return
     categories, widths = fields["categories_"], []
@@ -279,7 +278,7 @@ def _check_one_hot(fields: Fields) -> None:
 
 
 def _check_categories(known: Any) -> None:
-    """Numbers are looked up by halving: among unsorted ones a known one may be beyond the last."""
+    """Numbers are looked up by binary search, which may run past the end if they are unsorted."""
     require(type(known) is np.ndarray and known.ndim == 1, "categories_ must be arrays.")
     if known.dtype.kind not in "OUS":
         numbers = known[:-1] if len(known) and known[-1] != known[-1] else known  # NaN is the last
@@ -287,7 +286,7 @@ def _check_categories(known: Any) -> None:
 
 
 def _infrequent(fields: Fields, n_features: int) -> Iterator[tuple[Any, Any]]:
-    """The categories of each feature that are gathered, and what becomes of all of them."""
+    """The infrequent categories of each feature, and the mapping of all its categories."""
     if not fields["_infrequent_enabled"]:
         return iter([(None, None)] * n_features)
     both = fields["_infrequent_indices"], fields["_default_to_infrequent_mappings"]
@@ -295,7 +294,7 @@ def _infrequent(fields: Fields, n_features: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _check_mapping(rare: Any, mapping: Any, n_categories: int) -> None:
-    """Categories that are gathered come last, after the others in their order."""
+    """Infrequent categories are mapped to the last code, after the others in their order."""
     for one in (rare, mapping):
         is_array = type(one) is np.ndarray and one.ndim == 1 and one.dtype.kind == "i"
         require(is_array, "infrequent categories must be given by arrays of indices.")
@@ -307,9 +306,9 @@ def _check_mapping(rare: Any, mapping: Any, n_categories: int) -> None:
     require(np.array_equal(mapping, expected), "infrequent categories must come last.")
 
 
-#: Checks of all that have a feature, and of single classes.
-_OF_FEATURES: dict[str, Check] = {"n_classes_": _check_classes, "tree_": _check_tree}
-_OF_CLASSES: dict[str, Check] = {
+#: Checks by attribute, and by class.
+_ATTRIBUTE_CHECKS: dict[str, Check] = {"n_classes_": _check_classes, "tree_": _check_tree}
+_CLASS_CHECKS: dict[str, Check] = {
     "DummyClassifier": _check_dummy_classifier,
     "DummyRegressor": _check_dummy_regressor,
     "ExtraTreesClassifier": _check_forest,

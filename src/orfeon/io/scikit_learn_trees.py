@@ -1,8 +1,8 @@
-"""Trees of scikit-learn as arrays: its own loading does not look whether children are in bounds.
+"""Trees of scikit-learn as checked arrays: its own loading does not check bounds of children.
 
-A thousand trees, each with arrays and an estimator of its own, would be ten thousand members of the
-file. Trees of a forest differ only in their nodes and seeds, so they are saved end to end in one
-set of arrays, and the rest once.
+A thousand trees, each with its own arrays and estimator, would be ten thousand members of the file.
+Trees of a forest differ only in nodes and seeds, so their nodes are saved end to end in one set of
+arrays, and everything else once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from orfeon.utils import saved
 from orfeon.utils.saved import Kind
 from orfeon.utils.types import Integers
 
-#: Columns of a node: the name there, and the kind here.
+#: Columns of a node in scikit-learn, and their dtypes here.
 _COLUMNS = {
     "left_child": "i4",
     "right_child": "i4",
@@ -47,9 +47,9 @@ _TEMPLATE = Kind(
     lambda v: type(v).__name__ in _TREES and not hasattr(v, "tree_"),
 )
 
-#: Arrays with an entry for each node.
+#: Arrays with one entry per node.
 _PER_NODE = (*_COLUMNS, "values")
-#: What a tree is made of, but for its depth.
+#: Fields of a tree, except its depth.
 _KINDS: dict[str, Kind] = {name: saved.array(kind, 1) for name, kind in _COLUMNS.items()} | {
     "n_features": saved.integer(1, 2**31 - 1),
     "n_classes": saved.array("i8", 1, low=1),
@@ -58,7 +58,6 @@ _KINDS: dict[str, Kind] = {name: saved.array(kind, 1) for name, kind in _COLUMNS
 
 
 def tree_entry() -> Entry:
-    """What is known of a tree."""
     return Entry(
         "sklearn.Tree",
         "sklearn.tree._tree",
@@ -71,7 +70,6 @@ def tree_entry() -> Entry:
 
 
 def _tree_state(tree: Any) -> Fields:
-    """The arrays of a tree."""
     _, (n_features, n_classes, _), state = tree.__reduce__()
     nodes = state["nodes"]
     fields: Fields = {
@@ -86,12 +84,11 @@ def _tree_state(tree: Any) -> Fields:
 
 
 def _check_tree(fields: Fields) -> None:
-    """Raise ValueError when the arrays are no tree, or lead outside."""
     _check_nodes(fields, np.array([0, len(fields["left_child"])]))
 
 
 def _check_nodes(fields: Fields, start: Integers) -> None:
-    """Raise ValueError when the nodes of some trees, end to end, do not make these trees."""
+    """Raise ValueError unless arrays hold valid trees, end to end, that begin at ``start``."""
     left, right = fields["left_child"], fields["right_child"]
     n_nodes = len(left)
     require(all(len(fields[name]) == n_nodes for name in _PER_NODE), "its arrays differ in length.")
@@ -122,13 +119,12 @@ def _check_nodes(fields: Fields, start: Integers) -> None:
 
 
 def _tree_from(fields: Fields) -> Any:
-    """The tree of some arrays, which must have been checked."""
     (tree,) = _build(fields, [0, len(fields["left_child"])], [fields["max_depth"]])
     return tree
 
 
 def _build(fields: Fields, start: Sequence[int], depths: Sequence[int]) -> Iterator[Any]:
-    """The trees of some arrays, end to end, which must have been checked."""
+    """The trees in checked arrays, end to end."""
     from orfeon.utils.scikit_learn import NODE_DTYPE, Tree
 
     nodes = np.zeros(start[-1], NODE_DTYPE)
@@ -146,7 +142,7 @@ def _build(fields: Fields, start: Sequence[int], depths: Sequence[int]) -> Itera
                 "values": values[begin:end],
             }
         )
-        # Paths are written into as much memory as the largest depth says.
+        # scikit-learn allocates memory for paths by max_depth.
         if tree.compute_node_depths().max() - 1 != depth:
             raise ValueError("max_depth is not the depth of its nodes.")
         yield tree
@@ -158,7 +154,7 @@ _OWN = ("random_state", "tree_")
 
 
 class AlikeTrees(list[Any]):
-    """Fitted trees that differ in their nodes and their seeds only."""
+    """Fitted trees that differ only in nodes and seeds."""
 
 
 MEMBERS = saved.one_of(
@@ -168,7 +164,6 @@ MEMBERS = saved.one_of(
 
 
 def alike_trees_entry() -> Entry:
-    """What is known of alike trees."""
     return Entry(
         "AlikeTrees",
         "orfeon.io.scikit_learn_trees",
@@ -187,7 +182,7 @@ def alike_trees_entry() -> Entry:
 
 
 def packed(members: Any) -> Any:
-    """Members as they are, or as alike trees if they are such."""
+    """Members, as :class:`AlikeTrees` where possible."""
     is_list = type(members) is list and len(members) > 1
     if not is_list or not all(_FITTED.holds(member) for member in members):
         return members
@@ -200,7 +195,7 @@ def packed(members: Any) -> Any:
 
 
 def _is_alike(one: Any, other: Any) -> bool:
-    """Whether two trees were fitted by the same settings to the same kind of target."""
+    """Whether two trees differ only in nodes and seeds."""
     if type(one) is not type(other) or set(vars(one)) != set(vars(other)):
         return False
     if one.tree_.value.shape[1:] != other.tree_.value.shape[1:]:
@@ -219,7 +214,6 @@ def _is_same(one: Any, other: Any) -> bool:
 
 
 def _trees_state(members: AlikeTrees) -> Fields:
-    """The arrays of all trees, end to end."""
     parts = [_tree_state(member.tree_) for member in members]
     template = copy.copy(members[0])
     template.random_state = None
@@ -237,7 +231,6 @@ def _trees_state(members: AlikeTrees) -> Fields:
 
 
 def _check_trees(fields: Fields) -> None:
-    """Raise ValueError when the arrays are no trees, or lead outside."""
     start, seeds = fields["tree_start"], fields["random_state"]
     n_trees = len(start) - 1
     is_same = n_trees >= 1 and len(fields["max_depth"]) == n_trees
@@ -251,7 +244,6 @@ def _check_trees(fields: Fields) -> None:
 
 
 def _trees_from(fields: Fields) -> list[Any]:
-    """The trees of some arrays, which must have been checked."""
     template, seeds = fields["first"], fields["random_state"]
     seeds = [None] * (len(fields["tree_start"]) - 1) if seeds is None else seeds.tolist()
     members = []

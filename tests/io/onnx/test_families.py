@@ -93,7 +93,7 @@ def test_members_say_the_same_one_by_one(name):
     model, X = fitted(name)
     output, missing = members_of(name), "never" if name in PARTING else "auto"
     if name in WITHOUT_VOTES:
-        with pytest.raises(ValueError, match=f"members of {name} have none, each on its own"):
+        with pytest.raises(ValueError, match=f"single members of {name} have none"):
             to_onnx(model, outputs=["votes"])
         return
     rows = hard_rows(forests_of(model), X, 500)

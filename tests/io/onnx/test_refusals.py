@@ -112,7 +112,7 @@ def test_what_is_not_fitted_and_what_is_no_model():
         ([], r"outputs=\[\] is not allowed"),
         (["labels"], "outputs has 'labels'.*label.*allowed are"),
         (["prediction"], "outputs has 'prediction'"),
-        (["label", "label"], "names one of them twice"),
+        (["label", "label"], "names an output twice"),
     ],
 )
 def test_outputs_that_there_are_not(outputs, match):

@@ -1,4 +1,4 @@
-"""Models as ONNX files, for runtimes without Python: trees, their ensembles, what pruning left."""
+"""Export trees and ensembles of trees, pruned or not, to ONNX, for runtimes without Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Boosted trees in ONNX: weighted votes, weighted medians, sums of steps."""
+"""Decisions of boosted trees in ONNX: weighted votes, weighted medians, additive models."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ from orfeon.utils.types import Floats
 
 
 def decide_weighted(prediction: PredictionGraph, model: Any) -> Decision:
-    """The decision of a booster of classifiers."""
     if isinstance(model, _BinaryProblems):
         return _decide_problems(prediction, model)
     forest = forest_of(model)
@@ -60,7 +59,7 @@ def decide_weighted(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def _decide_problems(prediction: PredictionGraph, model: Any) -> Decision:
-    """The decision of boosters that answer several binary problems side by side."""
+    """The decision of boosters that solve several binary problems in parallel."""
     graph, members = prediction.graph, model.members_
     if not isinstance(members.rounds[0], Forest):
         kind = type(members.rounds[0].estimators[0]).__name__
@@ -74,7 +73,7 @@ def _decide_problems(prediction: PredictionGraph, model: Any) -> Decision:
     if model._squashes:
         outputs = graph.add("Tanh", outputs)
         sums = graph.add("MatMul", outputs, graph.constant(decoding.astype(np.float64)))
-    else:  # each problem is that of one class
+    else:  # one problem per class
         sums = outputs
     total = np.cumsum(model.member_weights_, axis=0)[-1]
     sums = levelled(graph, sums, _TIED * float(np.max(total)))
@@ -84,7 +83,7 @@ def _decide_problems(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def _problem_outputs(prediction: PredictionGraph, model: Any, n_problems: int) -> str:
-    """Weighted sums of what the members say of each problem, round after round."""
+    """Weighted sums of the members' predictions for each problem, round by round."""
     graph, members = prediction.graph, model.members_
     columns = []
     for problem in range(n_problems):
@@ -100,19 +99,19 @@ def _problem_outputs(prediction: PredictionGraph, model: Any, n_problems: int) -
 
 
 def _shifted(prediction: PredictionGraph, model: Any, sums: str, total: Any) -> str:
-    """Sums moved to where the least possible one is 0, and made to sum to 1."""
+    """Sums shifted so that the smallest possible is 0, and normalised to sum to 1."""
     graph, decoding = prediction.graph, model._decoding()
     votes = np.ones(len(decoding)) if model._squashes else np.atleast_1d(total)
     most = float((np.abs(decoding).T @ votes).max())
     above = graph.add("Add", sums, graph.constant(np.array(most)))
     whole = column_sums(graph, above, decoding.shape[1])
-    is_said = graph.add("Greater", whole, graph.constant(np.array(0.0)))
+    is_positive = graph.add("Greater", whole, graph.constant(np.array(0.0)))
     shares = graph.add("Div", above, whole)
-    return graph.add("Where", is_said, shares, graph.constant(np.array(1 / decoding.shape[1])))
+    return graph.add("Where", is_positive, shares, graph.constant(np.array(1 / decoding.shape[1])))
 
 
 def decide_filtered(prediction: PredictionGraph, model: Any) -> Decision:
-    """The decision of three committees of three, and so on."""
+    """The decision of nested committees of three."""
     graph, forest = prediction.graph, forest_of(model)
     make_votes = member_votes(prediction, forest)
     votes = make_votes()
@@ -120,7 +119,7 @@ def decide_filtered(prediction: PredictionGraph, model: Any) -> Decision:
     decided = _of_three(prediction, *tops)
     raised = graph.add("Concat", *tops, axis=1)
     counts = count_codes(prediction, raised, model.n_classes_)
-    # Where all three differ, the first has a speck more, for it decides.
+    # Where all three differ, the first decides, so its share is slightly larger.
     first = count_codes(prediction, tops[0], model.n_classes_)
     alone = graph.add("Equal", greatest(graph, counts), graph.constant(np.array(1.0)))
     edge = graph.add("Mul", counts, graph.constant(np.array(_EDGE)))
@@ -134,7 +133,7 @@ def decide_filtered(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def _majority(prediction: PredictionGraph, votes: str, who: npt.NDArray[Any]) -> str:
-    """The class that members agree on, in threes of threes; of shape (n_rows, 1)."""
+    """The majority of nested committees of three, of shape (n_rows, 1)."""
     if who.ndim == 0:
         index = prediction.graph.constant(np.array([int(who)]))
         return prediction.graph.add("Gather", votes, index, axis=1)
@@ -146,7 +145,7 @@ def _of_three(prediction: PredictionGraph, first: str, second: str, third: str) 
     return prediction.graph.add("Where", agree, second, first)
 
 
-# -- numbers ---------------------------------------------------------------------------------------
+# -- regression and gradient boosting --------------------------------------------------------------
 
 
 def decide_median(prediction: PredictionGraph, model: Any) -> Decision:
@@ -174,7 +173,7 @@ def decide_median(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def decide_gradient(prediction: PredictionGraph, model: Any) -> Decision:
-    """The scores of gradient boosting, and what they stand for."""
+    """The scores of gradient boosting, and the predictions and probabilities made of them."""
     graph, additive = prediction.graph, model._model
     columns = [
         prediction.ordered_sum(forest, forest.value[:, 0], start=float(start))
@@ -202,7 +201,7 @@ def decide_gradient(prediction: PredictionGraph, model: Any) -> Decision:
 def decide_by_weights(
     prediction: PredictionGraph, forest: Forest, weights: Floats, classes: npt.NDArray[Any]
 ) -> Decision:
-    """The decision of a vote whose weights a rule of ordering gave."""
+    """The decision of a vote with the weights of an ordering rule."""
     graph = prediction.graph
     sums = prediction.ordered_row_sums(forest, one_hot(forest, weights))
     shares = divided(graph, sums, float(weights.sum()))

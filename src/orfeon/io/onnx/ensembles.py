@@ -1,4 +1,4 @@
-"""Trees, and ensembles of trees that vote or average, in ONNX."""
+"""Decisions of trees, and of ensembles of trees that vote or average, in ONNX."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from orfeon.rules.supports import Average
 from orfeon.rules.votes import _TIED, WeightedVote
 from orfeon.utils.types import Floats
 
-#: Sums of shares this close to 1 are 1 but for rounding.
+#: Sums of shares this close to 1 differ from it only by rounding.
 _NEARLY_ONE = 1e-9
 
 
 def forest_of(model: Any) -> Forest:
-    """The trees of an ensemble; refuses members of other kinds."""
+    """The trees of an ensemble; raises if its members are not trees."""
     if isinstance(model.members_, Forest):
         return model.members_
     inside = getattr(model.members_, "estimators", None)
@@ -50,7 +50,6 @@ def forest_of(model: Any) -> Forest:
 def decide_tree(
     prediction: PredictionGraph, forest: Forest, classes: npt.NDArray[Any] | None
 ) -> Decision:
-    """The decision of a single tree."""
     if classes is None:
         return decide_mean(prediction, forest)
     votes = member_votes(prediction, forest)
@@ -61,7 +60,6 @@ def decide_tree(
 def decide_count(
     prediction: PredictionGraph, forest: Forest, classes: npt.NDArray[Any]
 ) -> Decision:
-    """The decision of an unweighted vote."""
     shares = divided(prediction.graph, prediction.counts(forest), len(forest))
     decided = first_of_greatest(prediction.graph, shares)
     return Decision(classes, decided, shares, member_votes(prediction, forest), len(forest))
@@ -86,7 +84,7 @@ def decide_mean(prediction: PredictionGraph, forest: Forest) -> Decision:
 
 
 def decide_committees(prediction: PredictionGraph, model: Any) -> Decision:
-    """The decision of committees, whose trees vote among themselves first."""
+    """The decision of committees: trees vote within their committee, then committees vote."""
     graph, committees = prediction.graph, model.members_.committees
     n_committees, n_classes = len(committees), model.members_.n_classes
     sizes = np.array([len(committee) for committee in committees])
@@ -107,7 +105,6 @@ def decide_committees(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def count_codes(prediction: PredictionGraph, votes: str, n_classes: int) -> str:
-    """How often each class is voted for."""
     graph = prediction.graph
     raised = graph.add("Unsqueeze", votes, graph.constant(np.array([2])))
     is_for = graph.add("Equal", raised, graph.constant(np.arange(n_classes, dtype=np.int64)))
@@ -128,7 +125,6 @@ def _rule_refused(model: Any) -> NoOnnxFormError:
 
 
 def decide_voting(prediction: PredictionGraph, model: Any) -> Decision:
-    """The decision of an ensemble of classifiers by its rule."""
     if isinstance(model.members_, CommitteeMembers):
         return decide_committees(prediction, model)
     forest = forest_of(model)
@@ -140,7 +136,6 @@ def decide_voting(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def decide_averaging(prediction: PredictionGraph, model: Any) -> Decision:
-    """The decision of an ensemble of regressors by its rule."""
     forest = forest_of(model)
     if model._simple_rule == "mean":
         return decide_mean(prediction, forest)
@@ -148,7 +143,6 @@ def decide_averaging(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def decide_by_rule(prediction: PredictionGraph, model: Any, forest: Forest) -> Decision:
-    """The decision by a rule that is not the plain one."""
     decider: Decider = model.decider_
     graph, weights = prediction.graph, getattr(decider, "weights", None)
     each = np.ones(len(forest)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -171,7 +165,7 @@ def decide_by_rule(prediction: PredictionGraph, model: Any, forest: Forest) -> D
 
 
 def _weighted_shares(prediction: PredictionGraph, forest: Forest, weights: Floats) -> str:
-    """Shares of weighted votes; those of negative weight count for all the other classes."""
+    """Shares of weighted votes; a negative weight counts for all other classes."""
     graph, n_classes = prediction.graph, forest.n_classes
     against = 0.0
     for weight in weights[weights < 0].tolist():
@@ -189,12 +183,12 @@ def _weighted_shares(prediction: PredictionGraph, forest: Forest, weights: Float
 
 
 def _concluded(prediction: PredictionGraph, values: str, n_classes: int) -> str:
-    """What is said for each class as shares that sum to 1."""
+    """Class supports normalised to sum to 1."""
     graph = prediction.graph
     sums = column_sums(graph, values, n_classes)
     one = graph.constant(np.array(1.0))
-    gap = graph.add("Abs", graph.add("Sub", sums, one))
-    is_one = graph.add("LessOrEqual", gap, graph.constant(np.array(_NEARLY_ONE)))
+    difference = graph.add("Abs", graph.add("Sub", sums, one))
+    is_one = graph.add("LessOrEqual", difference, graph.constant(np.array(_NEARLY_ONE)))
     shares = graph.add("Div", values, graph.add("Where", is_one, one, sums))
     unknown = graph.add("IsNaN", shares)
     return graph.add("Where", unknown, graph.constant(np.array(1.0 / n_classes)), shares)

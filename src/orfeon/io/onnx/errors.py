@@ -1,4 +1,4 @@
-"""What cannot be said in ONNX, and the package that may be missing."""
+"""Errors of the ONNX export."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from orfeon.errors import UserError
 
 
 class NoOnnxFormError(UserError):
-    """A model, or a part of it, that ONNX's operators cannot say exactly.
+    """A model, or a part of it, cannot be expressed exactly in ONNX's operators.
 
     Parameters
     ----------
     part : str
         What cannot be exported.
     reason : str
-        Why, a clause.
+        Why, as a clause.
     instead : str
-        What can be done instead, a clause.
+        What to do instead, as a clause.
 
     Examples
     --------
@@ -36,11 +36,10 @@ class NoOnnxFormError(UserError):
         self.part, self.reason, self.instead = part, reason, instead
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.part, self.reason, self.instead)  # processes hand errors on
+        return type(self), (self.part, self.reason, self.instead)  # other processes pickle it
 
 
 def load_onnx(module: str = "onnx") -> Any:
-    """The package that writes ONNX files, or an error that says how to get it."""
     if importlib.util.find_spec("onnx") is None:
         raise ImportError(
             "to_onnx writes files with the package onnx, which is not installed: "

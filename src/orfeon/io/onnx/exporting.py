@@ -1,4 +1,4 @@
-"""Fitted models as ONNX files that decide as they do."""
+"""Export of fitted models to ONNX: ``to_onnx()`` and ``as_inputs()``."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from orfeon.utils.text import nearest_names
 
 Missing = Literal["auto", "never"]
 
-#: Outputs of classifiers and of regressors; those that are given when none are asked for.
+#: Outputs of classifiers (True) and of regressors, and those by default.
 OUTPUTS = {
     True: ("label", "probabilities", "votes"),
     False: ("prediction", "predictions"),
 }
-_PLAIN = {True: ("label", "probabilities"), False: ("prediction",)}
+_DEFAULT_OUTPUTS = {True: ("label", "probabilities"), False: ("prediction",)}
 
 
 def to_onnx(
@@ -40,36 +40,35 @@ def to_onnx(
     outputs: Sequence[str] | None = None,
     missing: Missing = "auto",
 ) -> Any:
-    """A fitted model as an ONNX file, which decides as the model does to the last vote.
+    """Export a fitted model to ONNX; the exported model predicts the same, to the last vote.
 
     Parameters
     ----------
     model : estimator or Forest
-        A tree of orfeon; an ensemble or a booster of such trees, pruned or not; a tree, a forest,
-        a bag of trees or an AdaBoost of trees of scikit-learn; what :func:`orfeon.prune` left of
-        one of these. Others are refused with the reason, and with what can be done instead.
+        A tree of orfeon; an ensemble or a booster of such trees; a tree, a forest, a bag of trees
+        or an AdaBoost of trees of scikit-learn; any of these after :func:`orfeon.prune`.
     path : path-like, optional
-        Where the file is written, as a whole or not at all.
+        The file to write.
     outputs : sequence of str, optional
-        What the file gives. Of a classifier "label", "probabilities" and "votes", the index into
-        ``classes_`` that each member votes for; the first two by default. Of a regressor
-        "prediction" and "predictions", those of each member; the first by default.
+        Of a classifier "label", "probabilities" and "votes", the index into ``classes_`` that each
+        member votes for; the first two by default. Of a regressor "prediction" and "predictions",
+        those of each member; the first by default.
     missing : {"auto", "never"}, default="auto"
-        With "auto" missing values go where the trees send them, and trees that send one down all
-        their branches, such as those of :class:`orfeon.C45Classifier`, are refused. With "never"
-        these are taken too: you promise that nothing is missing and that no category is new, and
-        nothing in the file tells if it is so.
+        With "auto" missing values take the branch that the trees learned; trees that send them
+        down all branches, such as those of :class:`orfeon.C45Classifier`, are rejected. With
+        "never" these are exported too, for rows without missing values and new categories; the
+        exported model does not check it.
 
     Returns
     -------
     onnx.ModelProto
-        The model. It needs onnx, ``pip install "orfeon[onnx]"``; to run it, a runtime that has
-        the operators of ``ai.onnx.ml`` 5, such as onnxruntime 1.22 and later.
+        The model. Exporting needs onnx, ``pip install "orfeon[onnx]"``; running the model needs
+        ``ai.onnx.ml`` 5, as in onnxruntime 1.22 and later.
 
     Raises
     ------
     NoOnnxFormError
-        Where a model, or a part of it, has no exact form in ONNX's operators.
+        If a model, or a part of it, has no exact form in ONNX's operators.
 
     See Also
     --------
@@ -77,21 +76,19 @@ def to_onnx(
 
     Notes
     -----
-    Where all features are numbers there is one input, ``X``, of doubles and of shape (n_rows,
-    n_features); give doubles, and NaN for a missing value. Where some features have words as
-    categories, each feature is an input of its own, of shape (n_rows, 1) and with its own name:
-    strings where it has words, else doubles. Words that training did not see, the empty one among
-    them, count as missing. Truth values are 0 and 1.
+    If all features are numeric there is one input, ``X``, of doubles and of shape (n_rows,
+    n_features), with NaN for missing values. If some features have strings as categories, each
+    feature is an input of its own name, of shape (n_rows, 1): strings or doubles. Strings not seen
+    in training, and empty ones, count as missing. Booleans are 0 and 1.
 
-    Sums are added up tree after tree, as the model itself does, so that votes, sums and labels are
-    equal to the last bit, whatever the runtime does in parallel. The logistic function and the
-    softmax, by which gradient boosting makes probabilities of its sums, are the runtime's own:
-    these probabilities may differ in the last digits, the labels do not. An
-    :class:`orfeon.AdaBoostPairwiseClassifier` of three classes or more decides by sums of
-    hyperbolic tangents, which are the runtime's own, too: its probabilities may differ in the last
-    digits, and its label where two classes are that close.
+    Sums are added tree by tree, as in the model, so votes, sums and labels are equal to the last
+    bit, whatever the runtime does in parallel. The logistic function and the softmax that turn the
+    sums of gradient boosting into probabilities are the runtime's: these probabilities may differ
+    in the last digits, the labels do not. An :class:`orfeon.AdaBoostPairwiseClassifier` of three
+    or more classes sums hyperbolic tangents of the runtime: its probabilities may differ in the
+    last digits, and its label where two classes are that close.
 
-    Unlike the model, the file does not refuse infinite numbers; they are compared as they are.
+    Unlike the model, the exported one accepts infinite numbers.
 
     Examples
     --------
@@ -105,7 +102,7 @@ def to_onnx(
     >>> small = prune(forest, X, y, keep=0.2)
     >>> exported = to_onnx(small)
 
-    It votes as before:
+    It predicts the same:
 
     >>> from onnxruntime import InferenceSession
     >>> session = InferenceSession(exported.SerializeToString())
@@ -123,7 +120,7 @@ def to_onnx(
     prediction = PredictionGraph(graph, rows, missing == "auto")
     decision = decide(prediction, model)
     _check_outputs(outputs, decision, model)
-    _give(graph, decision, outputs, taken=input_names(schema))
+    _add_outputs(graph, decision, outputs, taken=input_names(schema))
     made = graph.model(type(model).__name__, _about(model, schema, decision))
     if path is not None:
         from orfeon.utils.atomic_file import atomic_write
@@ -134,19 +131,19 @@ def to_onnx(
 
 
 def as_inputs(model: Any, X: Any) -> dict[str, npt.NDArray[Any]]:
-    """Rows as the inputs of an exported model, by name, for the ``run`` of a runtime.
+    """Convert rows to the inputs of an exported model, for the ``run`` of a runtime.
 
     Parameters
     ----------
     model : estimator or Forest
         The model that was exported.
     X : array or data frame of shape (n_rows, n_features)
-        Rows, as its ``predict`` takes them.
+        Rows to predict.
 
     Returns
     -------
     dict of str to ndarray
-        One matrix of doubles, or each feature as a column of doubles or of strings.
+        Inputs by name: one matrix of doubles, or each feature as a column.
 
     Examples
     --------
@@ -167,7 +164,7 @@ def as_inputs(model: Any, X: Any) -> dict[str, npt.NDArray[Any]]:
 
 
 def unwrapped(model: Any) -> Any:
-    """The estimator that reads the rows, inside those that only wrap it."""
+    """The estimator that encodes the rows, without wrappers."""
     from orfeon.imbalance.cost_classifier import CostClassifier
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.pruned_base import PrunedEnsemble
@@ -191,15 +188,15 @@ def _only_step(pipeline: Pipeline) -> Any:
         return steps[0][1]
     if not steps:
         raise NoOnnxFormError(
-            "a Pipeline without an estimator", "there is nothing in it that predicts",
+            "a Pipeline without an estimator", "it contains nothing that predicts",
             "export a pipeline whose last step is a model, or the model itself",
         )  # fmt: skip
     name, step = steps[0]
     raise NoOnnxFormError(
         f"a Pipeline with the step {name!r}, {type(step).__name__},",
-        "orfeon exports models and not the steps before them",
-        "export its last step, pipeline[-1], and give the file rows that went through "
-        "pipeline[:-1]; or convert the steps with skl2onnx and merge the two",
+        "orfeon exports models, not the steps before them",
+        "export its last step, pipeline[-1], and run it on rows transformed by pipeline[:-1]; or "
+        "convert the steps with skl2onnx and merge the two",
     )
 
 
@@ -222,11 +219,11 @@ def _schema_of(inner: Any) -> tuple[Schema, bool]:
     if hasattr(inner, "n_features_in_"):
         names = getattr(inner, "feature_names_in_", None)
         return Schema.ordered(inner.n_features_in_, names), True
-    raise refusal(inner)
+    raise _no_form(inner)
 
 
 def decide(prediction: PredictionGraph, model: Any) -> Decision:
-    """The decision of a model, added to a graph."""
+    """Add the decision of a model to a graph."""
     from orfeon.imbalance import CostSensitiveClassifier, CostThresholdClassifier
     from orfeon.io.onnx.boosting import decide_by_costs
     from orfeon.io.onnx.ensembles import decide_count, decide_mean
@@ -264,7 +261,6 @@ def _decide_pruned(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
-    """The decision of a tree or an ensemble of orfeon, or else of scikit-learn."""
     from orfeon.boosting.filtering import FilterBoostClassifier
     from orfeon.boosting.gradient_base import GradientBoosting
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
@@ -273,7 +269,7 @@ def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
     from orfeon.trees.base import BaseTree
 
     if type(model).__module__.startswith("orfeon.perceptrons"):
-        raise refusal(model)  # boosted or not
+        raise _no_form(model)  # also where perceptrons are boosted
     if isinstance(model, BaseTree):
         return ensembles.decide_tree(prediction, model.forest_, getattr(model, "classes_", None))
     kinds = [
@@ -294,12 +290,12 @@ def _decide_scikit_learn(prediction: PredictionGraph, model: Any, weights: Any =
     from orfeon.io.onnx.scikit_learn import KINDS, decide_scikit_learn
 
     if not isinstance(model, KINDS):
-        raise refusal(model)
+        raise _no_form(model)
     return decide_scikit_learn(prediction, model, weights)
 
 
-def refusal(model: Any) -> NoOnnxFormError:
-    """Why a model is not exported, and what can be done instead."""
+def _no_form(model: Any) -> NoOnnxFormError:
+    """Why a model cannot be exported, and what to do instead."""
     name, where = type(model).__name__, type(model).__module__
     if hasattr(model, "best_estimator_"):
         return NoOnnxFormError(name, "it is a search", "export its best_estimator_")
@@ -333,49 +329,47 @@ def _check_outputs(outputs: Sequence[str] | None, decision: Decision, model: Any
             near = nearest_names(name, allowed)
             raise ValueError(f"outputs has {name!r}{near}; allowed are {list(allowed)}.")
     if len(set(outputs)) < len(outputs):
-        raise ValueError(f"outputs={list(outputs)} names one of them twice.")
+        raise ValueError(f"outputs={list(outputs)} names an output twice.")
     if allowed[-1] in outputs and decision.members is None:
         raise ValueError(
-            f"outputs has {allowed[-1]!r}, and the members of {type(model).__name__} have none, "
-            "each on its own."
+            f"outputs has {allowed[-1]!r}, but single members of {type(model).__name__} have none."
         )
 
 
-def _give(
+def _add_outputs(
     graph: Graph, decision: Decision, outputs: Sequence[str] | None, taken: Sequence[str]
 ) -> None:
-    """Declare the outputs; one whose name a feature has gets underscores before it."""
+    """Add the outputs; one with the name of a feature gets a leading underscore."""
     has_classes = decision.classes is not None
-    for name in _PLAIN[has_classes] if outputs is None else outputs:
+    for name in _DEFAULT_OUTPUTS[has_classes] if outputs is None else outputs:
         free = name
         while free in taken:
             free = f"_{free}"
         if name in ("votes", "predictions"):
             assert decision.members is not None
             kind = np.int64 if has_classes else np.float64
-            graph.give(free, decision.members(), kind, [decision.n_members])
+            graph.add_output(free, decision.members(), kind, [decision.n_members])
         elif name == "probabilities":
             assert decision.shares is not None
             assert decision.classes is not None
-            graph.give(free, decision.shares, np.float64, [len(decision.classes)])
+            graph.add_output(free, decision.shares, np.float64, [len(decision.classes)])
         elif name == "prediction":
-            graph.give(free, decision.decided, np.float64, [])
+            graph.add_output(free, decision.decided, np.float64, [])
         else:
             classes = _class_tensor(decision.classes)
             label = graph.add("Gather", graph.constant(classes), decision.decided, axis=0)
-            graph.give(free, label, classes.dtype, [])
+            graph.add_output(free, label, classes.dtype, [])
 
 
 def _class_tensor(classes: Any) -> npt.NDArray[Any]:
-    """The classes as a tensor can hold them."""
     found = np.asarray(classes)
     kind = found.dtype.kind
     if kind in "iu":
         if found.max() > np.iinfo(np.int64).max:
             raise NoOnnxFormError(
                 f"a model of the class {found.max()}",
-                "whole numbers of a file have 63 bits and a sign",
-                "make the classes strings and train again",
+                "it does not fit into a signed 64-bit integer",
+                "convert the classes to strings and train again",
             )
         return found.astype(np.int64)
     if kind == "f":
@@ -385,13 +379,13 @@ def _class_tensor(classes: Any) -> npt.NDArray[Any]:
     if all(isinstance(label, str) for label in found.tolist()):
         return found.astype(object)
     raise NoOnnxFormError(
-        f"a model of the classes {found.tolist()}", "a tensor holds numbers or strings",
-        "make all of them strings and train again",
+        f"a model of the classes {found.tolist()}", "a tensor holds either numbers or strings",
+        "convert all of them to strings and train again",
     )  # fmt: skip
 
 
 def _about(model: Any, schema: Schema, decision: Decision) -> dict[str, str]:
-    """What else a reader of the file may want to know."""
+    """Metadata of the file."""
     about = {"estimator": type(model).__name__}
     names = [schema.name(j) for j in range(schema.n_features)]
     about["features"] = json.dumps(names, ensure_ascii=False)

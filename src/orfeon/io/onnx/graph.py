@@ -1,4 +1,4 @@
-"""A graph of ONNX operators as it is put together: nodes, constants, inputs and outputs."""
+"""A builder of graphs of ONNX operators."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import numpy.typing as npt
 
 from orfeon.io.onnx.errors import load_onnx
 
-#: Versions of the operators: the first that have trees in double precision and tests of sets.
+#: Versions of the operator sets: the first with trees in double precision.
 OPERATORS = {"": 21, "ai.onnx.ml": 5}
 #: The version of the file format that goes with them.
 FORMAT = 10
 #: The operators of trees and of labels.
 ML = "ai.onnx.ml"
 
-#: ONNX's words for types.
+#: Codes of data types in ONNX.
 FLOAT, DOUBLE, INT64 = 1, 11, 7
 
-#: The name of the number of rows.
+#: Name of the dimension of rows.
 ROWS = "rows"
 
 
 class Graph:
-    """A graph that grows node by node; each value has a name.
+    """A graph under construction.
 
-    Names that are made here begin with a slash, which is kept from names of features.
+    Generated names begin with a slash, which names of features must not do.
     """
 
     def __init__(self) -> None:
@@ -46,17 +46,16 @@ class Graph:
         return f"/{what}_{self._n_names}"
 
     def tensor(self, values: npt.NDArray[Any], name: str = "") -> Any:
-        """An array as ONNX writes it."""
         if values.dtype.kind in "UO":
             strings = [str(value).encode("utf-8") for value in values.ravel()]
             kind = self._onnx.TensorProto.STRING
             return self._helper.make_tensor(name, kind, values.shape, strings)
-        # Its own byte order, whatever the machine's; and no views.
+        # from_array needs contiguous arrays, and takes care of the byte order.
         plain = np.ascontiguousarray(values).reshape(values.shape)
         return load_onnx("onnx.numpy_helper").from_array(plain, name)
 
     def constant(self, values: Any) -> str:
-        """The name of a constant; the same values are kept once."""
+        """The name of a constant; equal constants are stored once."""
         array = np.asarray(values)
         content = tuple(array.ravel()) if array.dtype.kind in "UO" else array.tobytes()
         key = (array.dtype.str, array.shape, content)
@@ -65,18 +64,17 @@ class Graph:
             self._constants[key] = name, self.tensor(array, name)
         return self._constants[key][0]
 
-    def add(self, operator: str, *inputs: str, domain: str = "", **features: Any) -> str:
-        """Add a node of one output."""
-        return self.add_many(operator, *inputs, n_outputs=1, domain=domain, **features)[0]
+    def add(self, operator: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
+        """Add a node with one output, whose name is returned."""
+        return self.add_many(operator, *inputs, n_outputs=1, domain=domain, **attributes)[0]
 
     def add_many(
-        self, operator: str, *inputs: str, n_outputs: int, domain: str = "", **features: Any
+        self, operator: str, *inputs: str, n_outputs: int, domain: str = "", **attributes: Any
     ) -> list[str]:
-        """Add a node of several outputs."""
         names = [self._name(operator) for _ in range(n_outputs)]
         made = {
             key: self.tensor(value, key) if isinstance(value, np.ndarray) else value
-            for key, value in features.items()
+            for key, value in attributes.items()
         }
         self._nodes.append(
             self._helper.make_node(
@@ -93,20 +91,18 @@ class Graph:
             return self._onnx.TensorProto.STRING
         return self._helper.np_dtype_to_tensor_dtype(dtype)
 
-    def take(self, name: str, dtype: Any, shape: Sequence[Any]) -> str:
-        """Declare an input."""
+    def add_input(self, name: str, dtype: Any, shape: Sequence[Any]) -> str:
         kind = self._kind(dtype)
         self._inputs.append(self._helper.make_tensor_value_info(name, kind, list(shape)))
         return name
 
-    def give(self, name: str, value: str, dtype: Any, shape: Sequence[int]) -> None:
-        """Declare an output."""
+    def add_output(self, name: str, value: str, dtype: Any, shape: Sequence[int]) -> None:
         self._nodes.append(self._helper.make_node("Identity", [value], [name], name=f"/{name}"))
         kind = self._kind(dtype)
         self._outputs.append(self._helper.make_tensor_value_info(name, kind, [ROWS, *shape]))
 
     def model(self, name: str, about: Mapping[str, str] | None = None) -> Any:
-        """The whole as a model, checked."""
+        """The graph as a checked model."""
         from orfeon import __version__
 
         constants = [tensor for _, tensor in self._constants.values()]

@@ -1,9 +1,8 @@
-"""What trees say of rows, in ONNX: counts of votes, numbers of each tree, sums in the trees' order.
+"""Predictions of trees in ONNX: vote counts, predictions of each tree, sums in a fixed order.
 
-Counts are sums of ones, which are exact in any order. Other sums depend on the order by their last
-bits, and those may decide a tie. So runtimes, which add up trees in parallel, are not asked to: the
-trees say where each row ends, and running sums add what the leaves hold, tree after tree as our
-kernels do.
+Counts are exact in any order. The last bits of other sums depend on the order, and may decide a
+tie. Runtimes sum trees in parallel, so they are not used for that: the trees return the leaf of
+each row, and running sums add the values of the leaves tree by tree, as our kernels do.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from orfeon.io.onnx.tree_arrays import as_tree_arrays
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils.types import Floats, Integers
 
-#: Numbers of a row that are in memory at once, at most, unless one tree has more.
-_AT_ONCE = 256
-#: Trees that are asked at once, at most.
-_TREES = 64
-#: ONNX's word for a sum over trees, and for leaving it as it is.
-_SUM, _AS_IT_IS = 1, 0
+#: Most numbers per row in memory at once, unless one tree has more.
+_MAX_NUMBERS = 256
+#: Most trees in one operator.
+_MAX_TREES = 64
+#: Codes of ONNX: aggregate by sum, no post-transform.
+_SUM, _NONE = 1, 0
 
 
 @dataclass(frozen=True)
 class PredictionGraph:
-    """Encoded rows, and a graph in which trees are asked about them."""
+    """Adds predictions of trees for encoded rows to a graph."""
 
     graph: Graph
     rows: str
@@ -41,7 +40,7 @@ class PredictionGraph:
     # -- trees ---------------------------------------------------------------------------------
 
     def _checked(self, forest: Forest) -> Forest:
-        """The forest, if each of its tests leads down one branch."""
+        """The forest; raises if a test leads down several branches."""
         if (forest.branches == ALL_BRANCHES).any():
             raise NoOnnxFormError(
                 "a tree that sends a known category down all branches",
@@ -61,32 +60,32 @@ class PredictionGraph:
         return forest._replace(missing=np.where(parts, 0, forest.missing).astype(np.uint16))
 
     def _operator(self, forest: Forest, target: Any, weight: Any, n_targets: int) -> str:
-        """Trees whose leaves add a number to one of several targets.
+        """Trees whose leaves add a weight to one of several targets.
 
-        Targets and numbers are functions of the leaves, by index among nodes, and of their trees.
+        ``target`` and ``weight`` are functions of the leaves (node indices) and their trees.
         """
-        rows, forest = self._with_made_columns(self._checked(forest))
+        rows, forest = self._with_derived_columns(self._checked(forest))
         arrays = as_tree_arrays(forest)
         unused = np.zeros(arrays.n_unused)
         targets = np.concatenate([unused, target(arrays.leaf, arrays.leaf_tree)])
         return self.graph.add(
-            "TreeEnsemble", rows, domain=ML, **arrays.features(), n_targets=n_targets,
-            aggregate_function=_SUM, post_transform=_AS_IT_IS,
+            "TreeEnsemble", rows, domain=ML, **arrays.attributes(), n_targets=n_targets,
+            aggregate_function=_SUM, post_transform=_NONE,
             leaf_targetids=targets.astype(np.int64).tolist(),
             leaf_weights=np.concatenate([unused, weight(arrays.leaf, arrays.leaf_tree)]),
         )  # fmt: skip
 
     def _leaf_numbers(self, forest: Forest, number: Floats) -> str:
-        """A whole number of the leaf that each row reaches in each tree."""
+        """An integer of the leaf that each row reaches in each tree."""
         found = self._operator(
             forest, lambda leaf, tree: tree, lambda leaf, tree: number[leaf], len(forest)
         )
         return self.graph.add("Cast", found, to=INT64)
 
-    def _with_made_columns(self, forest: Forest) -> tuple[str, Forest]:
-        """The rows with columns of what some trees test, and the trees that ask for those.
+    def _with_derived_columns(self, forest: Forest) -> tuple[str, Forest]:
+        """Rows with columns for linear combinations and categorical tests, and trees that use them.
 
-        They are linear combinations, and the branches that categories, or missing ones, take.
+        The column of a categorical test holds the branch of each category and of missing values.
         """
         nodes, n_columns, columns = forest.nodes.copy(), forest.n_features, [self.rows]
         is_inner = forest.n_children > 0
@@ -111,7 +110,7 @@ class PredictionGraph:
         return rows, forest._replace(nodes=nodes, n_categories=np.zeros(n_columns, np.int64))
 
     def _branches(self, taken: Floats, feature: int) -> str:
-        """Branches by category: a row of the table for each code, and the last for NaN."""
+        """Columns of branch numbers: a row of the table for each code, and the last for NaN."""
         graph = self.graph
         codes = graph.add("Gather", self.rows, graph.constant(np.array(feature)), axis=1)
         last = graph.constant(np.array(float(len(taken) - 1)))
@@ -122,7 +121,7 @@ class PredictionGraph:
     def _projections(
         self, forest: Forest, wanted: npt.NDArray[Any]
     ) -> tuple[list[str], Integers, int]:
-        """Columns of linear combinations, the column of each that is wanted, and how many."""
+        """Columns of linear combinations, the index of each wanted one, and their number."""
         used, place = np.unique(wanted, return_inverse=True)
         start = forest.projections[0]
         n_terms = start[used + 1] - start[used]
@@ -136,11 +135,11 @@ class PredictionGraph:
 
     @cached_property
     def _columns(self) -> str:
-        """The rows as columns, from which features are taken whole."""
+        """The transposed rows, from which features are gathered."""
         return self.graph.add("Transpose", self.rows, perm=[1, 0])
 
     def _combinations(self, forest: Forest, which: Integers) -> str:
-        """Linear combinations of as many terms each, added up term by term as the kernels do."""
+        """Linear combinations with equal numbers of terms, summed in the order of the kernels."""
         graph, (start, feature, weight) = self.graph, forest.projections
         total = ""
         for k in range(int(start[which[0] + 1] - start[which[0]])):
@@ -152,27 +151,27 @@ class PredictionGraph:
         return graph.add("Transpose", total, perm=[1, 0])
 
     def _last(self, values: str, axis: int, length: int) -> str:
-        """Sums over an axis, first to last."""
+        """Sums along an axis, added from first to last."""
         graph = self.graph
         running = graph.add("CumSum", values, graph.constant(np.array(axis)))
         return graph.add("Gather", running, graph.constant(np.array(length - 1)), axis=axis)
 
     def _blocks(self, forest: Forest, n_columns: int) -> list[Integers]:
-        """Trees that are asked at once: few where each of them fills much memory."""
-        made = _asks_for_made_columns(forest).astype(np.int64)
-        tests = np.add.reduceat(made, forest.tree_start[:-1])
+        """Trees of each operator: few where each takes much memory."""
+        derived = _uses_derived_column(forest).astype(np.int64)
+        tests = np.add.reduceat(derived, forest.tree_start[:-1])
         blocks: list[list[int]] = [[]]
         filled = 0
         for t, n_tests in enumerate(tests.tolist()):
             fills = n_columns + n_tests
-            if blocks[-1] and (filled + fills > _AT_ONCE or len(blocks[-1]) == _TREES):
+            if blocks[-1] and (filled + fills > _MAX_NUMBERS or len(blocks[-1]) == _MAX_TREES):
                 blocks.append([])
                 filled = 0
             blocks[-1].append(t)
             filled += fills
         return [np.array(block) for block in blocks]
 
-    # -- answers -------------------------------------------------------------------------------
+    # -- predictions ---------------------------------------------------------------------------
 
     def counts(self, forest: Forest) -> str:
         """How many trees vote for each class."""
@@ -181,9 +180,9 @@ class PredictionGraph:
     def grouped_counts(self, forest: Forest, group: Integers, n_groups: int) -> str:
         """How many trees of each group vote for each class."""
         n_classes = forest.n_classes
-        # Columns that are made take room; else all trees are asked at once.
+        # Derived columns take memory; without them one operator holds all trees.
         blocks = [np.arange(len(forest))]
-        if _asks_for_made_columns(forest).any():
+        if _uses_derived_column(forest).any():
             blocks = self._blocks(forest, 1)
         total = ""
         for block in blocks:
@@ -217,7 +216,7 @@ class PredictionGraph:
     def ordered_sum(
         self, forest: Forest, value: npt.NDArray[Any], start: float | None = None
     ) -> str:
-        """Numbers of the leaves reached, added up tree after tree."""
+        """Numbers of the leaves reached, summed tree by tree."""
         graph, total = self.graph, ""
         for block in self._blocks(forest, 1):
             numbers = self._numbers(forest, value, block)
@@ -234,7 +233,7 @@ class PredictionGraph:
         return total
 
     def ordered_row_sums(self, forest: Forest, value: npt.NDArray[Any]) -> str:
-        """Rows of numbers of the leaves reached, added up tree after tree."""
+        """Rows of numbers of the leaves reached, summed tree by tree."""
         graph, total = self.graph, ""
         n_columns = value.shape[1]
         for block in self._blocks(forest, n_columns):
@@ -255,10 +254,7 @@ class PredictionGraph:
 
 
 def _numbered_leaves(forest: Forest, value: npt.NDArray[Any]) -> tuple[Floats, npt.NDArray[Any]]:
-    """Numbers of the leaves of trees, by node, and the table whose rows they name.
-
-    Leaves that say the same share a number.
-    """
+    """Numbers of the leaves, by node, and the table that they index; equal leaves share a row."""
     leaves = np.flatnonzero(forest.is_leaf)
     table, place = np.unique(value[leaves], axis=0, return_inverse=True)
     number = np.zeros(len(forest.nodes))
@@ -266,7 +262,7 @@ def _numbered_leaves(forest: Forest, value: npt.NDArray[Any]) -> tuple[Floats, n
     return number, table
 
 
-def _asks_for_made_columns(forest: Forest) -> npt.NDArray[np.bool_]:
+def _uses_derived_column(forest: Forest) -> npt.NDArray[np.bool_]:
     """Which nodes test a linear combination or a category."""
     feature = forest.feature
     is_categorical = forest.n_categories[np.maximum(feature, 0)] > 0
@@ -274,7 +270,7 @@ def _asks_for_made_columns(forest: Forest) -> npt.NDArray[np.bool_]:
 
 
 def _branches_taken(forest: Forest, at: Integers, feature: int) -> Floats:
-    """The branch of each category, and of a missing value, at some nodes, a column each."""
+    """The branch of each category and of a missing value at some nodes, one column per node."""
     n_categories = int(forest.n_categories[feature])
     entries = forest.threshold[at].astype(np.int64) + np.arange(n_categories)[:, None]
     taken = np.vstack([forest.branches[entries], forest.missing[at]])

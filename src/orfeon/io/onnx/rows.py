@@ -1,4 +1,4 @@
-"""From what a runtime is given to the encoded rows that trees ask: numbers, codes, NaN."""
+"""Inputs of an exported model, and their encoding as numbers, codes of categories and NaN."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MATRIX = "X"
 
 
 def input_names(schema: Schema) -> list[str]:
-    """Names of the inputs of a model: one matrix, or each feature where some have words."""
-    if not any(_has_words(categories) for categories in schema.categories):
+    """Names of the inputs: one matrix, or one per feature if some have strings as categories."""
+    if not any(_has_strings(categories) for categories in schema.categories):
         return [MATRIX]
     names = [schema.name(j) for j in range(schema.n_features)]
     odd = [name for name in names if not name or name.startswith("/")]
@@ -31,14 +31,13 @@ def input_names(schema: Schema) -> list[str]:
     return names
 
 
-def _has_words(categories: Categories) -> bool:
+def _has_strings(categories: Categories) -> bool:
     return categories is not None and any(isinstance(c, str) for c in categories)
 
 
 def decoded_inputs(schema: Schema, encoded: npt.NDArray[np.float64]) -> dict[str, Any]:
-    """Encoded rows as the inputs of an export."""
     columns = [_decoded(encoded[:, j], c) for j, c in enumerate(schema.categories)]
-    if any(_has_words(categories) for categories in schema.categories):
+    if any(_has_strings(categories) for categories in schema.categories):
         return dict(zip(input_names(schema), columns, strict=True))
     return {MATRIX: np.ascontiguousarray(np.hstack(columns), dtype=np.float64)}
 
@@ -47,19 +46,19 @@ def _decoded(codes: npt.NDArray[np.float64], categories: Categories) -> npt.NDAr
     if categories is None:
         return codes[:, None]
     place = np.nan_to_num(codes, nan=-1.0).astype(np.int64)
-    if not _has_words(categories):
+    if not _has_strings(categories):
         return np.array([*categories, np.nan], dtype=np.float64)[place][:, None]
-    nothing = ""
-    while nothing in categories:  # a word that training did not see is a missing one
-        nothing += "?"
-    return np.array([*categories, nothing], dtype=object)[place][:, None]
+    unknown = ""
+    while unknown in categories:  # a string not seen in training counts as missing
+        unknown += "?"
+    return np.array([*categories, unknown], dtype=object)[place][:, None]
 
 
 def add_rows(graph: Graph, schema: Schema, *, in_single_precision: bool = False) -> str:
-    """Declare the inputs, and encode them."""
+    """Add the inputs, and their encoding."""
     names = input_names(schema)
-    if names == [MATRIX] and not any(_has_words(c) for c in schema.categories):
-        rows = graph.take(MATRIX, np.float64, [ROWS, schema.n_features])
+    if names == [MATRIX] and not any(_has_strings(c) for c in schema.categories):
+        rows = graph.add_input(MATRIX, np.float64, [ROWS, schema.n_features])
         if not schema.all_ordered:
             columns = [
                 graph.add("Gather", rows, graph.constant(np.array([j])), axis=1)
@@ -67,9 +66,9 @@ def add_rows(graph: Graph, schema: Schema, *, in_single_precision: bool = False)
             ]
             rows = _joined(graph, _encoded(graph, columns, schema))
     else:
-        kinds = [object if _has_words(c) else np.float64 for c in schema.categories]
+        kinds = [object if _has_strings(c) else np.float64 for c in schema.categories]
         given = zip(names, kinds, strict=True)
-        columns = [graph.take(name, kind, [ROWS, 1]) for name, kind in given]
+        columns = [graph.add_input(name, kind, [ROWS, 1]) for name, kind in given]
         rows = _joined(graph, _encoded(graph, columns, schema))
     if in_single_precision:
         rows = graph.add("Cast", graph.add("Cast", rows, to=FLOAT), to=DOUBLE)
@@ -89,25 +88,25 @@ def _joined(graph: Graph, columns: Iterable[str]) -> str:
 
 
 def _code(graph: Graph, column: str, categories: Categories, name: str) -> str:
-    """Codes of categories; NaN for all that training did not see, missing values among them."""
+    """Codes of categories; NaN for missing values and categories not seen in training."""
     assert categories is not None
-    are_words = {isinstance(c, str) for c in categories}
-    if len(are_words) == 2:
+    are_strings = {isinstance(c, str) for c in categories}
+    if len(are_strings) == 2:
         raise NoOnnxFormError(
             f"the feature {name!r}",
-            "its categories are both words and numbers, and a tensor holds one kind",
-            "make all of them words and train again",
+            "its categories are both strings and numbers, and a tensor has one type",
+            "convert all of them to strings and train again",
         )
-    if not categories:  # nothing was ever seen: all is missing
+    if not categories:  # training saw none, so all values are missing
         return graph.add("Mul", column, graph.constant(np.array(np.nan)))
     if len({isinstance(c, bool) for c in categories}) == 2:
         raise NoOnnxFormError(
             f"the feature {name!r}",
-            "its categories are both truth values and numbers, which are the same to a tensor",
-            "make all of them words and train again",
+            "its categories are both booleans and numbers, which a tensor cannot distinguish",
+            "convert all of them to strings and train again",
         )
-    are_text = are_words == {True}
-    keys = np.array(categories, dtype=object) if are_text else _numbers(categories, name)
+    has_strings = are_strings == {True}
+    keys = np.array(categories, dtype=object) if has_strings else _numbers(categories, name)
     return graph.add(
         "LabelEncoder", column, domain=ML, keys_tensor=keys,
         values_tensor=np.arange(len(categories), dtype=np.float64),
@@ -116,12 +115,12 @@ def _code(graph: Graph, column: str, categories: Categories, name: str) -> str:
 
 
 def _numbers(categories: tuple[Any, ...], name: str) -> npt.NDArray[np.float64]:
-    """Categories that are numbers as doubles, which only have integers up to 2^53 one by one."""
+    """Categories as doubles, which represent all integers only up to 2^53."""
     keys = [float(category) for category in categories]
     if any(key != category for key, category in zip(keys, categories, strict=True)):
         raise NoOnnxFormError(
             f"the feature {name!r}",
-            "some of its categories are integers that are no doubles, and the input holds doubles",
-            "make all of them words and train again",
+            "some of its categories are integers too large for doubles, which the input holds",
+            "convert all of them to strings and train again",
         )
     return np.array(keys)

@@ -1,4 +1,4 @@
-"""Trees of scikit-learn, alone or in forests, bags and AdaBoost, in ONNX.
+"""Decisions of scikit-learn's trees, forests, bags of trees and AdaBoost, in ONNX.
 
 scikit-learn's trees compare numbers in single precision with thresholds in double precision.
 """
@@ -41,7 +41,7 @@ FORESTS = (
     RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor,
 )  # fmt: skip
 BAGS = (BaggingClassifier, BaggingRegressor)
-#: What is taken of scikit-learn.
+#: Classes of scikit-learn that can be exported.
 KINDS = (BaseDecisionTree, *FORESTS, *BAGS, AdaBoostClassifier)
 
 
@@ -120,7 +120,6 @@ def scikit_learn_forest(model: Any) -> Forest:
 def decide_scikit_learn(
     prediction: PredictionGraph, model: Any, weights: npt.NDArray[np.float64] | None = None
 ) -> Decision:
-    """The decision of a tree, or an ensemble of trees, of scikit-learn."""
     forest = scikit_learn_forest(model)
     if weights is not None:
         return decide_by_weights(prediction, forest, weights, model.classes_)
@@ -132,7 +131,7 @@ def decide_scikit_learn(
 
 
 def _decide_adaboost(prediction: PredictionGraph, model: Any, forest: Forest) -> Decision:
-    """The decision of SAMME: members speak for their class, and a little against the others."""
+    """The decision of SAMME: a vote counts for its class, and a little against the others."""
     graph, n_classes = prediction.graph, len(model.classes_)
     weights = np.asarray(model.estimator_weights_[: len(forest)], dtype=np.float64)
     if n_classes == 1:

@@ -1,9 +1,9 @@
-"""The trees of a forest as the arrays that ONNX's operator ``TreeEnsemble`` takes.
+"""The trees of a forest as the arrays of ONNX's operator ``TreeEnsemble``.
 
-A node of ONNX asks whether a number is at most a threshold, and NaN goes to the branch that the
-node says. The operator also knows sets, but runtimes take these apart into one test for each
-element, and copy what follows as often; so tests on categories are answered before, and the trees
-here ask which branch it was. Tests with several branches become small trees of their own.
+A node of ONNX compares a number with a threshold, and has a branch for NaN. The operator also has
+tests of set membership, but runtimes expand these into one test per element and copy the subtree
+each time. So tests of categories are computed beforehand as columns of branch numbers, and the
+trees here test these columns. Tests with several branches become small binary trees.
 """
 
 from __future__ import annotations
@@ -16,14 +16,12 @@ import numpy as np
 from orfeon.forest import Forest
 from orfeon.utils.types import Floats, Integers, Mask
 
-#: ONNX's word for a test of being at most a threshold.
+#: The node mode "less than or equal".
 AT_MOST = 0
 
 
 @dataclass
 class TreeArrays:
-    """Inner nodes and leaves of some trees, in the words of ONNX."""
-
     roots: Integers
     feature: Integers
     split: Floats
@@ -36,8 +34,8 @@ class TreeArrays:
     leaf_tree: Integers
     n_unused: int = 0
 
-    def features(self) -> dict[str, Any]:
-        """What describes the nodes to the operator."""
+    def attributes(self) -> dict[str, Any]:
+        """The attributes of the operator that describe the nodes."""
         return {
             "tree_roots": self.roots.tolist(),
             "nodes_featureids": self.feature.tolist(),
@@ -52,11 +50,10 @@ class TreeArrays:
 
 
 def as_tree_arrays(forest: Forest) -> TreeArrays:
-    """The trees of a forest as ONNX wants them."""
     is_leaf, width = forest.is_leaf, forest.n_children.astype(np.int64)
     is_root = np.zeros(len(is_leaf), dtype=bool)
     is_root[forest.tree_start[:-1]] = True
-    # A tree that is one leaf has an inner node all the same, both of whose branches lead there.
+    # ONNX needs an inner node even for a tree that is one leaf; both its branches lead there.
     n_made = np.where(is_leaf, is_root, np.maximum(width - 1, 0)).astype(np.int64)
     start = np.cumsum(n_made) - n_made
     leaf_number = np.cumsum(is_leaf) - 1
@@ -99,7 +96,7 @@ def _empty(n_nodes: int, roots: Integers, leaf: Integers, leaf_tree: Integers) -
 
 
 def _fill_branches(made: TreeArrays, at: int, target: Integers, is_leaf: Mask) -> None:
-    """Fill in the nodes that find a branch by its number, halving what is left each time."""
+    """Fill in the nodes of a binary search for the branch number."""
     waiting = [(0, len(target), at)]
     following = at + 1
     while waiting:
@@ -121,13 +118,13 @@ def _fill_branches(made: TreeArrays, at: int, target: Integers, is_leaf: Mask) -
 def _keep_roots_apart(made: TreeArrays) -> None:
     """Number the leaves so that no root has a leaf and an inner node of the same number.
 
-    onnxruntime takes such a root for a leaf, for it looks at the numbers alone. Some leaves that
-    nothing leads to, put before all others, keep the numbers apart.
+    onnxruntime compares only the numbers and takes such a root for a leaf. A few unused leaves,
+    placed before all others, shift the numbers.
     """
     true, false = made.true[made.roots], made.false[made.roots]
     true_is_leaf, false_is_leaf = made.true_is_leaf[made.roots], made.false_is_leaf[made.roots]
-    gaps = set((false - true)[true_is_leaf & ~false_is_leaf].tolist())
-    gaps |= set((true - false)[false_is_leaf & ~true_is_leaf].tolist())
-    made.n_unused = next(n for n in range(len(gaps) + 1) if n not in gaps)
+    shifts = set((false - true)[true_is_leaf & ~false_is_leaf].tolist())
+    shifts |= set((true - false)[false_is_leaf & ~true_is_leaf].tolist())
+    made.n_unused = next(n for n in range(len(shifts) + 1) if n not in shifts)
     made.true[made.true_is_leaf] += made.n_unused
     made.false[made.false_is_leaf] += made.n_unused
