@@ -98,22 +98,18 @@ def test_a_single_row_whose_codes_look_like_numbers_keeps_its_category(place, tm
     assert answers["01"] > answers["02"] + 100
 
 
-def test_parquet_goes_in_and_standard_input_too(place, new_homes, tmp_path):
+def test_parquet_goes_in_and_standard_input_too(place, new_homes, tmp_path, capsys):
     new_homes.to_parquet(tmp_path / "new.parquet")
     model = str(place / "bag.orfeon")
-    command = [sys.executable, "-m", "orfeon", "predict", model]
-    parquet = subprocess.run(
-        [*command, str(tmp_path / "new.parquet")], capture_output=True, text=True, check=True
-    )
-    with (place / "new.csv").open() as stream:
-        piped = subprocess.run(
-            [*command, "-", "--format", "jsonl"], stdin=stream, capture_output=True, text=True,
-            check=True,
-        )  # fmt: skip
     predicted = expected(place / "bag.orfeon", new_homes)[0].tolist()
-    assert parquet.stdout.splitlines()[1:] == predicted
+    assert main(["predict", model, str(tmp_path / "new.parquet")]) == 0
+    printed, errors = capsys.readouterr()
+    assert (printed.splitlines()[1:], errors) == (predicted, "")
+    command = [sys.executable, "-m", "orfeon", "predict", model, "-", "--format", "jsonl"]
+    with (place / "new.csv").open() as stream:
+        piped = subprocess.run(command, stdin=stream, capture_output=True, text=True, check=True)
     assert [json.loads(line)["prediction"] for line in piped.stdout.splitlines()] == predicted
-    assert parquet.stderr == piped.stderr == ""
+    assert piped.stderr == ""
 
 
 def test_json_tells_what_was_done(place, tmp_path, capsys):
@@ -228,6 +224,7 @@ def test_a_full_disk_is_a_sentence(place):
     assert ended.stderr.startswith("orfeon predict: error: There is no space left on the disk")
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of files of Linux")
 def test_a_file_that_cannot_be_written_whole_is_not_left_behind(place, tmp_path):
     import resource

@@ -118,7 +118,7 @@ def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
         model.write_bytes(content)
         if hasattr(signal, "SIGHUP"):
             running.process.send_signal(signal.SIGHUP)
-            wait_for(running, "the model was loaded anew")
+            wait_for(running, "the model was reloaded")
             assert running.ask("/predict", row) == answer
         pids = set()
         until = time.monotonic() + 60
@@ -190,7 +190,7 @@ def test_a_hangup_loads_the_file_anew_and_a_bad_one_changes_nothing(place, row, 
         other = Path(shutil.copy(place / "price.orfeon", tmp_path))
         os.replace(other, model)
         running.process.send_signal(signal.SIGHUP)
-        wait_for(running, "the model was loaded anew")
+        wait_for(running, "the model was reloaded")
         assert all(running.ask("/predict", row) == second for _ in range(10))
         model.write_bytes(b"PK")
         running.process.send_signal(signal.SIGHUP)

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 
 import pytest
+from tests.shared import cases
 from tests.workbench.store.rows import ROOT, make_row, run_script, start_script
 
 from orfeon.workbench.store import Store, StoreError
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has
 
 
 def test_killed_writers_lose_nothing(where: str, tmp_path: Path) -> None:
-    told = run_script("kill_writers.py", where, 8)
+    told = run_script("kill_writers.py", where, cases(16))
     safe = told["safe"]
     assert len(safe) >= 300
     with Store(where) as store:
@@ -41,7 +42,7 @@ def test_killed_writers_lose_nothing(where: str, tmp_path: Path) -> None:
 
 
 def test_two_processes_write_at_once(where: str) -> None:
-    start = time.time() + 3.0
+    start = time.time() + 1.5
     writers = [
         start_script("write_runs.py", where, name, 150, start)
         for name in ("left", "right", "third")
