@@ -185,13 +185,13 @@ def test_supports():
 
 def test_a_rule_does_not_learn_from_what_members_remember():
     bag = CLASSIFIERS["ours"].fit(X, Y)
-    with pytest.raises(ValueError, match="was trained on these very samples, so rule='wei"):
+    with pytest.raises(ValueError, match="was trained on these samples, so rule='wei"):
         combine(bag, X, Y, rule="weighted")
     turn = np.random.default_rng(0).permutation(len(Y))
     with pytest.raises(ValueError, match=r'on="out_of_bag"; or train it with combine='):
         combine(bag, X[turn], Y[turn], rule="naive_bayes")
     few = prune(bag, X, Y, keep=[3, 1])
-    with pytest.raises(ValueError, match="was trained on these very samples"):
+    with pytest.raises(ValueError, match="was trained on these samples"):
         combine(few, X, Y, rule="weighted")
 
 
@@ -226,13 +226,13 @@ def test_what_is_refused():
         combine(bag, X, Y, rule="weighted", no_vote="?")
     with pytest.raises(ValueError, match="ensemble is of type ndarray, not a fitted ensemble"):
         combine(VOTES, X)
-    with pytest.raises(ValueError, match="rule='soft' combines class supports, and votes are"):
+    with pytest.raises(ValueError, match="rule='soft' combines class supports, but votes were"):
         combine_votes(VOTES, rule="soft")
-    with pytest.raises(ValueError, match="rule='majority' counts votes, and supports of shape"):
+    with pytest.raises(ValueError, match="rule='majority' counts votes, but supports of shape"):
         combine_votes(np.full((2, 3, 2), 0.5), rule="majority")
     with pytest.raises(ValueError, match="y has 2 values and X has 3 rows"):
         combine_votes(np.full((2, 3, 2), 0.5), [0, 1], rule="soft")
-    with pytest.raises(ValueError, match="has weights of 2 members, and there are 3"):
+    with pytest.raises(ValueError, match="has weights of 2 members, but there are 3"):
         combine_votes(VOTES, rule="majority", weights=[1, 1])
     with pytest.raises(ValueError, match=r"supports has 2 classes and y has 3: \[0, 1, 2\]"):
         combine_votes(np.full((2, 3, 2), 0.5), [0, 1, 2], rule="soft")

@@ -22,25 +22,25 @@ VOTES = np.array([[0, 1], [1, 1], [0, 0]])
 
 @pytest.mark.parametrize("confidence", [0, -0.5, 1.01, float("nan"), float("inf"), "1", True, None])
 def test_confidences_that_are_none_are_refused(confidence):
-    with pytest.raises(ValueError, match=r"confidence=.* above 0, and 1 at most"):
+    with pytest.raises(ValueError, match=r"confidence=.* above 0, at most 1"):
         early_decision_votes(VOTES, confidence=confidence)
 
 
 @pytest.mark.parametrize("block", [0, -1, 2.0, True, "3"])
 def test_blocks_that_are_none_are_refused(block):
-    with pytest.raises(ValueError, match=r"block=.* an integer from 1, or None"):
+    with pytest.raises(ValueError, match=r"block=.* an integer from 1 on, or None"):
         early_decision_votes(VOTES, block=block)
 
 
 @pytest.mark.parametrize("weights", [[1, 1], [[1, 1, 1]], 2.0])
 def test_weights_of_another_number_are_refused(weights):
-    with pytest.raises(ValueError, match=r"weights has shape .* there are 3 members"):
+    with pytest.raises(ValueError, match=r"weights has shape .* each of the 3 members"):
         early_decision_votes(VOTES, member_weights=weights)
 
 
 @pytest.mark.parametrize("weights", [[1, -1, 1], [0, 0, 0], [1, np.nan, 1], [1, np.inf, 1]])
 def test_weights_that_cannot_count_are_refused(weights):
-    with pytest.raises(ValueError, match="weights must be finite, 0 or more"):
+    with pytest.raises(ValueError, match="weights must be finite, not negative"):
         early_decision_votes(VOTES, member_weights=weights)
 
 
@@ -57,12 +57,12 @@ def test_less_confidence_is_about_equal_votes(waveform):
 
 @pytest.mark.parametrize("votes", [[0, 1, 1], np.zeros((0, 3)), np.zeros((3, 0)), 1.0])
 def test_votes_of_another_shape_are_refused(votes):
-    with pytest.raises(ValueError, match=r"ensemble has shape .*\(n_members, n_rows\)"):
+    with pytest.raises(ValueError, match=r"votes has shape .*\(n_members, n_rows\)"):
         early_decision_votes(votes)
 
 
 def test_votes_that_are_no_labels_are_refused():
-    with pytest.raises(ValueError, match="votes that are None, NaN or infinite"):
+    with pytest.raises(ValueError, match="entries that are None, NaN or infinite"):
         early_decision_votes([[0.0, np.nan], [1.0, 1.0]])
 
 
@@ -95,13 +95,13 @@ def test_ensembles_that_cannot_be_asked_are_refused(waveform, friedman):
 @pytest.mark.parametrize("nothing", [None, float("nan")])
 def test_votes_that_are_none_are_refused(nothing):
     votes = np.array([["a", nothing], ["a", "b"]], dtype=object)
-    with pytest.raises(ValueError, match="votes that are None, NaN or infinite"):
+    with pytest.raises(ValueError, match="entries that are None, NaN or infinite"):
         early_decision_votes(votes)
 
 
 def test_masked_votes_are_refused():
     votes = np.ma.masked_equal([[0, 1], [1, 1], [-1, 0]], -1)
-    with pytest.raises(ValueError, match="votes that are masked"):
+    with pytest.raises(ValueError, match="votes has masked entries"):
         early_decision_votes(votes)
 
 

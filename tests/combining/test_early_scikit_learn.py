@@ -94,7 +94,7 @@ def test_supports_are_not_counted_as_votes(problem):
     forest = clone(SOFT["forest"]).fit(X, y)
     with pytest.raises(ValueError, match=r"confidence=0.9 .* RandomForestClassifier averages the"):
         early_decision(forest, new, confidence=0.9)
-    with pytest.raises(ValueError, match=r"member_weights are for votes, and RandomForestClass"):
+    with pytest.raises(ValueError, match=r"member_weights are for votes, but RandomForestClass"):
         early_decision(forest, new, member_weights=np.ones(30))
     boosted = clone(WEIGHTED["AdaBoost"]).fit(X, y)
     with pytest.raises(ValueError, match=r"confidence=0.9 is not allowed with member_weights"):
@@ -143,7 +143,7 @@ def test_lists_of_classifiers_frames_and_sparse_rows(problem):
 
 def test_what_cannot_be_decided_early_says_why(problem, friedman):
     X, y, new = problem
-    with pytest.raises(TypeError, match=r"GradientBoostingClassifier is not decided early: its tr"):
+    with pytest.raises(TypeError, match=r"GradientBoostingClassifier cannot be decided early: its tr"):
         early_decision(GradientBoostingClassifier(n_estimators=2).fit(X, y), new)
     with pytest.raises(ValueError, match="BaggingRegressor for regression"):
         early_decision(BaggingRegressor(n_estimators=2).fit(*friedman), friedman[0])
@@ -151,5 +151,5 @@ def test_what_cannot_be_decided_early_says_why(problem, friedman):
         early_decision(RandomForestClassifier(), new)
     with pytest.raises(ValueError, match="X is None"):
         early_decision(clone(SOFT["forest"]).fit(X, y))
-    with pytest.raises(ValueError, match="member_weights must be finite, 0 or more"):
+    with pytest.raises(ValueError, match="member_weights must be finite, not negative"):
         early_decision(VotingClassifier(NAMED, weights=[1, 1, 1, 1, 1, -1]).fit(X, y), new)

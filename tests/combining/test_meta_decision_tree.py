@@ -132,8 +132,8 @@ def test_probabilities_and_features_can_be_tested_too():
         ({"pruning": "no"}, "pruning='no' is not allowed"),
         ({"pruning": -0.1}, "pruning=-0.1 is not allowed"),
         ({"pruning": np.nan}, "pruning=nan is not allowed"),
-        ({"n_folds": 1}, "n_folds=1 is not allowed; at least 2"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf=0 is not allowed; at least 1"),
+        ({"n_folds": 1}, "n_folds=1 is not allowed; give at least 2"),
+        ({"min_samples_leaf": 0}, "min_samples_leaf=0 is not allowed; give at least 1"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters, message):

@@ -328,10 +328,10 @@ def test_random_state_fixes_everything_and_n_jobs_changes_nothing(problem):
         ({"code": [1, -1, 1]}, r"code has the shape \(3,\); a word for each of the 3 classes"),
         (
             {"code": [[1, 2], [-1, 1], [0, -1]]},
-            r"code=.* is not allowed: it holds -1, 0 and 1 only",
+            r"code=.* is not allowed: it may hold only -1, 0 and 1",
         ),
-        ({"code": [[1, 1], [1, -1], [1, 1]]}, r"code has in column 0 only classes of one side"),
-        ({"code": [[1, 1], [-1, -1], [1, 1]]}, r"code has two words that no member tells apart"),
+        ({"code": [[1, 1], [1, -1], [1, 1]]}, r"column 0 of code has classes on one side only"),
+        ({"code": [[1, 1], [-1, -1], [1, 1]]}, r"code has two words that no member separates"),
         ({"decoding": "loss"}, r"'decoding' parameter .* Got 'loss'"),
         ({"estimator": CARTRegressor()}, r"estimator=CARTRegressor\(\) is not a classifier"),
     ],

@@ -341,7 +341,7 @@ def test_chunks_are_not_there_to_learn_from():
 
 def test_early_decision_is_for_sums():
     bag = BaggingClassifier(SMALL, 5, combine="median", random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="combine='median' is not decided early"):
+    with pytest.raises(ValueError, match="combine='median' cannot be decided early"):
         early_decision(bag, X)
     boosted = AdaBoostClassifier(SMALL, 5, combine="majority", random_state=0).fit(X, Y)
     np.testing.assert_array_equal(early_decision(boosted, X).predictions, boosted.predict(X))

@@ -34,7 +34,7 @@ from orfeon.utils import saved
 from orfeon.utils.scikit_learn import _num_samples, _safe_indexing
 from orfeon.utils.types import Floats
 
-#: Answers that are held at once.
+#: Votes or supports that are held at once.
 _ANSWERS = 1 << 23
 
 
@@ -78,7 +78,7 @@ class Combination:
     no_vote: Any = None
 
     def _to_state(self) -> dict[str, Any]:
-        """What model files hold: in place of the adapter the ensemble itself."""
+        """The attributes in model files: the ensemble itself in place of its adapter."""
         return {**vars(self), "ensemble": None if self.ensemble is None else self.ensemble.ensemble}
 
     @classmethod
@@ -139,7 +139,7 @@ class Combination:
         return float(score(y, self.predict(X), sample_weight=sample_weight))
 
     def _decide(self, X: Any) -> Floats:
-        """Shares or numbers, some of the rows at a time."""
+        """Shares or predictions, a block of rows at a time."""
         if self.ensemble is None:
             if np.ndim(X) == 3:
                 return self._conclude(np.asarray(X, dtype=np.float64))
@@ -281,20 +281,19 @@ def _chosen(
     if chosen.learns and y is None:
         raise ValueError(
             f"rule={chosen.name!r} learns from labelled samples that the members were not trained "
-            "on: give their labels as y."
+            "on; give their labels as y."
         )
     return chosen
 
 
 def _by_default(rule: CombiningRule | None, n_classes: int, usual: str) -> CombiningRule:
-    """The rule given, or the usual one for classes, or the mean of numbers."""
     return as_combining_rule(usual if n_classes else "mean") if rule is None else rule
 
 
 def _checked(decider: Decider, rule: CombiningRule, n_members: int) -> Decider:
     if decider.n_members not in (None, n_members):
         raise ValueError(
-            f"rule={rule!r} has weights of {decider.n_members} members, and there are {n_members}."
+            f"rule={rule!r} has weights of {decider.n_members} members, but there are {n_members}."
         )
     return decider
 
@@ -325,7 +324,7 @@ def _of_ensemble(
 def _held_out(
     ensemble: Members, rule: CombiningRule, X: Any, y: Any, sample_weight: Any, on: On
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Any]:
-    """Answers that the rule can learn from, with labels and weights."""
+    """Votes or supports that the rule can learn from, with labels and weights."""
     if X is None:
         raise ValueError("X is missing: an ensemble needs the samples that the rule learns from.")
     on = checked_on(on)
@@ -341,7 +340,7 @@ def _held_out(
         answers = only_left_out(answers, out, ensemble.n_classes)
     elif was_trained_on(ensemble.ensemble, X, y, sample_weight):
         raise ValueError(
-            f"the {type(ensemble.ensemble).__name__} was trained on these very samples, so "
+            f"the {type(ensemble.ensemble).__name__} was trained on these samples, so "
             f"rule={rule.name!r} would learn from votes on training samples. Give samples that are "
             'new to it, or on="out_of_bag"; or train it with combine=, which finds held-out votes '
             "itself."
@@ -357,8 +356,8 @@ def _of_supports(
     rule = _by_default(wanted, given.shape[2], "soft")
     if rule.reads != "supports":
         raise ValueError(
-            f"rule={rule.name!r} counts votes, and supports of shape {given.shape} are given; give "
-            "votes of shape (n_members, n_samples)."
+            f"rule={rule.name!r} counts votes, but supports of shape {given.shape} were given; "
+            "give votes of shape (n_members, n_samples)."
         )
     n_classes = given.shape[2]
     classes = np.arange(n_classes) if y is None else np.unique(column_or_1d(y))
@@ -394,7 +393,7 @@ def _of_answers(
     rule = _by_default(wanted, n_classes, "majority")
     if classes is not None and rule.reads == "supports":
         raise ValueError(
-            f"rule={rule.name!r} combines class supports, and votes are given; give supports of "
+            f"rule={rule.name!r} combines class supports, but votes were given; give supports of "
             'shape (n_members, n_samples, n_classes), or task="regression" if they are numbers.'
         )
     if not rule.learns:
@@ -409,7 +408,7 @@ def _of_answers(
 
 
 def _codes(answers: Any, classes: npt.NDArray[Any] | None, no_vote: Any) -> npt.NDArray[Any]:
-    """A matrix of answers as deciders read them: class codes, or numbers."""
+    """Votes as class codes, or predictions as floats, for a decider."""
     outputs, absent = read_matrix(answers, no_vote)
     there = np.ones(outputs.shape, dtype=bool) if absent is None else ~absent
     if classes is None:

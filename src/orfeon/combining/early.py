@@ -39,20 +39,20 @@ from orfeon.members.votes import is_deprecated_matrix
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
-#: Sums of fractions are held for equal within this share of the largest sum there can be.
+#: Sums of fractions are equal within this share of the largest possible sum.
 _ROUNDING = 1e-9
-#: Between two looks at the rows, the members asked grow by this share. Measured: fewer looks ask
-#: more members for nothing, more of them take longer than they save.
+#: Between two checks the number of members that have voted grows by this share. Measured: fewer
+#: checks query members in vain, more checks take longer than they save.
 _GROWTH = 1 / 8
-#: Trees asked between two looks, at the least; they answer faster than one can look.
+#: Minimum number of trees between two checks: a check takes longer than a tree.
 _FEWEST_TREES = 8
-#: Values of a row that are copied in the time that a tree takes to answer.
+#: Values of a row that are copied in the time that a tree takes to vote.
 _VALUES_PER_TREE = 128
 
 
 @dataclass(frozen=True, eq=False)
 class EarlyDecision:
-    """Predictions, and how many members each of them took.
+    """Predictions, and how many members voted for each.
 
     Parameters
     ----------
@@ -83,13 +83,13 @@ class EarlyDecision:
 
     @property
     def mean_queried(self) -> float:
-        """Members that voted on a row, on average."""
+        """Mean number of members that voted on a row."""
         return float(self.n_queried.mean())
 
     @property
     def saving(self) -> float:
         """Share of the members that were not needed, on average."""
-        # One division only, so that no saving is exactly 0.
+        # A single division, so that saving nothing gives exactly 0.
         return float((self.n_members - self.n_queried).mean() / self.n_members)
 
     def __str__(self) -> str:
@@ -222,24 +222,24 @@ def _decide_early(
     panel: _Panel, confidence: float, block: int | None, member_weights: Any
 ) -> EarlyDecision:
     confidence = _checked_confidence(confidence)
-    ballot = _ballot(panel, member_weights, confidence)
-    rule = ballot.rule(confidence)
+    summed = _sums_of(panel, member_weights, confidence)
+    rule = summed.rule(confidence)
     checks = _checks(panel, rule.first, _checked_block(block))
-    found = panel.query(lambda rows: _decide(ballot, rule, checks, rows), panel.rows, 0)
+    found = panel.query(lambda rows: _decide(summed, rule, checks, rows), panel.rows, 0)
     return EarlyDecision(panel.classes[found[:, 0]], found[:, 1], len(panel.members), confidence)
 
 
-def _decide(ballot: _Ballot, rule: StabilityRule, checks: Sequence[int], rows: Any) -> Integers:
-    """Decided class code of each row, and how many members were asked about it."""
+def _decide(summed: _Sums, rule: StabilityRule, checks: Sequence[int], rows: Any) -> Integers:
+    """Class code of each row, and how many members voted on it."""
     n_rows = rows.shape[0]
     found = np.empty((n_rows, 2), np.int64)
     which, is_open = np.arange(n_rows), np.ones(n_rows, dtype=bool)
-    sums = np.zeros((n_rows, ballot.members.n_classes), ballot.dtype)
+    sums = np.zeros((n_rows, summed.members.n_classes), summed.dtype)
     for k, upto in enumerate(checks):
-        ballot.add(sums, checks[k - 1] if k else 0, upto, rows)
+        summed.add(sums, checks[k - 1] if k else 0, upto, rows)
         if upto == checks[-1]:
             now = np.flatnonzero(is_open)
-            found[which[now], 0] = ballot.decide(sums[now], rows, now)
+            found[which[now], 0] = summed.decide(sums[now], rows, now)
         else:
             leader, settled = rule.settled(sums, upto)
             now = np.flatnonzero(settled & is_open)
@@ -249,15 +249,15 @@ def _decide(ballot: _Ballot, rule: StabilityRule, checks: Sequence[int], rows: A
         left = np.flatnonzero(is_open)
         if not len(left):
             break
-        # Settled rows are dragged along for as long as that is cheaper than to copy the others.
-        if ballot.pays_to_copy(rows, len(left), checks[k + 1] - upto):
+        # Settled rows stay until copying the others is cheaper.
+        if summed.pays_to_copy(rows, len(left), checks[k + 1] - upto):
             rows, sums, which = _take(rows, left), sums[left], which[left]
             is_open = np.ones(len(left), dtype=bool)
     return found
 
 
 def _checks(panel: _Panel, first: int, block: int | None) -> list[int]:
-    """Numbers of members after which the rows are looked at; the last is all of them."""
+    """Numbers of members after which rows are checked; the last is that of all members."""
     n_members = len(panel.members)
     if block is None:
         block = panel.block
@@ -271,11 +271,11 @@ def _checks(panel: _Panel, first: int, block: int | None) -> list[int]:
     return [*checks, n_members]
 
 
-# -- what the members add up to --------------------------------------------------------------------
+# -- sums of votes and supports --------------------------------------------------------------------
 
 
-class _Ballot(ABC):
-    """How the answers of members add up."""
+class _Sums(ABC):
+    """Sums of votes or supports."""
 
     dtype: type = np.float64
 
@@ -284,25 +284,25 @@ class _Ballot(ABC):
 
     @abstractmethod
     def rule(self, confidence: float) -> StabilityRule:
-        """When a row is settled."""
+        """The rule that settles rows."""
 
     @abstractmethod
     def add(self, sums: npt.NDArray[Any], first: int, last: int, rows: Any) -> None:
-        """Add what the members from ``first`` to ``last`` say of the rows."""
+        """Add the votes or supports of the members from ``first`` to ``last``."""
 
     def decide(self, sums: npt.NDArray[Any], rows: Any, which: Integers) -> Integers:
         """Class codes of the rows ``which``, whose sums over all members are given."""
         return np.asarray(np.argmax(sums, axis=1))
 
     def pays_to_copy(self, rows: Any, n_left: int, n_members: int) -> bool:
-        """Whether asking some members about the rows left only is worth the copy of them."""
+        """Whether querying members on fewer rows is worth the copy of these."""
         n_settled = int(rows.shape[0]) - n_left
         if not isinstance(self.members, Forest):
             return n_settled > 0
         return n_settled * n_members * _VALUES_PER_TREE > n_left * int(rows.shape[1])
 
 
-class _Votes(_Ballot):
+class _Votes(_Sums):
     """One vote each."""
 
     dtype = np.int64
@@ -319,8 +319,8 @@ class _Votes(_Ballot):
         sums += _consecutive(self.members, first, last).count_votes(rows)
 
 
-class _WeightedVotes(_Ballot):
-    """Votes that count for more or less."""
+class _WeightedVotes(_Sums):
+    """Weighted votes."""
 
     def __init__(self, members: Any, weights: Floats) -> None:
         super().__init__(members)
@@ -328,7 +328,7 @@ class _WeightedVotes(_Ballot):
 
     def rule(self, confidence: float) -> StabilityRule:
         total = float(self._weights.sum())
-        # Sums of whole numbers are exact, so that there are ties among them.
+        # Sums of whole numbers are exact, so ties are ties.
         is_exact = total < 2**53 and bool((self._weights == np.floor(self._weights)).all())
         slack = 0.0 if is_exact else _ROUNDING * total
         return CertainLead(self._weights, self.members.n_classes, slack)
@@ -343,8 +343,8 @@ class _WeightedVotes(_Ballot):
         return super().decide(with_ties(sums, self._weights.sum()), rows, which)
 
 
-class _Supports(_Ballot):
-    """Class supports, which are from 0 to 1 and add up to 1."""
+class _Supports(_Sums):
+    """Class supports, which sum to 1."""
 
     def __init__(self, members: Any, weights: Floats | None = None) -> None:
         super().__init__(members)
@@ -361,18 +361,17 @@ class _Supports(_Ballot):
         best = sums.max(axis=1, keepdims=True)
         close = (sums > best - self._slack).sum(axis=1) > 1
         leader = super().decide(sums, rows, which)
-        # Rounding decides among equals, so it has to be that of the whole ensemble.
+        # Rounding decides ties, so it has to be that of the whole ensemble.
         if close.any():
             leader[close] = self._query_all_members(_take(rows, which[close]))
         return leader
 
     def _query_all_members(self, rows: Any) -> Integers:
-        """What all members decide together."""
         return np.asarray(np.argmax(self.members.mean_supports(rows), axis=1))
 
 
-class _OfAnotherMake(_Supports):
-    """Supports, or weighted votes, of an ensemble that says itself what it decides."""
+class _Foreign(_Supports):
+    """Supports, or weighted votes, of an ensemble whose own ``predict`` decides ties."""
 
     def add(self, sums: npt.NDArray[Any], first: int, last: int, rows: Any) -> None:
         answers = self.members.subset(range(first, last)).supports(rows)
@@ -383,38 +382,39 @@ class _OfAnotherMake(_Supports):
         return np.asarray(self.members.decide(rows))
 
 
-def _ballot(panel: _Panel, given: Any, confidence: float) -> _Ballot:
-    """How the answers of the members add up; weights may be given for votes."""
+def _sums_of(panel: _Panel, given: Any, confidence: float) -> _Sums:
+    """The sums for these members; weights may be given for votes."""
     members, weights = panel.members, panel.weights if given is None else given
-    is_of_another_make = isinstance(members, _Adapted)
+    is_foreign = isinstance(members, _Adapted)
     if panel.combine == "soft":
-        _refuse_beside_supports(members, given if is_of_another_make else weights, confidence)
+        _reject_with_supports(members, given if is_foreign else weights, confidence)
     if weights is not None:
         weights = _checked_weights(weights, len(members))
         if confidence < 1:
             raise ValueError(
-                f"confidence={confidence} is not allowed with member_weights, but only 1: it is "
-                "about votes that are all alike."
+                f"confidence={confidence} is not allowed with member_weights, because it assumes "
+                "equal votes; use confidence=1."
             )
-    if is_of_another_make and given is None and (panel.combine == "soft" or weights is not None):
-        return _OfAnotherMake(members, weights)
+    if is_foreign and given is None and (panel.combine == "soft" or weights is not None):
+        return _Foreign(members, weights)
     if panel.combine == "soft":
         return _Supports(members)
     return _Votes(members) if weights is None else _WeightedVotes(members, weights)
 
 
-def _refuse_beside_supports(members: Any, given: Any, confidence: float) -> None:
-    """Refuse what is about votes where supports are averaged."""
+def _reject_with_supports(members: Any, given: Any, confidence: float) -> None:
+    """Reject options for votes where supports are averaged."""
     this, instead = 'this ensemble has combine="soft"', 'set combine="majority"'
     if isinstance(members, _Adapted):
         this = f"{members.name} averages the supports of its members"
-        instead = "give its votes, orfeon.members.adapt(ensemble).answers(X), without X"
+        instead = "pass its votes, orfeon.members.adapt(ensemble).answers(X), to "
+        instead += "early_decision_votes()"
     if given is not None:
-        raise ValueError(f"member_weights are for votes, and {this}.")
+        raise ValueError(f"member_weights are for votes, but {this}.")
     if confidence < 1:
         raise ValueError(
-            f"confidence={confidence} is not allowed, but only 1: it is about votes, and {this}. "
-            f"Ask for 1, or {instead}."
+            f"confidence={confidence} is not allowed: it is for votes, but {this}. "
+            f"Use confidence=1, or {instead}."
         )
 
 
@@ -429,23 +429,21 @@ def _consecutive(members: Any, first: int, last: int) -> Any:
 
 
 def _take(rows: Any, which: Integers) -> Any:
-    """Some of the rows."""
     if isinstance(rows, np.ndarray):
         return rows.take(which, axis=0)
     return _safe_indexing(rows, which)
 
 
-# -- who is asked ----------------------------------------------------------------------------------
+# -- members and rows ------------------------------------------------------------------------------
 
 
 def _query_all(query: Callable[[Any], Any], rows: Any, axis: int) -> Any:
-    """Ask about all rows at once."""
     return query(rows)
 
 
 @dataclass(frozen=True)
 class _Panel:
-    """Members, the rows they are asked about, and the classes that their codes stand for."""
+    """Members, the rows they vote on, and the classes of their codes."""
 
     members: Any
     rows: Any
@@ -457,7 +455,7 @@ class _Panel:
 
 
 class _GivenVotes:
-    """Votes that are known already, as members; rows are column indices."""
+    """A matrix of votes as members; rows are column indices."""
 
     def __init__(self, codes: npt.NDArray[np.int32], n_classes: int) -> None:
         self._codes = codes
@@ -467,21 +465,18 @@ class _GivenVotes:
         return len(self._codes)
 
     def subset(self, chosen: range) -> _GivenVotes:
-        """The votes of some members that follow each other."""
         return _GivenVotes(self._codes[chosen.start : chosen.stop], self.n_classes)
 
     def votes(self, rows: Integers) -> npt.NDArray[np.int32]:
-        """Votes for some of the rows."""
         return self._codes[:, rows]
 
     def count_votes(self, rows: Integers) -> Integers:
-        """Votes for each class, of shape (n_rows, n_classes)."""
         votes = self.votes(rows)
         return np.stack([(votes == k).sum(axis=0) for k in range(self.n_classes)], axis=1)
 
 
 class _Adapted(FromEach):
-    """Members of an ensemble of another make, as an adapter asks them."""
+    """Members of an ensemble of another library."""
 
     def __init__(self, ensemble: Members) -> None:
         self._ensemble = ensemble
@@ -492,32 +487,28 @@ class _Adapted(FromEach):
 
     @property
     def name(self) -> str:
-        """What the ensemble is called."""
         return type(self._ensemble.ensemble).__name__
 
     def subset(self, chosen: range) -> _Adapted:
-        """Some members that follow each other."""
         return _Adapted(self._ensemble.part(chosen.start, chosen.stop))
 
     def votes(self, X: Any) -> npt.NDArray[np.int32]:
-        """Class code that each member votes for."""
         return np.asarray(self._ensemble.answers(X), dtype=np.int32)
 
     def supports(self, X: Any) -> Floats:
-        """What each member adds to each class in the decision of the whole."""
+        """What each member adds to each class in the ensemble's decision."""
         if self._ensemble.averages_supports:
             return self._ensemble.supports(X)
         return np.asarray(np.eye(self.n_classes)[self.votes(X)])
 
     def decide(self, X: Any) -> Integers:
-        """Codes of the classes that the ensemble itself decides for."""
+        """Codes of the classes that the ensemble itself predicts."""
         classes = self._ensemble.classes
         assert classes is not None
         return class_codes(np.asarray(self._ensemble.ensemble.predict(X)), classes)
 
 
 def _read(ensemble: Any, X: Any) -> _Panel:
-    """Who is asked about what."""
     ensemble = unpruned(ensemble)
     is_members = hasattr(ensemble, "count_votes") and hasattr(ensemble, "subset")
     is_ours = hasattr(ensemble, "_rows") and hasattr(ensemble, "_query")
@@ -528,7 +519,7 @@ def _read(ensemble: Any, X: Any) -> _Panel:
     if is_ours:
         check_is_fitted(ensemble, "members_")
     if X is None:
-        raise ValueError("X is None; give the rows that the ensemble is to decide about.")
+        raise ValueError("X is None; give the rows to predict.")
     if is_ours:
         return _Panel(
             ensemble.members_, ensemble._rows(X), ensemble.classes_, _how(ensemble),
@@ -541,11 +532,11 @@ def _read(ensemble: Any, X: Any) -> _Panel:
 
 
 def _read_adapted(ensemble: Any, X: Any) -> _Panel:
-    """Ensembles of another make, pipelines, and lists of classifiers."""
+    """Ensembles of other libraries, pipelines, and lists of classifiers."""
     try:
         found = adapt(ensemble)
     except MembersNotVotingError as error:
-        raise TypeError(f"{error.name} is not decided early: {error.reason}.") from error
+        raise TypeError(f"{error.name} cannot be decided early: {error.reason}.") from error
     except TypeError as error:
         raise TypeError(
             f"ensemble is a {type(ensemble).__name__}, which is not allowed: give an ensemble of "
@@ -556,8 +547,8 @@ def _read_adapted(ensemble: Any, X: Any) -> _Panel:
     if found.classes is None:
         raise _regression(ensemble)
     if X is None:
-        raise ValueError("X is None; give the rows that the ensemble is to decide about.")
-    if isinstance(found, EnsembleInPipeline):  # the rows go through the other steps only once
+        raise ValueError("X is None; give the rows to predict.")
+    if isinstance(found, EnsembleInPipeline):  # the other steps transform the rows only once
         return _read(found.last.ensemble, found.transform(X))
     combine = "soft" if found.averages_supports else "majority"
     return _Panel(
@@ -573,7 +564,6 @@ def _regression(ensemble: Any) -> ValueError:
 
 
 def _some_rows(X: Any) -> Any:
-    """Rows that have a shape, at least one of them."""
     X = X if hasattr(X, "shape") else np.asarray(X)
     if X.shape[0] == 0:
         raise ValueError(f"X has shape {X.shape}; it needs at least one row.")
@@ -581,39 +571,38 @@ def _some_rows(X: Any) -> Any:
 
 
 def _how(ensemble: Any) -> str:
-    """Whether an ensemble counts votes or sums supports; other rules cannot be decided early."""
+    """Whether an ensemble counts votes or sums supports; other rules are rejected."""
     combine = getattr(ensemble, "combine", "majority")
     name = getattr(ensemble, "_simple_rule", "majority")
     if name == "soft":
         return "soft"
     if name not in ("majority", "plurality", "own"):
         raise ValueError(
-            f"combine={combine!r} is not decided early, as majority, plurality and soft are; votes "
-            'of weights that are not negative are, with combine="majority" and member_weights=.'
+            f"combine={combine!r} cannot be decided early; majority, plurality and soft can, and "
+            'weighted votes with combine="majority" and member_weights=.'
         )
     return "majority"
 
 
 def _read_votes(votes: Any) -> _Panel:
-    """Votes that are given as a matrix."""
     given = np.asarray(votes)
     if isinstance(votes, np.ma.MaskedArray) and np.ma.getmaskarray(votes).any():
-        raise ValueError("ensemble has votes that are masked; every member must vote on each row.")
+        raise ValueError("votes has masked entries; every member must vote on each row.")
     if given.ndim != 2 or 0 in given.shape:
         raise ValueError(
-            f"ensemble has shape {given.shape}; a matrix of votes has (n_members, n_rows), at "
-            "least one of each. With an ensemble of classifiers, give X too."
+            f"votes has shape {given.shape}; a matrix of shape (n_members, n_rows) is expected, "
+            "with at least one of each. For an ensemble, use early_decision()."
         )
     strange = given.dtype.kind == "f" and not np.isfinite(given).all()
     if given.dtype == object:
         strange = any(vote is None or vote != vote for vote in given.flat)
     if strange:
         raise ValueError(
-            "ensemble has votes that are None, NaN or infinite; every vote is a label."
+            "votes has entries that are None, NaN or infinite; every vote must be a label."
         )
     classes = np.unique(given)
     codes = np.searchsorted(classes, given).astype(np.int32)
-    # Nobody knows in advance that all will vote for the same class: there is another.
+    # It is not known in advance that all will vote for the same class, so there is another.
     members = _GivenVotes(codes, max(2, len(classes)))
     return _Panel(members, np.arange(given.shape[1]), classes, block=1)
 
@@ -625,7 +614,7 @@ def _checked_confidence(confidence: Any) -> float:
     is_switch = type(confidence) is bool
     if is_switch or not isinstance(confidence, Real) or not 0 < float(confidence) <= 1:
         raise ValueError(
-            f"confidence={confidence!r} is not allowed: it is a number above 0, and 1 at most."
+            f"confidence={confidence!r} is not allowed; give a number above 0, at most 1."
         )
     return float(confidence)
 
@@ -634,7 +623,7 @@ def _checked_block(block: Any) -> int | None:
     if block is None:
         return None
     if type(block) is bool or not isinstance(block, Integral) or int(block) < 1:
-        raise ValueError(f"block={block!r} is not allowed: it is an integer from 1, or None.")
+        raise ValueError(f"block={block!r} is not allowed; give an integer from 1 on, or None.")
     return int(block)
 
 
@@ -642,9 +631,9 @@ def _checked_weights(weights: Any, n_members: int) -> Floats:
     checked = np.asarray(weights, dtype=np.float64)
     if checked.shape != (n_members,):
         raise ValueError(
-            f"member_weights has shape {checked.shape}; there are {n_members} members, one weight "
-            "each."
+            f"member_weights has shape {checked.shape}; one weight for each of the {n_members} "
+            "members is expected."
         )
     if not np.isfinite(checked).all() or (checked < 0).any() or not checked.any():
-        raise ValueError("member_weights must be finite, 0 or more each, and not all 0.")
+        raise ValueError("member_weights must be finite, not negative, and not all 0.")
     return checked

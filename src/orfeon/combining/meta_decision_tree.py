@@ -1,8 +1,8 @@
-"""Meta decision trees: from how sure the members are, a tree tells which of them to believe.
+"""Meta decision trees: a tree chooses the member to trust by how certain the members are.
 
-The leaves of the tree are not classes but members. What it tests are properties of the class
-probabilities that the members give an example: the greatest of them and their entropy, which mean
-the same in all domains; also the probabilities themselves, where that is asked for.
+The leaves are members in place of classes. The tree tests properties of the members' class
+probabilities: their maximum and entropy, which mean the same in all domains, and optionally the
+probabilities themselves.
 
 References
 ----------
@@ -38,22 +38,22 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     properties : {"distribution", "probabilities"}, default="distribution"
-        What is tested of each member's class probabilities: the greatest and their entropy, as
-        published; or the probability of each class too.
+        What is tested of each member's class probabilities: maximum and entropy, as in the paper;
+        or the probability of each class too.
     criterion : {"gini", "entropy"}, default="gini"
         Impurity of the counts of which member is right.
     pruning : "cv", float or None, default="cv"
-        The price of a leaf, as a share of the samples that members disagree about; by
+        The cost of a leaf, as a share of the samples on which members disagree; chosen by
         cross-validation; or no pruning.
     pruning_rule : {"1se", "min"}, default="1se"
-        With cross-validation: the smallest tree within one standard error of the least error, or
-        the one of least error.
+        With cross-validation: the smallest tree within one standard error of the lowest error, or
+        the tree with the lowest error.
     n_folds : int, default=10
         Folds of the cross-validation.
     min_samples_leaf : int, default=1
-        Least number of samples in a leaf, each counted for every member that is right about it.
+        Minimum number of samples in a leaf, each counted for every member that is right on it.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes the folds, and the choice between equally good tests.
+        Seed of the folds, and of the choice between equally good splits.
 
     Attributes
     ----------
@@ -64,15 +64,15 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A sample counts for each member that is right about it, and not at all where all members are
-    right or all are wrong. So the label of a leaf is the member that is right most often there, and
-    the error that pruning minimises is that of the members chosen, up to a constant. Published
-    trees are split by the accuracy of the best member; here by the impurity of those counts, which
-    also rewards a split that does not yet change the best member.
+    A sample counts once for each member that is right on it, and not at all if all members are
+    right or all are wrong. So a leaf chooses the member that is right most often there, and pruning
+    minimises the error of the chosen members, up to a constant. In the paper trees are split by the
+    accuracy of the best member; here by the impurity of those counts, which also rewards a split
+    that does not yet change the best member.
 
     Examples
     --------
-    A member is to be believed when it is sure:
+    The first member can be trusted when it is certain:
 
     >>> import numpy as np
     >>> from orfeon.combining import MetaDecisionTree
@@ -131,11 +131,11 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         weights : ndarray of shape (n_rows,), optional
             Weights.
         answered : ndarray of bool of shape (n_members, n_rows), optional
-            Whether an answer is the member's own; all are by default.
+            Whether a prediction is the member's own; all are by default.
         groups : ndarray of shape (n_rows,), optional
-            A number for each sample that its copies share; they are in one fold.
+            A number for each sample that its copies share; they share a fold.
         features : tuple of (encoded rows, Schema), optional
-            Features of the samples that may be tested too.
+            Features of the samples, to be tested too.
 
         Returns
         -------
@@ -146,8 +146,8 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         n_members, n_rows, _ = answers.shape
         answered = np.ones((n_members, n_rows), dtype=bool) if answered is None else answered
         right = answered & (answers.argmax(axis=2) == y)
-        tells = right.any(axis=0) & (answered & ~right).any(axis=0)
-        member, row = np.nonzero(right & tells)
+        is_informative = right.any(axis=0) & (answered & ~right).any(axis=0)
+        member, row = np.nonzero(right & is_informative)
         if not len(row):  # all are equally good
             row, member = np.zeros(1, np.int64), right.sum(axis=1).argmax(keepdims=True)
         table, schema = self._table(answers, features)
@@ -184,19 +184,19 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         return forest if self.pruning is None else prune_to_alpha(forest, self.pruning)
 
     def choose(self, answers: Floats, *, features: tuple[Floats, Schema] | None = None) -> Integers:
-        """Which member is believed about each row.
+        """The member to trust for each row.
 
         Parameters
         ----------
         answers : ndarray of shape (n_members, n_rows, n_classes)
-            What the members say.
+            Class probabilities of the members.
         features : tuple of (encoded rows, Schema), optional
             Features of the rows, where the tree was grown with them.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Members.
+            Indices of members.
         """
         table, _ = self._table(answers, features)
         return np.asarray(self.forest_.votes(table)[0], dtype=np.int64)
@@ -204,7 +204,7 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
     def _table(
         self, answers: Floats, features: tuple[Floats, Schema] | None
     ) -> tuple[Floats, Schema]:
-        """What the tree may test."""
+        """The features that the tree may test."""
         parts = [distribution_properties(answers)]
         if self.properties == "probabilities":
             parts.append(np.concatenate(list(answers), axis=1))
@@ -216,20 +216,20 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         return np.ascontiguousarray(np.concatenate(parts, axis=1)), Schema(categories)
 
     def _check(self) -> None:
-        words = {
+        options = {
             "properties": ("distribution", "probabilities"),
             "criterion": ("gini", "entropy"),
             "pruning_rule": ("1se", "min"),
         }
-        for name, allowed in words.items():
+        for name, allowed in options.items():
             given = getattr(self, name)
             if given not in allowed:
                 raise ValueError(
                     f"{name}={given!r} is not allowed; use {' or '.join(map(repr, allowed))}."
                 )
-        price: Any = self.pruning
-        is_number = isinstance(price, Real) and 0 <= float(price) < np.inf
-        if price not in (None, "cv") and not is_number:
+        cost: Any = self.pruning
+        is_number = isinstance(cost, Real) and 0 <= float(cost) < np.inf
+        if cost not in (None, "cv") and not is_number:
             raise ValueError(
                 f'pruning={self.pruning!r} is not allowed; use "cv", None or a number that is not '
                 "negative."
@@ -237,12 +237,12 @@ class MetaDecisionTree(BaseEstimator):  # type: ignore[misc]
         for name, least in (("n_folds", 2), ("min_samples_leaf", 1)):
             if getattr(self, name) < least:
                 raise ValueError(
-                    f"{name}={getattr(self, name)} is not allowed; at least {least} are needed."
+                    f"{name}={getattr(self, name)} is not allowed; give at least {least}."
                 )
 
 
 def distribution_properties(answers: Floats) -> Floats:
-    """How sure each member is: its greatest class probability, and the entropy of all."""
+    """Maximum and entropy of each member's class probabilities."""
     logarithm = np.log2(answers, out=np.zeros_like(answers), where=answers > 0)
     entropy = -(answers * logarithm).sum(axis=2) + 0.0  # -0.0 becomes 0.0
     return np.concatenate([answers.max(axis=2).T, entropy.T], axis=1)

@@ -1,9 +1,9 @@
-"""Error-correcting output codes: a problem of many classes as many problems of two.
+"""Error-correcting output codes: a problem of many classes as many binary problems.
 
-Each class has a code word. A binary member learns each of its places: which classes have a 1 there,
-and which a -1. A row is of the class whose word is nearest to what the members say, so that a few
-of them may be wrong. One class against the rest, and one member for each pair of classes (round
-robin), are codes as well; the latter has zeros, for classes that a member does not see.
+Each class has a code word. A binary member learns each position: which classes have a 1 there, and
+which a -1. The prediction is the class whose word is nearest to those of the members, so that a few
+members may be wrong. One-vs-rest and one-vs-one (round robin) are codes as well; the latter has
+zeros, for classes that a member does not see.
 
 scikit-learn has :class:`sklearn.multiclass.OutputCodeClassifier`, whose codes are drawn at random
 and cannot be given, one-vs-rest and one-vs-one; orfeon's classifiers work in all of them. Boosting
@@ -32,11 +32,12 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import TabularClassifierMixin, TabularEstimator, restored_on_failure
-from orfeon.combining.composition import prefer
+from orfeon.combining.composition import COMPOSITION_TEXTS, prefer
 from orfeon.combining.fitting import check_kind, fit_weighted, is_frame, query, seeded_clone
 from orfeon.perceptrons.base import in_samples
 from orfeon.trees.base import LIMITS
 from orfeon.utils import saved
+from orfeon.utils.documentation import documented
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import HasMethods, StrOptions, _fit_context, _safe_indexing
@@ -46,13 +47,13 @@ from orfeon.utils.types import Floats
 Code = npt.NDArray[np.int8]
 NamedCode = Literal["auto", "exhaustive", "random", "one_vs_rest", "one_vs_one"]
 
-#: The most classes of an exhaustive code: there are 511 members then.
+#: Maximum number of classes of an exhaustive code, which then has 511 members.
 _MOST_EXHAUSTED = 10
-#: Up to this many classes the code is exhaustive unless another one is asked for.
+#: Up to this many classes code="auto" is exhaustive.
 _MOST_BY_DEFAULT = 7
-#: How many random codes are drawn, of which the best is kept.
+#: Random codes drawn, of which the best is kept.
 _DRAWS = 200
-#: What a member tells apart.
+#: The classes of a member.
 _SIDES = np.array([-1, 1])
 
 
@@ -60,18 +61,18 @@ _SIDES = np.array([-1, 1])
 
 
 def exhaustive_code(n_classes: int) -> Code:
-    """All ways to part classes in two.
+    """A code with all ways to split classes in two.
 
     Parameters
     ----------
     n_classes : int
-        Number of classes, 10 at most.
+        Number of classes, at most 10.
 
     Returns
     -------
     ndarray of shape (n_classes, 2 ** (n_classes - 1) - 1)
-        Code words of -1 and 1. No column is constant, nor the same as another or its negation. Any
-        two words differ in ``2 ** (n_classes - 2)`` places.
+        Code words of -1 and 1. No column is constant, or equal to another or its negation. Any two
+        words differ in ``2 ** (n_classes - 2)`` positions.
 
     Examples
     --------
@@ -84,9 +85,9 @@ def exhaustive_code(n_classes: int) -> Code:
     if not 1 <= n_classes <= _MOST_EXHAUSTED:
         raise ValueError(
             f"n_classes={n_classes} is not allowed: exhaustive codes are for 1 to "
-            f"{_MOST_EXHAUSTED} classes; random ones are for any number."
+            f"{_MOST_EXHAUSTED} classes; use a random code for more."
         )
-    # The first class is on the first side; all subsets of the others but the whole are with it.
+    # The first class is always on side 1, with every subset of the others except all of them.
     subsets = np.arange(2 ** (n_classes - 1) - 1)
     others = (subsets >> np.arange(n_classes - 1)[::-1, None]) & 1
     first = np.ones((1, len(subsets)), np.int64)
@@ -94,7 +95,7 @@ def exhaustive_code(n_classes: int) -> Code:
 
 
 def random_code(n_classes: int, n_columns: int, rng: np.random.Generator) -> Code:
-    """A code whose words are far apart, the best of some that are drawn.
+    """The random code, out of 200, whose words are farthest apart.
 
     Parameters
     ----------
@@ -132,7 +133,7 @@ def random_code(n_classes: int, n_columns: int, rng: np.random.Generator) -> Cod
 
 
 def least_distance(code: npt.NDArray[Any]) -> int:
-    """In how many places the two nearest words of a code differ.
+    """Number of positions in which the two nearest words of a code differ.
 
     Parameters
     ----------
@@ -142,8 +143,8 @@ def least_distance(code: npt.NDArray[Any]) -> int:
     Returns
     -------
     int
-        Places that are -1 in one word and 1 in the other. So many errors less one, over two, are
-        corrected.
+        Positions that are -1 in one word and 1 in the other. A distance d corrects
+        ``(d - 1) // 2`` errors.
 
     Examples
     --------
@@ -151,21 +152,20 @@ def least_distance(code: npt.NDArray[Any]) -> int:
     >>> [least_distance(exhaustive_code(k)) for k in (3, 4, 5, 6, 7)]
     [2, 4, 8, 16, 32]
     """
-    words = code.astype(np.float64)  # whose products are fast, and exact here
+    words = code.astype(np.float64)  # fast products, and exact here
     opposed = (np.abs(words) @ np.abs(words).T - words @ words.T) / 2
     pairs = np.triu_indices(len(words), 1)
     return int(opposed[pairs].min()) if len(pairs[0]) else words.shape[1]
 
 
 def _least_difference(code: Code) -> int:
-    """In how many places the two most similar columns differ, or one and another's negation."""
+    """Positions in which the two most similar columns differ, up to negation."""
     columns = code.T.astype(np.float64)
     agreement = np.abs(columns @ columns.T)[np.triu_indices(len(columns), 1)]
     return int((code.shape[0] - agreement.max(initial=0)) // 2)
 
 
 def named_code(name: NamedCode, n_classes: int, rng: np.random.Generator) -> Code:
-    """A code for so many classes."""
     if name == "one_vs_rest" and n_classes > 2:
         return (2 * np.eye(n_classes) - 1).astype(np.int8)
     if name == "one_vs_one" or n_classes <= 2:
@@ -186,46 +186,38 @@ def named_code(name: NamedCode, n_classes: int, rng: np.random.Generator) -> Cod
     code_book_=saved.array("i1", 2),
     estimators_=saved.list_of(saved.estimator, at_least=1),
 )
+@documented(COMPOSITION_TEXTS)
 class OutputCodeClassifier(
     CallbackSupport,
     TabularClassifierMixin,
     MetaEstimatorMixin,  # type: ignore[misc]
     TabularEstimator,
 ):
-    """Binary classifiers that each tell some classes from some others, by a code.
+    """Binary classifiers, each of which separates some classes from others, given by a code.
 
     Parameters
     ----------
     estimator : classifier, optional
-        The binary learner, cloned for each place of the code. By default a
+        The binary learner, cloned for each position of the code. By default a
         :class:`orfeon.C45Classifier`.
     code : str or array of shape (n_classes, n_columns), default="auto"
-        The code words of the classes, in the order in which ``np.unique`` gives them: 1 and -1 are
-        the two sides of a member, and 0 are classes that it does not see. "exhaustive" has all ways
-        to part the classes, "one_vs_rest" each class against the others, "one_vs_one" each pair of
-        classes; "random" has 10 log2(n_classes) places, and is the one of 200 drawn whose words are
-        farthest apart. "auto" is "exhaustive" up to 7 classes, then "random".
+        The code words of the sorted classes: 1 and -1 are the two sides of a member, 0 marks
+        classes that it does not see. "exhaustive" has all ways to split the classes, "one_vs_rest"
+        each class against the others, "one_vs_one" each pair of classes; "random" has 10
+        log2(n_classes) positions, and is the one of 200 draws whose words are farthest apart.
+        "auto" is "exhaustive" up to 7 classes, then "random".
     decoding : {"soft", "hard"}, default="soft"
-        Whether words are compared with the members' probabilities, or with their decisions.
-    n_jobs : int, optional
-        Members that are trained at once. The model does not depend on it.
-    verbose : int, default=0
-        Whether to show progress.
-    random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything, also what is random in ``estimator`` and left open there.
+        Whether words are compared with the members' probabilities or with their predictions.
+    <running>
 
     Attributes
     ----------
     code_book_ : ndarray of shape (n_classes, n_columns)
         The code words, of -1, 0 and 1.
     estimators_ : list of classifiers
-        The members, of classes -1 and 1.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray
-        Their names, when all are strings.
+        The members, with the classes -1 and 1.
+    <classes>
+    <features>
 
     See Also
     --------
@@ -233,9 +225,9 @@ class OutputCodeClassifier(
 
     Notes
     -----
-    Distances are sums of absolute differences; a place where a word has a 0 counts one half. With
-    binary learners that have no ``predict_proba`` all decoding is hard. Ties go to the first class.
-    What is given as probabilities says how near the words are, and is not calibrated.
+    Distances are sums of absolute differences; a 0 in a word counts one half. Learners without
+    ``predict_proba`` are always decoded hard. Ties go to the first class. The probabilities measure
+    how near the words are, and are not calibrated.
 
     Examples
     --------
@@ -300,17 +292,17 @@ class OutputCodeClassifier(
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train a member for each place of the code.
+        """Train a member for each position of the code.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are welcome as far as ``estimator`` takes
+            The samples; missing values and categories are supported if ``estimator`` supports
             them.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -345,16 +337,15 @@ class OutputCodeClassifier(
         return self
 
     def _code(self, rng: np.random.Generator) -> Code:
-        """The code for the classes that there are."""
         given: Any = self.code
         if isinstance(given, str):
             return named_code(given, len(self.classes_), rng)  # type: ignore[arg-type]
         return check_code(given, len(self.classes_))
 
-    # -- asking --------------------------------------------------------------------------------
+    # -- predicting ----------------------------------------------------------------------------
 
     def member_sides(self, X: Any) -> Floats:
-        """What each member says: the probability of its side 1, or with hard decoding 0 or 1.
+        """Probability of side 1 by each member; with hard decoding 0 or 1.
 
         Parameters
         ----------
@@ -376,7 +367,7 @@ class OutputCodeClassifier(
         return answers
 
     def predict_proba(self, X: Any) -> Floats:
-        """How near each class's word is to what the members say, as shares.
+        """Nearness of each class's word to the members' predictions, as shares.
 
         Parameters
         ----------
@@ -386,13 +377,13 @@ class OutputCodeClassifier(
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Shares, in the order of ``classes_``: of two classes those of the one member.
+            Shares, in the order of ``classes_``.
         """
         answers = self.member_sides(X)
         n_columns = answers.shape[1]
         if not n_columns:
             return np.full((len(answers), len(self.classes_)), 1.0 / len(self.classes_))
-        # Of 0 at a distance of all places, and 1 at a distance of none.
+        # From 0 where all positions differ to 1 where none does.
         nearness = 0.5 + (2.0 * answers - 1.0) @ self.code_book_.T.astype(np.float64) / (
             2 * n_columns
         )
@@ -400,7 +391,7 @@ class OutputCodeClassifier(
         return np.asarray(nearness / nearness.sum(axis=1, keepdims=True))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class whose word is nearest, the first of those that are equally so.
+        """The class whose word is nearest, the first of those tied.
 
         Parameters
         ----------
@@ -426,7 +417,7 @@ def _fit_member(base: Any, seed: int, table: Any, side: Code, weights: Floats) -
 
 
 def check_code(code: Any, n_classes: int) -> Code:
-    """A code that a user gives."""
+    """Check a user's code."""
     given = np.asarray(code)
     if given.ndim != 2 or len(given) != n_classes or not given.shape[1]:
         raise ValueError(
@@ -434,15 +425,14 @@ def check_code(code: Any, n_classes: int) -> Code:
             "expected, all of the same length."
         )
     if given.dtype.kind not in "iuf" or not np.isin(given, (-1, 0, 1)).all():
-        raise ValueError(f"code={given.tolist()} is not allowed: it holds -1, 0 and 1 only.")
+        raise ValueError(f"code={given.tolist()} is not allowed: it may hold only -1, 0 and 1.")
     one_sided = np.flatnonzero(~((given > 0).any(axis=0) & (given < 0).any(axis=0)))
     if len(one_sided):
         raise ValueError(
-            f"code has in column {one_sided[0]} only classes of one side; each member needs a 1 "
-            "and a -1."
+            f"column {one_sided[0]} of code has classes on one side only; each needs a 1 and a -1."
         )
     if least_distance(given) == 0:
         raise ValueError(
-            "code has two words that no member tells apart; any two differ by a 1 and a -1."
+            "code has two words that no member separates; any two must differ by a 1 and a -1."
         )
     return given.astype(np.int8)

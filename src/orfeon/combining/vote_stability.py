@@ -1,10 +1,10 @@
-"""When the members not yet asked cannot, or will hardly, change a decision.
+"""When the members that have not voted cannot, or will hardly, change a decision.
 
-Members are asked in order. After some of them, a rule says which class leads each row and whether
-it is settled. :class:`CertainLead` settles a row when nothing can change it any more. The others
-settle it when the whole vote would decide otherwise with a probability of at most ``doubt``: the
-members are taken for independent draws, and before the first vote every share of the classes for
-equally likely, so the votes still to come are Dirichlet-multinomial given those that came.
+Members vote in order. After some of them, a rule tells which class leads each row and whether the
+row is settled. :class:`CertainLead` settles a row when nothing can change it any more. The others
+settle it when the whole vote differs with a probability of at most ``doubt``: members are assumed
+to be independent draws, with all class shares equally likely before the first vote, so the votes
+still to come are Dirichlet-multinomial given those so far.
 
 References
 ----------
@@ -26,51 +26,49 @@ from orfeon.utils.types import Floats, Integers
 
 Settled = tuple[Integers, npt.NDArray[np.bool_]]
 
-#: Rounding allowed in a probability, as a share of it: one that equals the doubt is within it.
+#: Relative rounding of a probability: one that equals the doubt must count as within it.
 _ROUNDING = 1e-9
 
 
 class StabilityRule(Protocol):
-    """Says which rows are settled by what the first members said."""
+    """Tells which rows the votes of the first members settle."""
 
     @property
     def first(self) -> int:
-        """The least number of members that can settle a row."""
+        """The minimum number of members that can settle a row."""
 
     def settled(self, sums: npt.NDArray[Any], n_queried: int) -> Settled:
-        """The leading class of each row, and whether it is settled; some are still to be asked."""
+        """The leading class of each row, and whether the row is settled."""
 
 
 class CertainLead:
-    """Settles a row when the lead is more than all that is still to come.
+    """Settles a row when the lead exceeds the votes still to come.
 
-    With a lead of just as much it is settled as well if the leader wins ties: the first class does.
+    A lead equal to them is enough if the leader wins ties, as the first class does.
     """
 
     def __init__(self, weights: npt.NDArray[Any], n_classes: int, slack: float = 0.0) -> None:
-        # Added up from the end, so that nothing is left after the last.
+        # Summed from the end, so that exactly 0 is left after the last.
         self._to_come = np.append(np.cumsum(weights[::-1])[::-1], 0)
         self._n_classes = n_classes
         self._slack = slack
 
     @property
     def first(self) -> int:
-        """The least number of members that can settle a row."""
         if self._n_classes == 1:
             return 1
-        most = self._to_come[0] - self._to_come  # that all of those asked gave to one class
+        most = self._to_come[0] - self._to_come  # if all votes so far were for one class
         enough = most > self._to_come + self._slack if self._slack else most >= self._to_come
         return int(np.argmax(enough))
 
     def settled(self, sums: npt.NDArray[Any], n_queried: int) -> Settled:
-        """The leading class of each row, and whether it can still lose."""
         leader = np.argmax(sums, axis=1)
         if self._n_classes == 1:
             return leader, np.ones(len(sums), dtype=bool)
         everyone = np.arange(len(sums))
         others = sums.copy()
         others[everyone, leader] = -1
-        # Of several that come second the first is the one to fear: it may win ties.
+        # The first of several second ones, which wins ties among them.
         second = np.argmax(others, axis=1)
         gap = sums[everyone, leader] - others[everyone, second]
         needed = self._to_come[n_queried] + self._slack
@@ -92,22 +90,20 @@ class TwoClassTable:
 
     @property
     def first(self) -> int:
-        """The least number of members that can settle a row."""
         enough = self.needed.min(axis=0) <= np.arange(self.needed.shape[1])
         return int(np.argmax(enough))
 
     def settled(self, sums: npt.NDArray[Any], n_queried: int) -> Settled:
-        """The leading class of each row, and whether it will hardly lose."""
         leader = (sums[:, 1] > sums[:, 0]).astype(np.int64)
         return leader, np.max(sums, axis=1) >= self.needed[leader, n_queried]
 
 
 class RivalsBound:
-    """Settles a vote between several classes by a bound that is never too small.
+    """Settles a vote between several classes by an upper bound.
 
-    The probability that the leader loses is at most the sum, over its rivals, of the
-    probabilities that each of them ends before it. Of such a pair it is at most what it would be
-    if all the votes still to come were for one of the two: a hypergeometric tail.
+    The probability that the leader loses is at most the sum of the probabilities that each rival
+    overtakes it. For a pair that is at most what it would be if all votes still to come were for
+    one of the two: a hypergeometric tail.
     """
 
     def __init__(self, n_members: int, n_classes: int, doubt: float) -> None:
@@ -118,7 +114,6 @@ class RivalsBound:
 
     @property
     def first(self) -> int:
-        """The least number of members that can settle a row."""
         agreed = np.zeros((1, self._n_classes), np.int64)
         for n_queried in range(1, self._n_members):
             agreed[0, 0] = n_queried
@@ -127,7 +122,6 @@ class RivalsBound:
         return self._n_members
 
     def settled(self, sums: npt.NDArray[Any], n_queried: int) -> Settled:
-        """The leading class of each row, and whether it will hardly lose."""
         leader, holds = np.empty(len(sums), np.int64), np.empty(len(sums), np.bool_)
         early.leaders_hold(
             self._log_factorials, sums, self._n_members, n_queried, self._doubt, leader, holds
@@ -136,5 +130,4 @@ class RivalsBound:
 
 
 def _log_factorials(most: int) -> Floats:
-    """Logarithms of the factorials of 0 to ``most``."""
     return np.asarray(gammaln(np.arange(1.0, most + 2)))
