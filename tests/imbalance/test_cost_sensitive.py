@@ -31,9 +31,9 @@ from tests.ensembles.twins import Remembering
 from tests.shared import assert_same_forest
 
 from orfeon import BaggingClassifier, C45Classifier, CARTClassifier, CARTRegressor
+from orfeon.imbalance.cost_classifier import read_costs
 from orfeon.imbalance.cost_threshold import CostThresholdClassifier
 from orfeon.imbalance.cost_weights import CostSensitiveClassifier
-from orfeon.imbalance.costs import read_costs
 from orfeon.imbalance.metrics import geometric_mean, positive_accuracy
 
 WRAPPERS = [CostSensitiveClassifier, CostThresholdClassifier]
@@ -113,8 +113,8 @@ def test_costs_by_hand():
 @pytest.mark.parametrize(
     ("costs", "message"),
     [
-        ({2: 3.0}, r"costs names 2, which is no class of y; they are \[0, 1\]"),
-        ({"1": 3.0}, "costs names '1', which is no class of y"),
+        ({2: 3.0}, r"costs names 2, which is not a class of y; the classes are \[0, 1\]"),
+        ({"1": 3.0}, "costs names '1', which is not a class of y"),
         ({1: -3.0}, r"costs\[1\]=-3.0 is not allowed: costs are finite and not negative"),
         ({1: np.nan}, r"costs\[1\]=nan is not allowed"),
         ({1: np.inf}, r"costs\[1\]=inf is not allowed"),

@@ -257,7 +257,7 @@ def test_a_positive_class_that_is_nowhere_is_named_once(measure):
 
 @pytest.mark.parametrize("beta", [-1, -0.5, np.nan, "2", None])
 def test_scorers_refuse_a_beta_that_is_no_factor(beta):
-    with pytest.raises(ValueError, match=rf"^beta={beta!r} is not allowed: a number that is not"):
+    with pytest.raises(ValueError, match=rf"^beta={beta!r} is not allowed; give a number of"):
         imbalance_scorers(beta=beta)
 
 

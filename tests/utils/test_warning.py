@@ -87,7 +87,7 @@ WARNINGS: dict[str, tuple[Callable[[], Any], str, type[Warning]]] = {
     ),
     "other targets": (fit_to_other_targets, "predictions stay in the range", UserWarning),
     "lost class": (resample, "keeps no sample of 1 of the classes", UserWarning),
-    "undefined": (score, "it is taken for the negative class", UndefinedMetricWarning),
+    "undefined": (score, "it is taken as the negative class", UndefinedMetricWarning),
     "training set": (permute, "was trained on these samples", UserWarning),
     "codes for labels": (
         lambda: orfeon.ordering.order_votes(np.array([[0, 1], [1, 0]]), np.array([1, 2])),

@@ -1,7 +1,7 @@
-"""Unbalanced classes: measures, cost-sensitive learning, balanced subsets, and samplers.
+"""Imbalanced classes: metrics, cost-sensitive learning, balanced subsets, and samplers.
 
-The samplers need imbalanced-learn, ``pip install 'orfeon[imbalance]'``; the rest does not. So they
-are imported by name only, and ``from orfeon.imbalance import *`` leaves them out.
+The samplers need imbalanced-learn (``pip install 'orfeon[imbalance]'``), so they are imported by
+name only, and ``from orfeon.imbalance import *`` leaves them out.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import if_installed, lazy_names
 
-#: Public names and the modules they live in; imported on first use, as the samplers must be.
+#: Public names and their modules, imported on first use.
 _HOMES = {
     "BalancedSubsetsClassifier": "balanced_subsets",
     "BorderSelection": "border_selection",
@@ -31,7 +31,7 @@ _HOMES = {
     "precision_recall_mean_scorer": "scorers",
 }
 
-#: Those that need imbalanced-learn.
+#: Names that need imbalanced-learn.
 _SAMPLERS = ("BorderSelection", "WeightedDistanceEditing")
 
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""Ensembles of balanced subsets: all the minority, and for each member its share of the majority.
+"""Ensembles of balanced subsets: each member sees the whole minority and a part of the majority.
 
-Undersampling throws most of the majority away. Here the majority is divided instead: each member is
-trained on all the minority and on one part of the majority, as large as the class ratio asks for,
-so that every member sees classes of the sizes chosen, and all of them together see every sample.
+Undersampling discards most of the majority. Here the majority is divided into parts instead, one
+for each member, of the size that the class ratio requires. Every member sees the chosen class
+ratio, and together they see every sample.
 
 References
 ----------
@@ -38,24 +38,23 @@ from orfeon.utils.types import Integers
 
 @dataclass(frozen=True)
 class Division:
-    """How many samples of each class a member sees."""
+    """Rows of each class, and how many of them a member sees."""
 
     rows: tuple[Integers, ...]
     sizes: Integers
 
     @property
     def n_parts(self) -> Integers:
-        """Members it takes to see all the samples of each class."""
+        """Number of parts of each class."""
         counts = np.array([len(rows) for rows in self.rows])
         return -(-counts // self.sizes)
 
 
 def divide(samples: TrainingSet, ratio: float) -> Division:
-    """Decide how many samples of each class a member sees."""
     labels = samples.y
     rows = tuple(np.flatnonzero(labels == k) for k in range(samples.n_classes))
     counts = np.array([len(mine) for mine in rows], dtype=np.int64)
-    # Equal weights are counted, so that no unit of weight makes a difference.
+    # Equal weights are counted, so that their unit does not matter.
     weights = None if samples.are_equal else samples.weights
     mass = np.bincount(labels, weights=weights, minlength=len(rows)).astype(np.float64)
     smallest = least_weighty(mass)
@@ -68,47 +67,47 @@ def divide(samples: TrainingSet, ratio: float) -> Division:
 @saved.attributes(n_parts_=saved.indices, part_sizes_=saved.indices)
 @documented(estimator="an unpruned :class:`orfeon.CARTClassifier`")
 class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
-    """Vote of classifiers trained on all the minority and on their share of the majority.
+    """Vote of classifiers trained on the whole minority and on parts of the majority.
 
     Parameters
     ----------
     <estimator>
     n_estimators : int, optional
-        Number of members. By default as many as it takes for every sample to be seen: the size of
-        the largest class over the size of a part, rounded up.
+        Number of members. By default as many as are needed to see every sample: the size of the
+        largest class divided by the size of a part, rounded up.
     ratio : float, default=1.0
-        Class ratio of each member's samples: how many of the majority for one of the minority. Of
-        several classes, each that is larger than this multiple of the smallest is divided; smaller
-        ones are seen by every member as they are.
+        Majority samples per minority sample in each member's training set. With several classes,
+        those larger than this multiple of the smallest are divided; every member sees the others
+        whole.
     sampling : {"partition", "random"}, default="partition"
-        Whether members have disjoint parts of the majority, or draw their part at random without
-        replacement, each on its own. When all parts of a class are used up, the next member begins
-        another random partition of it; where the last part is short, the first ones of the
-        partition come in again, so that all parts are of one size.
+        Whether members get disjoint parts of the majority, or each draws its part at random without
+        replacement. When all parts of a class are used up, the next member starts another random
+        partition; a short last part is filled up from the start of the partition.
     <combine>
     <fitting>
 
     Attributes
     ----------
     n_parts_ : ndarray of shape (n_classes,)
-        Parts that each class is divided into; 1 where every member sees all of it.
+        Number of parts of each class; 1 where every member sees all of it.
     part_sizes_ : ndarray of shape (n_classes,)
-        Samples of each class that a member sees.
+        Number of samples of each class that a member sees.
     <members>
     <classes>
 
     Notes
     -----
-    The smallest class is that of least weight, of several the last in sorted order. With a ratio
+    The smallest class is the one of least weight, on ties the last in sorted order. With a ratio
     below one all other classes are divided, however small, and the minority becomes the majority.
 
-    As elsewhere in orfeon, a sample of weight 2 is two samples, which may be in different parts.
-    Fractional weights are handed on to the members. A class is then as large as the sum of its
-    weights, and its parts have equal numbers of samples, so equal weight on average.
+    A sample of weight 2 is two samples, which may be in different parts. Fractional weights are
+    passed on to the members; a class is then as large as the sum of its weights, and its parts have
+    equal numbers of samples.
 
-    There is no out-of-bag error: every member sees all the minority. :meth:`in_bag` says what else.
+    There is no out-of-bag error, because every member sees the whole minority; :meth:`in_bag` tells
+    which samples each member saw.
 
-    Chan and Stolfo have a further classifier decide from what the members say. That is
+    Chan and Stolfo combine the members by another classifier. For that, use
     :class:`sklearn.ensemble.StackingClassifier` with ``cv="prefit"`` over ``estimators_``, fitted
     to samples that the members were not trained on.
 
@@ -137,7 +136,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
 
     _draws_by: ClassVar[tuple[str, ...]] = ("ratio", "sampling")
 
-    # Every member sees all the minority: nothing can be estimated from what they did not see.
+    # Every member sees the whole minority, so there are no out-of-bag estimates.
     oob_score = False
     importance: Importance = "impurity"
 
@@ -173,9 +172,8 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
 
     @property
     def _n_members(self) -> int:
-        # Members that follow from the class sizes are counted once the samples are read.
-        queried: int | None = self.n_estimators
-        return int(self.n_parts_.max()) if queried is None else int(queried)
+        n_members: int | None = self.n_estimators
+        return int(self.n_parts_.max()) if n_members is None else int(n_members)
 
     def _read_all(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
         samples = super()._read_all(X, y, sample_weight, reset=reset)
@@ -200,16 +198,16 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         return Perturbation(weights=counts if samples.are_equal else counts * samples.weights)
 
     def _part(self, label: int, member: int) -> Integers:
-        """The samples of a class that a member has: all members know the same partitions."""
+        """Rows of a class that a member sees; all members use the same partitions."""
         rows, size = self._division.rows[label], int(self._division.sizes[label])
         partition, part = divmod(member, int(self.n_parts_[label]))
         kept = self._orders.get(label)
         if kept is None or kept[0] != partition:
             sequence = branch(self._sequence, Purpose.PARTING_CLASSES, label, partition)
-            # Members come in order, so the last partition is most often the next one too.
+            # Members come in order, so one partition per class is worth keeping.
             kept = partition, np.random.default_rng(sequence).permutation(rows)
             self._orders[label] = kept
-        # The last part goes on from the beginning.
+        # The last part wraps around to the start.
         return np.take(kept[1], np.arange(part * size, (part + 1) * size), mode="wrap")
 
     def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:

@@ -1,8 +1,7 @@
-"""Keep the samples at the border of their class: those nearest to the samples of others (Duch).
+"""Keep the samples at the border of their class, those nearest to samples of other classes (Duch).
 
-The samples beside a border between classes define it; those far inside do not matter. For every
-sample, the nearest of each other class are at the border. What remains are all that were so for
-any. (Support vector neural training selects by the outputs of a network instead.)
+Only samples near a border between classes define it. A sample is at the border if it is among the
+nearest of its class to some sample of another class.
 
 References
 ----------
@@ -30,52 +29,51 @@ from orfeon.utils.types import Integers
 
 @saved.attributes(n_rounds_=saved.integer(0))
 class BorderSelection(SelectionSampler):
-    """Keep only the samples that are the nearest of their class to a sample of another.
+    """Keep only samples that are the nearest of their class to a sample of another class.
 
     Parameters
     ----------
     sampling_strategy : {"auto", "majority", "not minority", "not majority", "all"} or list, \
             default="auto"
-        The classes of which only the border is kept; a list names them. "auto" is "not minority":
-        the minority is kept whole, and of two classes the other keeps at most `n_neighbors` times
-        as many. "all" keeps the border of every class, the selection of prototypes by Duch.
+        Classes reduced to their border, or a list of them. "auto" is "not minority": the minority
+        is kept whole, and with two classes the other keeps at most `n_neighbors` times as many
+        samples. "all" keeps the border of every class, Duch's selection of prototypes.
     n_neighbors : int or estimator, default=1
-        How many of a class are at its border for each sample of another class. An estimator with
-        ``kneighbors`` brings its own distance and its ``n_neighbors``.
+        Number of nearest samples of a class kept for each sample of another class. An estimator
+        with ``kneighbors`` brings its own distance and ``n_neighbors``.
     n_rounds : int or None, default=1
-        How often the border is taken, each time of what the last time kept; with None until that
-        is the border of itself. It takes more than one round only where two classes or more are
-        selected from.
+        How often the border is taken, each time from the samples kept before; None repeats until
+        nothing changes. It makes a difference only if two or more classes are reduced.
     n_jobs : int or None, default=None
-        Threads that look for neighbours; an estimator has its own.
+        Threads for the neighbour search; an estimator has its own.
 
     Attributes
     ----------
     sample_indices_ : ndarray of shape (n_selected,)
-        The rows that are kept, in ascending order.
+        Rows kept, in ascending order.
     n_rounds_ : int
-        The rounds that were made: no more follow one that keeps everything.
+        Number of rounds; it stops after one that keeps everything.
     sampling_strategy_ : dict
-        The classes of which only the border is kept.
+        Classes reduced to their border.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where `X` has names.
+        Their names, if `X` has names.
 
     See Also
     --------
-    WeightedDistanceEditing : Leave out the samples that their neighbours get wrong.
-    imblearn.under_sampling.NearMiss : As many of the majority as of the minority, by mean distance.
+    WeightedDistanceEditing : Leave out samples that their neighbours misclassify.
+    imblearn.under_sampling.NearMiss : Undersample the majority by mean distances.
 
     Notes
     -----
-    With more than two classes neighbours are looked for in each other class by itself, so that no
-    class is lost. Equally near samples are taken in the order of their rows. A mislabelled
-    sample is the nearest to many and is kept: edit before. Features should be on one scale.
+    With more than two classes, neighbours are searched in each class separately, so that no class
+    is lost. Equally near samples are taken in row order. Mislabelled samples are nearest to many
+    and are kept, so edit first. Features should be on one scale.
 
     Examples
     --------
-    Of the common ones, that at 2 is the nearest to both rare ones.
+    Of the common samples, the one at 2 is nearest to both rare ones.
 
     >>> from orfeon.imbalance import BorderSelection
     >>> X = [[0.0], [1.0], [2.0], [4.0], [5.0]]
@@ -118,9 +116,9 @@ class BorderSelection(SelectionSampler):
             size, name = np.count_nonzero(y == label), np.asarray(label).item()
             if size < search.n_neighbors:
                 raise ValueError(
-                    f"n_neighbors={search.n_neighbors} samples of each class are looked for, but "
-                    f"class {name!r} has only {size}: look for fewer, or let sampling_strategy "
-                    "name the other classes only"
+                    f"n_neighbors={search.n_neighbors} is more than the {size} samples of class "
+                    f"{name!r}; use a smaller n_neighbors, or list only other classes in "
+                    "sampling_strategy"
                 )
         kept = np.arange(len(y))
         self.n_rounds_ = 0
@@ -132,7 +130,7 @@ class BorderSelection(SelectionSampler):
         return kept
 
     def _border(self, search: Search, y: npt.NDArray[Any], rows: Integers) -> Integers:
-        """The border of some samples; the classes that are not selected from stay whole."""
+        """Border of some samples; classes outside ``sampling_strategy_`` stay whole."""
         is_kept = ~np.isin(y[rows], list(self.sampling_strategy_))
         kept = [rows[is_kept]]
         for label in self.sampling_strategy_:

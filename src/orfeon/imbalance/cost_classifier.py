@@ -1,14 +1,15 @@
-"""What classifiers share that have another one inside and mind what errors cost.
+"""Base of the two wrappers that make a classifier cost-sensitive, and the costs of errors.
 
-Two wrappers make any classifier mind costs: by the weights of the training samples
-(:mod:`orfeon.imbalance.cost_weights`), or by the threshold of the decision
-(:mod:`orfeon.imbalance.cost_threshold`).
+One weights the training samples (:mod:`orfeon.imbalance.cost_weights`), the other moves the
+decision threshold (:mod:`orfeon.imbalance.cost_threshold`).
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,9 +29,11 @@ from orfeon.utils.scikit_learn import HasMethods, StrOptions
 from orfeon.utils.seeding import seed_sequence
 from orfeon.utils.types import Floats
 
+Codes = npt.NDArray[np.integer[Any]]
+
 
 def inner_has(method: str) -> Callable[[Any], bool]:
-    """A condition on a wrapper: that the classifier inside has a method, fitted or not."""
+    """Condition for ``available_if``: the wrapped classifier has a method."""
 
     def find(wrapper: Any) -> bool:
         return hasattr(getattr(wrapper, "estimator_", wrapper._given()), method)
@@ -45,7 +48,7 @@ def inner_has(method: str) -> Callable[[Any], bool]:
     estimator_=saved.one_of(saved.none, saved.estimator),
 )
 class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimator):  # type: ignore[misc]
-    """A classifier inside another one that minds what errors cost."""
+    """Wraps a classifier and takes the costs of errors into account."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -60,13 +63,13 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
 
     @abstractmethod
     def _default(self) -> Any:
-        """The classifier inside when none is given."""
+        """The classifier to wrap when none is given."""
 
     def _given(self) -> Any:
         return self._default() if self.estimator is None else self.estimator
 
     def _clone_base(self) -> Any:
-        """The classifier to be fitted; its randomness is fixed where that is asked for."""
+        """A clone of the classifier, seeded if ``random_state`` is given."""
         base = clone(self._given())
         if is_regressor(base):
             raise ValueError(
@@ -83,7 +86,6 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         return super()._read_samples(X, y, sample_weight, reset=reset)
 
     def _keep(self, fitted: Any) -> None:
-        """Take over the fitted classifier, and what it knows of the features."""
         self.estimator_ = fitted
         self.n_classes_ = len(self.classes_)
         self.__dict__.pop("n_features_in_", None)
@@ -95,13 +97,13 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         return self.estimator_
 
     def _inner_for(self, X: Any) -> Any:
-        """The classifier inside, for rows of as many features as it was fitted to."""
+        """The fitted classifier, after checking the number of features of X."""
         inner = self._inner()
-        # Frames are compared by their names, and the error of that names no estimator.
+        # The wrapped classifier compares the column names of frames itself.
         has_names = hasattr(self, "feature_names_in_") and hasattr(X, "columns")
         if has_names or not hasattr(self, "n_features_in_"):
             return inner
-        # What has no such shape is for the classifier inside to read or to refuse.
+        # Lists and the like are left to the wrapped classifier.
         shape: tuple[int, ...] = getattr(X, "shape", ())
         if len(shape) == 2 and shape[1] != self.n_features_in_:
             raise ValueError(
@@ -112,18 +114,18 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
 
     @property
     def forest_(self) -> Forest:
-        """The trees of the classifier inside, where it has some of orfeon's."""
+        """The trees of the wrapped classifier, if they are orfeon's."""
         forest: Forest = self._inner().forest_
         return forest
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each feature for the classifier inside, where it tells."""
+        """Feature importances of the wrapped classifier."""
         return np.asarray(self._inner().feature_importances_)
 
     @available_if(inner_has("apply"))  # type: ignore[untyped-decorator]
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
-        """Leaf that each row reaches in each tree of the classifier inside.
+        """Leaf that each row reaches in each tree of the wrapped classifier.
 
         Parameters
         ----------
@@ -133,13 +135,13 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         Returns
         -------
         ndarray
-            Node indices, as the classifier inside gives them.
+            Node indices, as the wrapped classifier returns them.
         """
         return np.asarray(self._inner_for(X).apply(X))
 
     @available_if(inner_has("decision_path"))  # type: ignore[untyped-decorator]
     def decision_path(self, X: Any) -> Any:
-        """Nodes that each row passes through in the trees of the classifier inside.
+        """Nodes that each row passes in the trees of the wrapped classifier.
 
         Parameters
         ----------
@@ -149,7 +151,7 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
         Returns
         -------
         object
-            As the classifier inside gives it.
+            As the wrapped classifier returns it.
         """
         return self._inner_for(X).decision_path(X)
 
@@ -161,3 +163,79 @@ class CostClassifier(TabularClassifierMixin, MetaEstimatorMixin, TabularEstimato
             tags.classifier_tags = inner.classifier_tags
             tags.classifier_tags.multi_label = False
         return tags
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Cost by true and predicted class, and by true class."""
+
+    matrix: Floats
+    of_class: Floats
+
+
+def read_costs(costs: Any, classes: npt.NDArray[Any], codes: Codes, weights: Floats) -> Costs:
+    if isinstance(costs, str | dict):
+        of_class = (
+            _balanced(classes, codes, weights)
+            if isinstance(costs, str)
+            else _of_classes(costs, classes)
+        )
+        matrix = np.tile(of_class[:, None], len(classes))
+        np.fill_diagonal(matrix, 0.0)
+    else:
+        matrix = _matrix(costs, classes)
+        of_class = matrix.sum(axis=1)
+    if len(classes) == 1:  # there are no errors
+        return Costs(matrix, np.ones(1))
+    if not of_class.any():
+        raise ValueError(f"costs={costs!r} is not allowed: at least one error must cost something.")
+    return Costs(matrix, of_class)
+
+
+def _balanced(classes: npt.NDArray[Any], codes: Codes, weights: Floats) -> Floats:
+    sizes = np.bincount(codes, weights=weights, minlength=len(classes))
+    if not sizes.all():
+        raise ValueError(
+            f"costs='balanced' needs samples of every class; y has none of "
+            f"{classes[sizes == 0].tolist()}."
+        )
+    return np.asarray(weights.sum() / (len(classes) * sizes))
+
+
+def _of_classes(costs: dict[Any, Any], classes: npt.NDArray[Any]) -> Floats:
+    known = classes.tolist()
+    unknown = [label for label in costs if label not in known]
+    if unknown:
+        raise ValueError(
+            f"costs names {unknown[0]!r}, which is not a class of y; the classes are {known}."
+        )
+    for label, cost in costs.items():
+        if not isinstance(cost, Real) or not 0 <= float(cost) < np.inf:
+            raise _cost_error(f"costs[{label!r}]", cost)
+    return np.array([float(costs.get(label, 1.0)) for label in known])
+
+
+def _matrix(costs: Any, classes: npt.NDArray[Any]) -> Floats:
+    try:
+        matrix = np.array(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"costs must be a matrix of numbers: {error}.") from error
+    n = len(classes)
+    if matrix.shape != (n, n):
+        raise ValueError(
+            f"costs has the shape {matrix.shape}; with the classes {classes.tolist()} a matrix of "
+            f"shape {(n, n)} is expected, in that order: a row for each true class, a column for "
+            "each predicted one."
+        )
+    for i, j in np.argwhere(~((matrix >= 0) & (matrix < np.inf))):
+        raise _cost_error(f"costs[{i}][{j}]", matrix[i, j])
+    for i in np.flatnonzero(matrix.diagonal()):
+        raise ValueError(
+            f"costs[{i}][{i}]={matrix[i, i]:g} is not allowed: a right decision costs 0. Subtract "
+            "from each row its entry on the diagonal; it changes no decision."
+        )
+    return matrix
+
+
+def _cost_error(name: str, cost: Any) -> ValueError:
+    return ValueError(f"{name}={cost} is not allowed: costs are finite and not negative.")

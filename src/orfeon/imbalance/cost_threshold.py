@@ -1,10 +1,9 @@
-"""Cost-sensitive learning by the threshold: of all classes, the one of least expected cost.
+"""Cost-sensitive decisions: predict the class of least expected cost.
 
-From the probabilities p of the classes and the costs C, the expected cost of predicting class j is
-the sum over i of p_i C[i, j]. With two classes the least of them is a threshold on a probability:
-where right answers cost nothing, class 1 is predicted above C[0, 1] / (C[0, 1] + C[1, 0]). The
-classifier itself does not change, so the costs may be known late; its probabilities have to be good
-ones.
+With class probabilities p and costs C, predicting class j costs sum over i of p_i C[i, j] on
+average. With two classes this is a threshold: class 1 is predicted if its probability is above
+C[0, 1] / (C[0, 1] + C[1, 0]). The classifier itself does not change, so the costs may be known
+late, but its probabilities must be good.
 
 References
 ----------
@@ -30,8 +29,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from orfeon.base import restored_on_failure
 from orfeon.data.training_set import are_counts, fractions_error, rows_with_copies
 from orfeon.ensembles.bagging import BaggingClassifier
-from orfeon.imbalance.cost_classifier import CostClassifier
-from orfeon.imbalance.costs import read_costs
+from orfeon.imbalance.cost_classifier import CostClassifier, read_costs
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions, _fit_context, _safe_indexing
@@ -49,43 +47,41 @@ class CostThresholdClassifier(CostClassifier):
         A classifier with ``predict_proba``. By default :class:`orfeon.BaggingClassifier`, whose
         vote shares are finer than the probabilities of one tree (as in MetaCost).
     costs : "balanced", dict or array of shape (n_classes, n_classes), default="balanced"
-        What errors cost: inversely proportional to the sizes of the classes; a number for each
-        class, 1 for those that are not named; or a matrix whose entry (i, j) is the cost of
-        predicting class j for a sample of class i, in the order of the sorted classes, with
-        zeros on the diagonal.
+        Costs of errors: inversely proportional to the class sizes; one number per class (1 for
+        classes not named); or a matrix whose entry (i, j) is the cost of predicting class j for a
+        sample of class i, in sorted order of the classes, with zeros on the diagonal.
     cv : None, "prefit", int, splitter or iterable of splits, default=None
-        None trains the classifier and believes its probabilities. "prefit" believes those of a
-        classifier that is fitted already; so does None for a
-        :class:`sklearn.frozen.FrozenEstimator`, which stays fitted when it is cloned. All else
-        calibrates them by cross-validation, with
-        :class:`sklearn.calibration.CalibratedClassifierCV`; ``decision_function`` is then enough.
+        None fits the classifier and uses its probabilities as they are. "prefit" uses a classifier
+        that is already fitted; so does None with a :class:`sklearn.frozen.FrozenEstimator`.
+        Anything else calibrates the probabilities by cross-validation
+        (:class:`sklearn.calibration.CalibratedClassifierCV`), for which ``decision_function`` is
+        enough.
     method : {"sigmoid", "isotonic"}, default="sigmoid"
-        How they are calibrated.
+        Method of calibration.
     n_jobs : int, optional
-        Folds of the calibration that are trained at once, through joblib. The classifier does not
-        depend on it.
+        Folds of the calibration fitted in parallel, through joblib. The result does not depend on
+        it.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes every ``random_state`` of the estimator; with None they are as they were given.
+        Seed for every ``random_state`` of the estimator; None leaves them as given.
 
     Attributes
     ----------
     <classes>
     cost_matrix_ : ndarray of shape (n_classes, n_classes)
-        Costs of predicting the class of the column for a sample of the class of the row.
+        Cost by true class (row) and predicted class (column).
     threshold_ : float
-        With two classes: the probability of ``classes_[1]`` above which it is predicted.
+        With two classes: ``classes_[1]`` is predicted if its probability is above this.
     estimator_ : classifier
-        What the probabilities come from.
+        The fitted classifier.
 
     Notes
     -----
-    Of classes that cost the same the first is predicted. With equal costs that is the likeliest
-    class.
+    Ties go to the first class. With equal costs the most probable class is predicted.
 
-    With two classes :class:`sklearn.model_selection.FixedThresholdClassifier` decides the same with
-    ``threshold=threshold_``, but for probabilities that are on the threshold. Where no costs are
-    known, :class:`sklearn.model_selection.TunedThresholdClassifierCV` finds the threshold that is
-    best by any scorer, such as :data:`orfeon.imbalance.scorers.geometric_mean_scorer`.
+    With two classes, :class:`sklearn.model_selection.FixedThresholdClassifier` with
+    ``threshold=threshold_`` is the same, except for probabilities exactly at the threshold. If you
+    know no costs, :class:`sklearn.model_selection.TunedThresholdClassifierCV` tunes the threshold
+    for any scorer, such as :data:`orfeon.imbalance.scorers.geometric_mean_scorer`.
 
     Examples
     --------
@@ -99,7 +95,7 @@ class CostThresholdClassifier(CostClassifier):
     >>> int(careful.estimator_.predict(X).sum()), int(careful.predict(X).sum())
     (31, 100)
 
-    Without costs, the threshold that is best by the geometric mean of the accuracies:
+    Without costs, tune the threshold for the geometric mean of the accuracies:
 
     >>> from sklearn.model_selection import TunedThresholdClassifierCV
     >>> from orfeon.imbalance import geometric_mean_scorer
@@ -139,16 +135,16 @@ class CostThresholdClassifier(CostClassifier):
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the classifier, and calibrate its probabilities where that is asked for.
+        """Fit the classifier, and calibrate its probabilities if ``cv`` is given.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples, as the classifier takes them.
+            The samples, in any form that the classifier accepts.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out.
+            Sample weights: 0 leaves the sample out.
 
         Returns
         -------
@@ -185,7 +181,7 @@ class CostThresholdClassifier(CostClassifier):
         return self.cv is not None and not isinstance(self.cv, str)
 
     def _source(self) -> Any:
-        """The classifier whose probabilities are asked for."""
+        """The classifier to fit, or the fitted one, frozen."""
         if isinstance(self.cv, str):
             if self.estimator is None:
                 raise ValueError('cv="prefit" needs a fitted estimator; estimator is None.')
@@ -197,12 +193,12 @@ class CostThresholdClassifier(CostClassifier):
         if not hasattr(base, "predict_proba") and not enough:
             raise ValueError(
                 f"estimator={self.estimator} has no predict_proba, which CostThresholdClassifier "
-                "needs; with cv=5 the scores of its decision_function are made probabilities."
+                "needs; with cv=5 its decision_function is calibrated to probabilities."
             )
         return base
 
     def _known(self, base: Any, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
-        """The classes, those of a classifier that is fitted already, and the codes of y."""
+        """The classes (those of a prefitted classifier), and the codes of y."""
         found, codes = self._find_classes(y)
         if not isinstance(base, FrozenEstimator):
             return found, codes
@@ -216,7 +212,7 @@ class CostThresholdClassifier(CostClassifier):
         return known, np.searchsorted(known, found)[codes]
 
     def expected_costs(self, X: Any) -> Floats:
-        """What each decision is expected to cost.
+        """Expected cost of predicting each class.
 
         Parameters
         ----------
@@ -226,12 +222,12 @@ class CostThresholdClassifier(CostClassifier):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Expected cost of predicting each class, in the order of ``classes_``.
+            Expected costs, in the order of ``classes_``.
         """
         return np.asarray(self.predict_proba(X) @ self.cost_matrix_)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of least expected cost.
+        """Predict the class of least expected cost.
 
         Parameters
         ----------
@@ -241,16 +237,16 @@ class CostThresholdClassifier(CostClassifier):
         Returns
         -------
         ndarray of shape (n_rows,)
-            Classes; the first of those that are tied.
+            Classes; ties go to the first.
         """
         shares = self.predict_proba(X)
-        # What a row of the matrix has in common changes no decision. Without it, costs that do not
-        # depend on the prediction leave one term in each sum, which is exact, and ties are ties.
+        # Subtracting the maximum of each row changes no decision. If costs do not depend on the
+        # prediction, one term is left in each sum, which is exact, so ties are ties.
         differences = self.cost_matrix_ - self.cost_matrix_.max(axis=1, keepdims=True)
         return np.asarray(self.classes_[np.argmin(shares @ differences, axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, as the classifier gives them: costs do not change them.
+        """Class probabilities of the classifier; costs do not change them.
 
         Parameters
         ----------
@@ -268,7 +264,7 @@ class CostThresholdClassifier(CostClassifier):
 def _copies(
     base: Any, X: Any, y: npt.NDArray[Any], weights: Floats, rows: Integers
 ) -> tuple[Any, npt.NDArray[Any], Integers]:
-    """Copies in place of whole-number weights, for a classifier that takes no weights."""
+    """Replace whole-number weights by copies, for a classifier without ``sample_weight``."""
     if (weights == 1).all():
         return X, y, rows
     if not are_counts(weights):
@@ -278,7 +274,7 @@ def _copies(
 
 
 def _kept_splits(cv: Any, rows: Integers, n_given: int) -> Any:
-    """Splits that name the rows given, as splits of those that are left, or of their copies."""
+    """Translate splits given as row indices to the rows that are left, and their copies."""
     if isinstance(cv, int | np.integer) or hasattr(cv, "split"):
         return cv
     numbers = np.arange(n_given)

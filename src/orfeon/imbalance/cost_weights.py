@@ -1,8 +1,8 @@
-"""Cost-sensitive learning by weights: a sample weighs what an error on it costs.
+"""Cost-sensitive learning by weights: each sample is weighted by the cost of an error on it.
 
-Any classifier that takes weights can so be made to mind costs. With two classes it is exact: a
-classifier that minimises the weighted error minimises the cost. With more, the cost of an error on
-a sample is taken to be the sum of what its errors may cost, whichever of them is made.
+This works with any classifier that accepts weights. With two classes it is exact: minimising the
+weighted error minimises the cost. With more classes, the cost of an error on a sample is taken to
+be the sum over the classes it could be mistaken for.
 
 References
 ----------
@@ -27,8 +27,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from orfeon.base import class_factors, restored_on_failure
 from orfeon.data.training_set import MAX_UNITS, are_counts, rows_with_copies
-from orfeon.imbalance.cost_classifier import CostClassifier, inner_has
-from orfeon.imbalance.costs import read_costs
+from orfeon.imbalance.cost_classifier import CostClassifier, inner_has, read_costs
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
@@ -39,41 +38,39 @@ from orfeon.utils.types import Floats
 @saved.attributes(class_weights_=saved.floats)
 @documented()
 class CostSensitiveClassifier(CostClassifier):
-    """A classifier trained on samples weighted by what an error on them costs.
+    """A classifier trained on samples weighted by the cost of an error on them.
 
     Parameters
     ----------
     estimator : classifier, optional
-        A classifier that takes ``sample_weight``. By default an unpruned
+        A classifier that accepts ``sample_weight``. By default an unpruned
         :class:`orfeon.CARTClassifier`.
     costs : "balanced", dict or array of shape (n_classes, n_classes), default="balanced"
-        What errors cost: inversely proportional to the sizes of the classes; a positive number for
-        each class, 1 for those that are not named; or a matrix whose entry (i, j) is the cost of
-        predicting class j for a sample of class i, in the order of the sorted classes, with
-        zeros on the diagonal.
+        Costs of errors: inversely proportional to the class sizes; one positive number per class
+        (1 for classes not named); or a matrix whose entry (i, j) is the cost of predicting class j
+        for a sample of class i, in sorted order of the classes, with zeros on the diagonal.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes every ``random_state`` of the estimator; with None they are as they were given.
+        Seed for every ``random_state`` of the estimator; None leaves them as given.
 
     Attributes
     ----------
     <classes>
     cost_matrix_ : ndarray of shape (n_classes, n_classes)
-        Costs of predicting the class of the column for a sample of the class of the row.
+        Cost by true class (row) and predicted class (column).
     class_weights_ : ndarray of shape (n_classes,)
-        What the weights of the samples of each class are multiplied by.
+        Factors on the sample weights of each class.
     estimator_ : classifier
         The fitted classifier.
 
     Notes
     -----
-    A matrix for more than two classes is reduced to one cost for each class, the sum of its row
-    (Breiman et al. 1984; Ting 2002): weights cannot say more. If the cost depends on the class
-    that is predicted, :class:`CostThresholdClassifier` minds all of the matrix. The weights sum to
-    as much as before, whatever unit the costs are in (Ting 2002).
+    With more than two classes a matrix is reduced to one cost per class, the sum of its row
+    (Breiman et al. 1984; Ting 2002), because weights cannot express more. If costs depend on the
+    predicted class, use :class:`CostThresholdClassifier`. The total weight does not change,
+    whatever unit the costs are in (Ting 2002).
 
-    An estimator without weights is refused. Resample the samples for it, as imbalanced-learn does,
-    or move the threshold with :class:`CostThresholdClassifier`. In a pipeline, wrap the classifier
-    and not the pipeline.
+    Estimators without ``sample_weight`` are rejected. Resample for them, as imbalanced-learn does,
+    or use :class:`CostThresholdClassifier`. In a pipeline, wrap the classifier, not the pipeline.
 
     Examples
     --------
@@ -102,12 +99,12 @@ class CostSensitiveClassifier(CostClassifier):
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the classifier on weighted samples.
+        """Fit the classifier to weighted samples.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples, as the classifier takes them.
+            The samples, in any form that the classifier accepts.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
@@ -128,12 +125,11 @@ class CostSensitiveClassifier(CostClassifier):
         if not has_fit_parameter(base, "sample_weight"):
             raise ValueError(
                 f"estimator={base} takes no sample_weight, which CostSensitiveClassifier needs; "
-                "CostThresholdClassifier does without, and in a pipeline the classifier itself is "
-                "wrapped."
+                "use CostThresholdClassifier, or wrap the classifier inside a pipeline."
             )
         X, y, weights, _, _ = self._read_samples(X, y, sample_weight)
         if are_counts(weights) and len(y) < weights.sum() <= max(MAX_UNITS, 10 * len(y)):
-            # Times a cost they would count no more: to most learners, two copies are two samples.
+            # Multiplied by a cost, counts would no longer be copies, as most learners see them.
             copies = rows_with_copies(weights)
             X, y, weights = _safe_indexing(X, copies), y[copies], np.ones(len(copies))
         self.classes_, codes = self._find_classes(y)
@@ -142,7 +138,7 @@ class CostSensitiveClassifier(CostClassifier):
         if len(free):
             raise ValueError(
                 f"costs={self.costs!r} is not allowed: errors on {free.tolist()} would cost "
-                "nothing, so its samples would weigh nothing. Leave them out, or use "
+                "nothing, so these samples would have no weight. Leave them out, or use "
                 "CostThresholdClassifier."
             )
         self.cost_matrix_ = costs.matrix
@@ -153,7 +149,7 @@ class CostSensitiveClassifier(CostClassifier):
         self._keep(base.fit(X, y, sample_weight=weights * self.class_weights_[codes]))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What the classifier decides.
+        """Predict classes.
 
         Parameters
         ----------
@@ -169,7 +165,7 @@ class CostSensitiveClassifier(CostClassifier):
 
     @available_if(inner_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities among the weighted samples, not among those to be expected.
+        """Class probabilities of the weighted distribution, not of the original one.
 
         Parameters
         ----------

@@ -1,24 +1,24 @@
-"""Measures that an unbalanced sample does not flatter.
+"""Metrics for imbalanced classes.
 
-A classifier that never says "positive" is right 99 times in 100 where one sample in 100 is
-positive. The measures here look at the classes one by one: the accuracy on the positive samples
-(acc+), on the negative ones (acc-), their geometric mean g, and the mean sqrt(p r) of precision and
-recall. What scikit-learn has (recall, precision, F) is taken from there.
+Where one sample in 100 is positive, never predicting "positive" is 99% accurate. These metrics look
+at each class separately: the accuracy on positive samples (acc+), on negative samples (acc-), their
+geometric mean g, and the geometric mean sqrt(p r) of precision and recall. Recall, precision and F
+come from scikit-learn.
 
-All of them have the same three words:
+All of them share three parameters:
 
 ``pos_label``
-    The positive class. By default the minority of ``y_true``: the class of least weight, and of
-    those that are tied the last in sorted order, which is 1 in {0, 1}. The minority of a few
-    samples need not be that of all, so name the class where scores are compared between samples.
+    The positive class. By default the minority of ``y_true``: the class of least weight, on ties
+    the last in sorted order (1 in {0, 1}). Subsets may have different minorities, so name the class
+    when you compare scores between them.
 ``sample_weight``
     Sample weights: 0 leaves the sample out, 2 counts it twice.
 ``zero_division``
-    What a score is that is 0/0, as in a sample without positive samples: a number, NaN, or "warn",
-    which is 0 with an :class:`sklearn.exceptions.UndefinedMetricWarning`. So it is in scikit-learn.
+    Value of a score that is 0/0, as without positive samples: a number, NaN, or "warn", which is 0
+    with an :class:`sklearn.exceptions.UndefinedMetricWarning`, as in scikit-learn.
 
-Where ``y_true`` has samples of one class only and ``pos_label`` is not given, nothing says which
-class that is. It is taken for the negative one, with a warning.
+If ``y_true`` has one class only and ``pos_label`` is not given, that class is taken as negative,
+with a warning.
 
 References
 ----------
@@ -48,19 +48,19 @@ ZeroDivision = float | Literal["warn"]
 
 
 def minority_class(y: Any, sample_weight: Any = None) -> Any:
-    """The class of least weight: the positive one by default.
+    """Class of least weight, the positive class by default.
 
     Parameters
     ----------
     y : array of shape (n_rows,)
         Classes.
     sample_weight : array of shape (n_rows,), optional
-        Weights; the rows of weight 0 do not count as rows.
+        Sample weights.
 
     Returns
     -------
     label
-        The minority; of classes that are tied, the last in sorted order.
+        The minority; on ties the last in sorted order.
 
     Examples
     --------
@@ -82,20 +82,20 @@ def positive_accuracy(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Share of the positive samples that are recognised: acc+, the recall of the positive class.
+    """Accuracy on the positive samples, acc+: the recall of the positive class.
 
     Parameters
     ----------
     y_true : array of shape (n_rows,)
-        The classes.
+        The true classes.
     y_pred : array of shape (n_rows,)
-        The classes predicted.
+        The predicted classes.
     pos_label : label, optional
         The positive class; by default the minority of ``y_true``.
     sample_weight : array of shape (n_rows,), optional
-        Weights.
+        Sample weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The score where there are no positive samples.
+        The score if there are no positive samples.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def positive_accuracy(
     0.5
     """
     split = _split(y_true, y_pred, pos_label, sample_weight, zero_division)
-    zero_division = _judge_positive(split, pos_label, zero_division)
+    zero_division = _check_positive(split, pos_label, zero_division)
     return _of_one(recall_score, split, True, zero_division)
 
 
@@ -121,21 +121,21 @@ def negative_accuracy(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Share of the negative samples that are not taken for positive: acc-, the specificity.
+    """Share of negative samples not predicted as positive, acc-: the specificity.
 
     Parameters
     ----------
     y_true : array of shape (n_rows,)
-        The classes.
+        The true classes.
     y_pred : array of shape (n_rows,)
-        The classes predicted. All that are not positive are negative: of several of them, to take
-        one for another is no error here.
+        The predicted classes. All classes but the positive one are negative; confusing them with
+        each other does not count as an error.
     pos_label : label, optional
         The positive class; by default the minority of ``y_true``.
     sample_weight : array of shape (n_rows,), optional
-        Weights.
+        Sample weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The score where there are no negative samples.
+        The score if there are no negative samples.
 
     Returns
     -------
@@ -160,27 +160,27 @@ def geometric_mean(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """Geometric mean of the accuracies on the classes: g = sqrt(acc+ acc-) for two of them.
+    """Geometric mean of the class accuracies: g = sqrt(acc+ acc-) for two classes.
 
     Parameters
     ----------
     y_true : array of shape (n_rows,)
-        The classes.
+        The true classes.
     y_pred : array of shape (n_rows,)
-        The classes predicted.
+        The predicted classes.
     pos_label : label, optional
-        A class that takes part even if neither ``y_true`` nor ``y_pred`` has it. The mean itself
-        knows no positive class.
+        A class to include even if neither ``y_true`` nor ``y_pred`` has it; otherwise it does not
+        matter.
     sample_weight : array of shape (n_rows,), optional
-        Weights.
+        Sample weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
         The accuracy on a class without samples; NaN leaves it out of the mean.
 
     Returns
     -------
     float
-        From 0 to 1. For K classes it is the K-th root of the product of their recalls. The classes
-        are those of ``y_true``, ``y_pred`` and ``pos_label``.
+        From 0 to 1: with K classes (those of ``y_true``, ``y_pred`` and ``pos_label``), the K-th
+        root of the product of their recalls.
 
     Examples
     --------
@@ -192,8 +192,8 @@ def geometric_mean(
     classes = _classes(true, predicted, pos_label)
     if pos_label is not None:
         named = _Split(true == pos_label, predicted == pos_label, weights, classes)
-        zero_division = _judge_positive(named, pos_label, zero_division)
-    if len(classes) <= 2:  # of a class alone, the other one is not known and has no samples
+        zero_division = _check_positive(named, pos_label, zero_division)
+    if len(classes) <= 2:
         second = classes[-1]
         split = _Split(true == second, predicted == second, weights, classes)
         true, predicted, weights = _cells(split)
@@ -203,7 +203,7 @@ def geometric_mean(
         zero_division=zero_division,
     )  # fmt: skip
     recalls = recalls[~np.isnan(recalls)]
-    # The root comes first, so that the product of hundreds of recalls does not vanish.
+    # Taking roots first keeps the product of hundreds of recalls from underflowing.
     return float(np.prod(recalls ** (1 / len(recalls)))) if len(recalls) else np.nan
 
 
@@ -220,16 +220,16 @@ def precision_recall_mean(
     Parameters
     ----------
     y_true : array of shape (n_rows,)
-        The classes.
+        The true classes.
     y_pred : array of shape (n_rows,)
-        The classes predicted.
+        The predicted classes.
     pos_label : label, optional
         The positive class; by default the minority of ``y_true``.
     sample_weight : array of shape (n_rows,), optional
-        Weights.
+        Sample weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The score where no sample is positive and none is predicted to be. Where only one of
-        precision and recall is 0/0, the other is 0, and so is the mean.
+        The score if no sample is positive and none is predicted positive. If only one of precision
+        and recall is 0/0, the mean is 0.
 
     Returns
     -------
@@ -243,12 +243,12 @@ def precision_recall_mean(
     0.5
     """
     split = _split(y_true, y_pred, pos_label, sample_weight, zero_division)
-    zero_division = _judge_positive(split, pos_label, zero_division)
+    zero_division = _check_positive(split, pos_label, zero_division)
     precision = _of_one(precision_score, split, True, np.nan)
     recall = _of_one(recall_score, split, True, np.nan)
     if np.isnan(precision) and np.isnan(recall):
         return _undefined(
-            "No sample is positive and none is predicted to be, so sqrt(p r) is 0/0", zero_division
+            "No sample is positive or predicted positive, so sqrt(p r) is 0/0", zero_division
         )
     return 0.0 if np.isnan(precision) or np.isnan(recall) else float(np.sqrt(precision * recall))
 
@@ -262,23 +262,24 @@ def f_beta(
     sample_weight: Any = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    """scikit-learn's :func:`sklearn.metrics.fbeta_score` of the positive class.
+    """F-beta score of the positive class, by default the minority.
+
+    The same as :func:`sklearn.metrics.fbeta_score`, but for several negative classes too.
 
     Parameters
     ----------
     y_true : array of shape (n_rows,)
-        The classes.
+        The true classes.
     y_pred : array of shape (n_rows,)
-        The classes predicted.
+        The predicted classes.
     beta : float, default=1.0
-        How many times as much recall matters as precision.
+        Weight of recall relative to precision.
     pos_label : label, optional
-        The positive class; by default the minority of ``y_true``. That, and several negative
-        classes, is all that this function adds.
+        The positive class; by default the minority of ``y_true``.
     sample_weight : array of shape (n_rows,), optional
-        Weights.
+        Sample weights.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        The score where no sample is positive and none is predicted to be.
+        The score if no sample is positive and none is predicted positive.
 
     Returns
     -------
@@ -292,7 +293,7 @@ def f_beta(
     0.5556
     """
     split = _split(y_true, y_pred, pos_label, sample_weight, zero_division)
-    zero_division = _judge_positive(split, pos_label, zero_division)
+    zero_division = _check_positive(split, pos_label, zero_division)
     return _of_one(fbeta_score, split, True, zero_division, beta=beta)
 
 
@@ -300,7 +301,7 @@ def f_beta(
 
 
 class _Split(NamedTuple):
-    """Which samples are positive, which are predicted to be, their weights; all classes."""
+    """Masks of positive and predicted positive samples, their weights, and all classes."""
 
     true: Mask
     predicted: Mask
@@ -311,7 +312,7 @@ class _Split(NamedTuple):
 def _read(
     y_true: Any, y_pred: Any, sample_weight: Any
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any], Floats]:
-    """The classes, those predicted and the weights of the rows that count."""
+    """True and predicted classes and weights, without the rows of weight 0."""
     check_consistent_length(y_true, y_pred)
     true, predicted = column_or_1d(y_true), column_or_1d(y_pred)
     for labels, name in ((true, "y_true"), (predicted, "y_pred")):
@@ -332,26 +333,24 @@ def _read(
 def _classes(
     true: npt.NDArray[Any], predicted: npt.NDArray[Any], pos_label: Any
 ) -> npt.NDArray[Any]:
-    """All the classes there are, sorted; refuses what are no classes, and mixed kinds of them."""
+    """All classes, sorted; raises if they are not class labels or of mixed types."""
     named = () if pos_label is None else ([pos_label],)
     return np.asarray(unique_labels(true, predicted, *named))
 
 
 def _shares(true: npt.NDArray[Any], weights: Floats) -> tuple[npt.NDArray[Any], Floats]:
-    """The classes of some samples, and the weight of each."""
     classes, codes = np.unique(true, return_inverse=True)
     return classes, np.asarray(np.bincount(codes, weights=weights), dtype=np.float64)
 
 
 def least_weighty(share: Floats) -> int:
-    """The class of least weight; of classes that are tied, the last."""
+    """Index of the class of least weight; on ties the last."""
     return int(np.flatnonzero(share == share.min())[-1])
 
 
 def _split(
     y_true: Any, y_pred: Any, pos_label: Any, sample_weight: Any, zero_division: ZeroDivision
 ) -> _Split:
-    """Tell positive samples from negative ones."""
     true, predicted, weights = _read(y_true, y_pred, sample_weight)
     classes = _classes(true, predicted, pos_label)
     if pos_label is not None:
@@ -363,29 +362,29 @@ def _split(
     negative = true[0]
     if zero_division == "warn":
         warn_user(
-            f"All samples are of the class {true.tolist()[0]!r} and pos_label is None: it is "
-            "taken for the negative class. Give pos_label to say which class is positive.",
+            f"All samples are of class {true.tolist()[0]!r} and pos_label is None, so it is taken "
+            "as the negative class. Give pos_label to name the positive class.",
             UndefinedMetricWarning,
         )
     return _Split(true != negative, predicted != negative, weights, classes)
 
 
-def _judge_positive(split: _Split, pos_label: Any, zero_division: ZeroDivision) -> ZeroDivision:
-    """Warn of a positive class that is nowhere, once; then what is 0/0 is known to be 0."""
+def _check_positive(split: _Split, pos_label: Any, zero_division: ZeroDivision) -> ZeroDivision:
+    """Warn once if ``pos_label`` does not occur; the score is then 0 without further warnings."""
     if pos_label is None or zero_division != "warn" or (split.true | split.predicted).any():
         return zero_division
     there = split.classes[split.classes != pos_label].tolist()
     shown = f"{there[:10]}{' and more' if len(there) > 10 else ''}"
     warn_user(
         f"pos_label={pos_label!r} is neither in y_true nor in y_pred, whose classes are {shown}: "
-        "the score is 0/0, and is set to 0.0. Use zero_division to say what it should be.",
+        "the score is 0/0 and is set to 0.0. Use zero_division to set another value.",
         UndefinedMetricWarning,
     )
     return 0.0
 
 
 def _cells(split: _Split) -> tuple[Mask, Mask, Floats]:
-    """The same samples as four weighted ones, which scikit-learn has checked in no time."""
+    """The four cells of the confusion matrix as weighted samples, which are fast to validate."""
     weights = np.bincount(2 * split.true + split.predicted, weights=split.weights, minlength=4)
     predicted = np.array([False, True])
     return np.repeat(predicted, 2), np.tile(predicted, 2), np.asarray(weights, np.float64)
@@ -394,7 +393,7 @@ def _cells(split: _Split) -> tuple[Mask, Mask, Floats]:
 def _of_one(
     score: Any, split: _Split, positive: bool, zero_division: ZeroDivision, **more: Any
 ) -> float:
-    """scikit-learn's score of one side alone, which need not have any sample."""
+    """scikit-learn's score of the positive or the negative side."""
     true, predicted, weights = _cells(split)
     (value,) = score(
         true, predicted, labels=[positive], average=None, sample_weight=weights,
@@ -407,7 +406,7 @@ def _undefined(why: str, zero_division: ZeroDivision) -> float:
     if zero_division != "warn":
         return float(zero_division)
     warn_user(
-        f"{why}; it is set to 0.0. Use zero_division to say what it should be.",
+        f"{why}; it is set to 0.0. Use zero_division to set another value.",
         UndefinedMetricWarning,
     )
     return 0.0

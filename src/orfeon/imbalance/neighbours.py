@@ -1,8 +1,7 @@
-"""Neighbours by class: the samples of one class that are nearest to given ones.
+"""Nearest neighbours within a class.
 
-Ties between equally near samples go to the first row, so that the same table gives the same
-neighbours wherever it is computed. scikit-learn's searches leave that open: here a search goes on
-until everything that is as near as the last neighbour has been seen.
+Ties go to the first row, so that results are the same on every machine. scikit-learn leaves ties
+open, so a search continues until every sample as near as the last neighbour has been found.
 """
 
 from __future__ import annotations
@@ -20,17 +19,17 @@ from sklearn.neighbors import NearestNeighbors
 
 from orfeon.utils.types import Floats, Integers
 
-#: Distances that differ by less than this part of them are equal: rounding must not tell.
+#: Relative difference up to which distances are equal, so that rounding does not decide.
 _ROUNDING = 1e-10
-#: Entries of the arrays that are held at once.
+#: Maximum number of array entries held at a time.
 _ENTRIES = 4_000_000
-#: With more features trees look at nearly everything, and products are faster.
+#: With more features, k-d trees visit almost everything and brute force is faster.
 _FOR_TREES = 15
 
 
 @dataclass(frozen=True)
 class Search:
-    """Where neighbours are looked for, and by what."""
+    """Samples and the search over them; ``slack`` bounds the error of squared distances."""
 
     X: Any
     points: Any
@@ -40,12 +39,10 @@ class Search:
 
 
 def search_among(X: Any, n_neighbors: Any, *, additional: int, n_jobs: int | None) -> Search:
-    """How neighbours are looked for among samples.
+    """Choose the search: a k-d tree, or brute force for many features or sparse samples.
 
-    By default in trees, which take differences before squares. Where there are many features, or
-    where the samples are sparse, by products, which are fast and cancel: what they find is
-    measured again. In both cases the samples are multiplied by a power of two, which changes no
-    order, so that no square overflows.
+    Brute force uses dot products, which suffer from cancellation, so that distances are computed
+    again from differences. Samples are scaled by a power of two, so that squares do not overflow.
     """
     X = X.tocsr() if sparse.issparse(X) else X
     if not isinstance(n_neighbors, Integral):
@@ -53,7 +50,7 @@ def search_among(X: Any, n_neighbors: Any, *, additional: int, n_jobs: int | Non
         if wanted < 1:
             raise ValueError(
                 f"n_neighbors is an estimator of {n_neighbors.n_neighbors} neighbour, which is "
-                "the sample itself: it must find one more than are to be looked at"
+                "the sample itself; give one with at least 2"
             )
         return Search(X, X, n_neighbors, wanted, None)
     X = _scaled(X)
@@ -63,13 +60,13 @@ def search_among(X: Any, n_neighbors: Any, *, additional: int, n_jobs: int | Non
     finder = NearestNeighbors(algorithm="brute", n_jobs=n_jobs)
     points = X if sparse.issparse(X) else X - X.mean(axis=0)
     squares = points.multiply(points) if sparse.issparse(points) else points**2
-    # Two squares and a product, each a sum of as many terms as features, each term rounded.
+    # Rounding errors of two squares and a product, each a sum over the features.
     roundings = 8 * (X.shape[1] + 4) * np.finfo(np.float64).eps
     return Search(X, points, finder, int(n_neighbors), roundings * squares.sum(axis=1).max())
 
 
 def _scaled(X: Any) -> Any:
-    """A copy in double precision, times a power of two: no value is above 1."""
+    """A copy in double precision, scaled by a power of two to at most 1."""
     X = X.astype(np.float64)
     values = X.data if sparse.issparse(X) else X
     _, exponent = np.frexp(np.abs(values).max(initial=0.0))
@@ -78,18 +75,18 @@ def _scaled(X: Any) -> Any:
 
 
 class ClassNeighbours:
-    """The samples of one class, ready to be asked which of them are nearest to others."""
+    """Neighbour search among the samples of one class."""
 
     def __init__(self, search: Search, rows: Integers) -> None:
         self.search = search
         self.wanted = min(search.n_neighbors, len(rows))
-        # More copies than neighbours, one being the sample itself, are never reached.
+        # More copies than neighbours, plus the sample itself, are never needed.
         is_dense = isinstance(search.X, np.ndarray)
         self.rows = few_copies(search.X, rows, search.n_neighbors + 1) if is_dense else rows
         self.finder = clone(search.finder).fit(search.points[self.rows])
 
     def nearest(self, queries: Integers) -> tuple[Floats, Integers]:
-        """Distances and rows of the nearest of the class, nearest first."""
+        """Distances and rows of the nearest samples of the class, nearest first."""
         distances = np.empty((len(queries), self.wanted))
         rows = np.empty(distances.shape, dtype=np.int64)
         pending, reach = np.arange(len(queries)), self.wanted + 2
@@ -105,7 +102,7 @@ class ClassNeighbours:
     def _look(
         self, queries: Integers, reach: int
     ) -> tuple[Floats, Integers, npt.NDArray[np.bool_]]:
-        """The nearest of as many as `reach`, and whether nothing further off can be as near."""
+        """The nearest among ``reach`` candidates, and whether no other sample can be as near."""
         distances, found = self.finder.kneighbors(self.search.points[queries], n_neighbors=reach)
         rows = self.rows[found]
         horizon = distances.max(axis=1)
@@ -122,7 +119,7 @@ class ClassNeighbours:
 
 
 def _measured(X: Any, queries: Integers, rows: Integers) -> Floats:
-    """Distances of rows to others, from differences."""
+    """Distances computed from differences."""
     if sparse.issparse(X):
         apart = X[np.repeat(queries, rows.shape[1])] - X[rows.ravel()]
         squares = np.asarray(apart.multiply(apart).sum(axis=1)).reshape(rows.shape)
@@ -134,7 +131,7 @@ def _measured(X: Any, queries: Integers, rows: Integers) -> Floats:
 
 
 def few_copies(X: npt.NDArray[Any], rows: Integers, n_copies: int) -> Integers:
-    """Rows without those of which enough equal ones come before."""
+    """Keep at most ``n_copies`` of equal rows."""
     _, value, sizes = np.unique(X[rows], axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(value.reshape(-1), kind="stable")
     before = np.empty(len(rows), dtype=np.int64)
@@ -143,7 +140,7 @@ def few_copies(X: npt.NDArray[Any], rows: Integers, n_copies: int) -> Integers:
 
 
 def by_distance(distances: Floats, rows: Integers) -> Integers:
-    """Order of each line by distance, and by row among those equal up to rounding."""
+    """Order by distance, and by row among distances equal up to rounding."""
     order = np.argsort(distances, axis=1, kind="stable")
     ascending = np.take_along_axis(distances, order, axis=1)
     level = np.zeros(order.shape, dtype=np.int64)
@@ -153,7 +150,7 @@ def by_distance(distances: Floats, rows: Integers) -> Integers:
 
 
 def blocks(rows: Integers, n_entries: int) -> Iterator[Integers]:
-    """Rows in parts, so small that as many entries for each can be held."""
+    """Split rows into blocks of at most ``_ENTRIES`` entries."""
     size = max(1, _ENTRIES // n_entries)
     for start in range(0, len(rows), size):
         yield rows[start : start + size]

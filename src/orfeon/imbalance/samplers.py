@@ -1,8 +1,4 @@
-"""What the samplers share; the one place where imbalanced-learn is imported.
-
-A sampler of ours selects: it says which samples stay, and gives them back in the container that
-they came in. What a sampler does is in its ``_select``.
-"""
+"""Base of the samplers; the only module that imports imbalanced-learn."""
 
 from __future__ import annotations
 
@@ -33,8 +29,8 @@ except ImportError as missing:
 __all__ = ["Integers", "SelectionSampler", "check_target_type"]
 
 
-#: Words of the errors that numpy and scikit-learn raise where numbers are wanted.
-_OF_NO_NUMBERS = ("could not convert", "arrays of bytes/strings")
+#: Parts of the messages that NumPy and scikit-learn raise for values that are not numbers.
+_NOT_NUMBERS = ("could not convert", "arrays of bytes/strings")
 
 
 @saved.attributes(
@@ -44,11 +40,9 @@ _OF_NO_NUMBERS = ("could not convert", "arrays of bytes/strings")
     feature_names_in_=saved.optional(saved.labels),
 )
 class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
-    """Base of samplers that keep some of the samples and change none.
+    """Base of samplers that keep some of the samples, in the container that they came in.
 
-    Subclasses give ``_select``, and in ``_needs_numbers`` why their samples must be numbers, if it
-    is not for distances. Those that take more than tables of numbers give their own ``_check_X_y``
-    too.
+    Subclasses define ``_select``, and if needed ``_needs_numbers`` and ``_check_X_y``.
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -65,7 +59,7 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
 
     @abstractmethod
     def _select(self, X: Any, y: npt.NDArray[Any]) -> Integers:
-        """Rows to keep, of checked samples, in any order and each once."""
+        """Return the rows to keep, in any order, without repetition."""
 
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Leave out samples.
@@ -80,7 +74,7 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
         Returns
         -------
         X_resampled : same type as X, of shape (n_selected, n_features)
-            The samples that are kept, in their order. Rows of data frames keep their labels.
+            The samples kept, in their original order. Rows of data frames keep their index.
         y_resampled : same type as y, of shape (n_selected,)
             Their classes.
         """
@@ -111,13 +105,13 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
     def _check_X_y(  # noqa: N802
         self, X: Any, y: Any, accept_sparse: Any = None
     ) -> tuple[Any, npt.NDArray[Any], bool]:
-        """Numbers, one label each, and whether the labels came as columns of 0 and 1."""
+        """Checked samples and labels, and whether the labels were indicator columns."""
         try:
             samples, labels, is_indicator = super()._check_X_y(X, y, accept_sparse)
-            if samples.dtype.kind == "O":  # of a pandas categorical column
+            if samples.dtype.kind == "O":  # from a pandas categorical column
                 samples = samples.astype(np.float64)
         except ValueError as error:
-            if not any(words in str(error) for words in _OF_NO_NUMBERS):
+            if not any(words in str(error) for words in _NOT_NUMBERS):
                 raise
             raise ValueError(f"{type(self).__name__} {self._needs_numbers} ({error})") from error
         return samples, labels, bool(is_indicator)
@@ -129,7 +123,7 @@ class SelectionSampler(BaseCleaningSampler):  # type: ignore[misc]
 
 
 def _check_features(X: Any) -> None:
-    """Refuse an empty frame and columns of dates, which scikit-learn's checks do not name."""
+    """Reject empty frames and date columns with a clearer message than scikit-learn's."""
     is_frame = hasattr(X, "columns") and len(getattr(X, "shape", ())) == 2
     if is_frame:
         check_shape(tuple(X.shape))
@@ -138,7 +132,7 @@ def _check_features(X: Any) -> None:
 
 
 def _check_labels(y: Any, name: str) -> None:
-    """Refuse missing labels, and strings beside other values, which cannot be sorted."""
+    """Reject missing labels, and strings mixed with other values."""
     if y is None:
         raise ValueError(
             f"This {name} estimator requires y to be passed, but the target y is None."
@@ -160,7 +154,7 @@ def _check_labels(y: Any, name: str) -> None:
 
 
 def _rows(given: Any, checked: Any, kept: Integers) -> Any:
-    """Rows of what was given, where it is a container to keep, else of what was made of it."""
+    """Rows of the container given, or of the checked array if it was something else."""
     is_container = isinstance(given, list) or any(
         hasattr(given, name) for name in ("to_numpy", "__dataframe__")
     )

@@ -1,4 +1,4 @@
-"""The measures for unbalanced samples as scorers, for ``scoring=`` anywhere in scikit-learn."""
+"""The metrics for imbalanced classes as scorers, for ``scoring=`` in scikit-learn."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ from orfeon.imbalance.metrics import (
     precision_recall_mean,
 )
 
-#: acc+, the minority of each test set being positive.
+#: acc+, with the minority of each test set as positive class.
 positive_accuracy_scorer = make_scorer(positive_accuracy)
-#: acc-, the minority of each test set being positive.
+#: acc-, with the minority of each test set as positive class.
 negative_accuracy_scorer = make_scorer(negative_accuracy)
-#: The geometric mean g of the accuracies on the classes.
+#: Geometric mean g of the class accuracies.
 geometric_mean_scorer = make_scorer(geometric_mean)
-#: sqrt(p r), the minority of each test set being positive.
+#: sqrt(p r), with the minority of each test set as positive class.
 precision_recall_mean_scorer = make_scorer(precision_recall_mean)
-#: F with equal parts of precision and recall, the minority of each test set being positive.
+#: F1, with the minority of each test set as positive class.
 f_beta_scorer = make_scorer(f_beta)
 
 
 def imbalance_scorers(
     pos_label: Any = None, beta: float = 1.0, zero_division: Any = "warn"
 ) -> dict[str, Any]:
-    """All measures at once, with one positive class for all test sets.
+    """All metrics as scorers, with one positive class for all test sets.
 
     Parameters
     ----------
     pos_label : label, optional
-        The positive class. By default it is the minority of each test set, which need not be the
-        same class in all of them: better name it.
+        The positive class. Better name it: the default is the minority of each test set, which may
+        differ between them.
     beta : float, default=1.0
-        How many times as much recall matters as precision in F; not negative.
+        Weight of recall relative to precision in F; not negative.
     zero_division : {"warn", 0.0, 1.0, numpy.nan}, default="warn"
-        What a score is that is 0/0, as in a test set without positive samples.
+        Value of a score that is 0/0, as in a test set without positive samples.
 
     Returns
     -------
     dict of str to scorer
         "positive_accuracy", "negative_accuracy", "geometric_mean", "precision_recall_mean" and
-        "f_beta". To search by several of them, say with ``refit`` which of them decides.
+        "f_beta". A search with several scorers needs ``refit`` to name the one that decides.
 
     Notes
     -----
-    scikit-learn's scorers ask that a classifier knows the positive class: where a *training* set
-    has no sample of it, the scores are NaN, with a warning that scoring failed.
+    If a *training* set has no positive samples, scikit-learn sets the scores to NaN and warns that
+    scoring failed.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def imbalance_scorers(
     """
     is_number: bool = isinstance(beta, Real)
     if not is_number or not beta >= 0:
-        raise ValueError(f"beta={beta!r} is not allowed: a number that is not negative is.")
+        raise ValueError(f"beta={beta!r} is not allowed; give a number of at least 0.")
     same = {"pos_label": pos_label, "zero_division": zero_division}
     measures = (positive_accuracy, negative_accuracy, geometric_mean, precision_recall_mean)
     scorers = {measure.__name__: make_scorer(measure, **same) for measure in measures}

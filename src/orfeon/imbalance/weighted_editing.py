@@ -1,14 +1,13 @@
-"""Wilson's editing by a distance in which the smaller classes are nearer (Barandela).
+"""Wilson's editing by a distance that brings smaller classes nearer (Barandela).
 
-Wilson's rule leaves out the samples that their nearest neighbours get wrong. Where a class is
-rare, even its own samples have mostly others around them, so the rule leaves the majority as it
-is, or takes the minority away. Barandela and others measure the distance to a sample of class i
-as
+Wilson's rule leaves out samples that their nearest neighbours misclassify. Samples of a rare class
+have mostly others around them, so the rule removes the minority rather than the majority. Barandela
+et al. measure the distance to a sample of class i as
 
     d_w(y, x) = (n_i / n)^(1/m) d(y, x)
 
-with n_i of the n samples in class i, and m features: as if the classes were equally dense, for
-n_i samples spread over the same space are (1/n_i)^(1/m) apart.
+with n_i of the n samples in class i, and m features, as if all classes were equally dense: n_i
+samples spread over the same space are (1/n_i)^(1/m) apart.
 
 References
 ----------
@@ -37,55 +36,52 @@ from orfeon.utils.types import Floats, Integers
 
 @saved.attributes(distance_weights_=saved.dict_of(saved.label, saved.number()))
 class WeightedDistanceEditing(SelectionSampler):
-    """Leave out the samples that their neighbours get wrong, rare classes counting as nearer.
+    """Leave out samples that their neighbours misclassify, with rare classes counted as nearer.
 
-    Each sample is decided by the vote of its nearest neighbours among all others, by the distance
-    weighted by class: that to a sample of class i is multiplied by (n_i / n)^(1/m), with n_i of
-    the n samples in class i, and m features. Those that are decided wrongly are left out, all
-    at once.
+    The nearest neighbours of each sample vote on its class. The distance to a sample of class i is
+    multiplied by (n_i / n)^(1/m), with n_i of the n samples in class i, and m features.
+    Misclassified samples are left out, all at once.
 
     Parameters
     ----------
     sampling_strategy : {"auto", "majority", "not minority", "not majority", "all"} or list, \
             default="auto"
-        The classes of which samples may be left out; a list names them. "auto" is "not
-        minority". All classes are neighbours, whatever is chosen.
+        Classes whose samples may be left out, or a list of them. "auto" is "not minority". The
+        neighbours are of all classes in any case.
     n_neighbors : int or estimator, default=3
-        How many neighbours vote. An estimator with ``kneighbors`` brings its own distance; its
-        ``n_neighbors`` counts the sample itself, so that one with 4 looks at 3 neighbours, as in
-        imbalanced-learn.
+        Number of neighbours that vote. An estimator with ``kneighbors`` brings its own distance;
+        its ``n_neighbors`` counts the sample itself, as in imbalanced-learn.
     n_jobs : int or None, default=None
-        Threads that look for neighbours; an estimator has its own.
+        Threads for the neighbour search; an estimator has its own.
 
     Attributes
     ----------
     sample_indices_ : ndarray of shape (n_selected,)
-        The rows that are kept, in ascending order.
+        Rows kept, in ascending order.
     distance_weights_ : dict
-        By class, the factor on the distance to its samples.
+        Factor on the distance to samples of each class.
     sampling_strategy_ : dict
-        The classes of which samples may be left out.
+        Classes whose samples may be left out.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features,)
-        Their names, where `X` has names.
+        Their names, if `X` has names.
 
     See Also
     --------
-    imblearn.under_sampling.EditedNearestNeighbours : Wilson's editing, by plain distances.
-    BorderSelection : Keep the samples beside other classes.
+    imblearn.under_sampling.EditedNearestNeighbours : Wilson's editing with plain distances.
+    BorderSelection : Keep the samples near other classes.
 
     Notes
     -----
-    Equally near samples are taken in the order of their rows. A vote with more than one winner is
-    for the one with the nearest neighbour. The factors come from the whole sample, the sample
-    that is decided included. Features should be on one scale.
+    Equally near samples are taken in row order. Tied votes go to the class of the nearest
+    neighbour. The class shares n_i / n include the sample itself. Features should be on one scale.
 
     Examples
     --------
-    The sample at 3 is 1 away from that at 2 and 1.2 from that at 4.2. Two of the five samples
-    are rare: by the weighted distance it is 1 * 3/5 = 0.6 from the common one and
-    1.2 * 2/5 = 0.48 from the rare one, which gets it wrong.
+    The sample at 3 is 1 away from the one at 2 and 1.2 from the one at 4.2. Two of the five samples
+    are rare: its weighted distance is 1 * 3/5 = 0.6 to the common one and 1.2 * 2/5 = 0.48 to the
+    rare one, which misclassifies it.
 
     >>> from orfeon.imbalance import WeightedDistanceEditing
     >>> X = [[0.0], [2.0], [3.0], [4.2], [4.4]]
@@ -121,8 +117,8 @@ class WeightedDistanceEditing(SelectionSampler):
         search = search_among(X, self.n_neighbors, additional=1, n_jobs=self.n_jobs)
         if search.n_neighbors >= len(y):
             raise ValueError(
-                f"n_neighbors={search.n_neighbors} neighbours of a sample are looked for, but X "
-                f"has only {len(y)} samples: there must be at least {search.n_neighbors + 1}"
+                f"n_neighbors={search.n_neighbors} needs at least {search.n_neighbors + 1} "
+                f"samples, but X has only {len(y)}"
             )
         classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         weights = (counts / len(y)) ** (1 / X.shape[1])
@@ -144,9 +140,9 @@ def _decided(
     n_neighbors: int,
     codes: Integers,
 ) -> Integers:
-    """The class that the nearest neighbours of each row vote for, by weighted distances.
+    """Class that the nearest neighbours of each row vote for, by weighted distances.
 
-    Weights are the same within a class, so that the nearest of all are among the nearest of each.
+    Weights are equal within a class, so the nearest overall are among the nearest of each class.
     """
     found = [neighbours.nearest(queries) for neighbours in known]
     distances = np.hstack([w * d for w, (d, _) in zip(weights, found, strict=True)])
