@@ -19,7 +19,7 @@ from orfeon.data.presorted import Table
 from orfeon.data.sorting import CATEGORICAL, COUNTED
 from orfeon.forest import NODE, Forest
 from orfeon.growth.blocks import grow_in_blocks, rows_of
-from orfeon.kernels.c45.grow_batch import Finish, Kept, evaluate_root, grow_c45_block
+from orfeon.kernels.c45.grow_batch import Kept, PruningOptions, evaluate_root, grow_c45_block
 from orfeon.kernels.c45.prune import Limit, extra_errors
 from orfeon.kernels.c45.records import FEATURE, Columns, Rules
 from orfeon.utils.jit import kernel_view
@@ -218,7 +218,7 @@ def grow_c45(
     candidates = _as_rows(candidates, np.int64)
     seeds = kernel_view(np.ascontiguousarray(seeds, dtype=np.uint64))
     rules = _rules(growth, n_classes, candidates.shape[1])
-    finish = Finish(growth.collapse, growth.pruning, growth.subtree_raising)
+    options = PruningOptions(growth.collapse, growth.pruning, growth.subtree_raising)
     limit = upper_limit(growth.confidence, growth.error_limit)
     columns = _sorted_columns(table)
 
@@ -226,7 +226,7 @@ def grow_c45(
         part = rows_of(weights, block)
         size = _units(part) if units is None else rows_of(units, block)
         starts, kept, n_branches = _grow_block(
-            columns, rules, finish, limit, rows_of(labels, block), part, size, seeds[block],
+            columns, rules, options, limit, rows_of(labels, block), part, size, seeds[block],
             rows_of(candidates, block), _n_ln_n(part, size),
         )  # fmt: skip
         return _to_forest(table, starts, kept, n_branches, n_classes)

@@ -28,7 +28,7 @@ from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.histogram.bins import PER_WORD
 from orfeon.kernels.histogram.grow import grow_tree, help_grow
-from orfeon.kernels.histogram.leaves import fix_values
+from orfeon.kernels.histogram.leaves import to_fixed_point
 from orfeon.kernels.histogram.nodes import N_COLUMNS, N_SPARE
 from orfeon.kernels.histogram.threads import CLOSED, make_board
 from orfeon.utils.jit import kernel_view
@@ -161,7 +161,7 @@ class HistogramTrees:
         """Grow one tree."""
         fixed = _fix(targets, weighed)
         values, ordered = scratch.values(fixed.is_wide)
-        centre = fix_values(
+        centre = to_fixed_point(
             targets, weighed.weights, fixed.low, fixed.scale, fixed.shift, fixed.is_wide, values
         )
         board = make_board(n_helpers)

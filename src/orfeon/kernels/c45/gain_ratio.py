@@ -30,14 +30,14 @@ NO_TEST = -1
 
 
 @array_step
-def spread_of(totals):
+def class_entropy(totals):
     """Entropy of some class weights, in nats times weight."""
-    whole = 0.0
+    weight = 0.0
     terms = 0.0
     for c in range(totals.shape[0]):
-        whole += totals[c]
+        weight += totals[c]
         terms += x_ln_x(totals[c])
-    return x_ln_x(whole) - terms
+    return x_ln_x(weight) - terms
 
 
 @array_step
@@ -62,7 +62,7 @@ def least_on_each_side(known, n_classes, min_weight):
 
 
 @array_step
-def evaluate_ordered(columns, rules, search, segments, begin, end, f, totals, weight, whole):
+def evaluate_ordered(columns, rules, search, segments, begin, end, f, totals, weight, counted):
     """Write gain, split information and cut of an ordered feature, if it has a test."""
     # ``begin`` and ``end`` index the flat ``segments``; ``totals`` and ``weight`` are the node's.
     shift = columns.shift
@@ -83,7 +83,7 @@ def evaluate_ordered(columns, rules, search, segments, begin, end, f, totals, we
         return
     least = least_on_each_side(known, rules.n_classes, rules.min_weight)
     tie = TINY * weight
-    if rules.n_classes == 2 and whole:
+    if rules.n_classes == 2 and counted:
         after, at, n_cuts, below = best_cut_counted_two(
             segments, begin, known_end, shift, mask, samples, np.int64(known),
             np.int64(totals[1]), least, tie, search.table,
@@ -92,7 +92,7 @@ def evaluate_ordered(columns, rules, search, segments, begin, end, f, totals, we
         after, at, n_cuts, below = best_cut_two(
             segments, begin, known_end, shift, mask, samples, known, totals[1], least, tie
         )
-    elif whole:
+    elif counted:
         after, at, n_cuts, below = best_cut_counted(
             segments, begin, known_end, shift, mask, samples, totals, least, tie, search.table,
             search.sums,
@@ -103,7 +103,7 @@ def evaluate_ordered(columns, rules, search, segments, begin, end, f, totals, we
         )
     if at < 0:
         return
-    gain = spread_of(totals) - after
+    gain = class_entropy(totals) - after
     if rules.penalty:
         gain -= math.log(float(n_cuts))
     if gain * PER_BIT <= tie:
@@ -117,7 +117,7 @@ def evaluate_ordered(columns, rules, search, segments, begin, end, f, totals, we
 
 
 @array_step
-def count_values(columns, search, members, begin, end, f):
+def count_values(columns, search, portions, begin, end, f):
     """Class weights of each category among some samples; returns the weight of missing values."""
     n_values = columns.features[f]["n_values"]
     histogram = search.histogram
@@ -128,7 +128,7 @@ def count_values(columns, search, members, begin, end, f):
             histogram[v, c] = 0.0
     base = f * columns.n_rows
     for i in range(begin, end):
-        row = np.uint64(members[i]["row"])
+        row = np.uint64(portions[i]["row"])
         rank = columns.ranks[np.uint64(base) + row]
         histogram[rank, np.uint64(samples[row]["label"])] += samples[row]["weight"]
     unknown = 0.0
@@ -141,9 +141,9 @@ def count_values(columns, search, members, begin, end, f):
 
 
 @array_step
-def evaluate_categorical(columns, rules, search, members, begin, end, f, weight):
+def evaluate_categorical(columns, rules, search, portions, begin, end, f, weight):
     """Write gain and split information of a categorical feature, if it has a test."""
-    unknown = count_values(columns, search, members, begin, end, f)
+    unknown = count_values(columns, search, portions, begin, end, f)
     n_values = columns.features[f]["n_values"]
     categories = search.categories
     histogram = search.histogram
@@ -176,7 +176,7 @@ def evaluate_categorical(columns, rules, search, members, begin, end, f, weight)
         bag = x_ln_x(categories[v]["weight"])
         after += bag - terms
         split -= bag
-    tests[f]["gain"] = (spread_of(totals) - after) * PER_BIT / weight
+    tests[f]["gain"] = (class_entropy(totals) - after) * PER_BIT / weight
     tests[f]["info"] = split * PER_BIT / weight
     tests[f]["width"] = n_values
 
@@ -227,8 +227,8 @@ def best_test(rules, tests, candidates, n_looked, average):
 
 
 @array_step
-def choose_test(columns, rules, search, segments, capacity, members, begin, end, totals, weight,
-                whole, stamp, many_values):  # fmt: skip
+def choose_test(columns, rules, search, segments, capacity, portions, begin, end, totals, weight,
+                counted, stamp, many_values):  # fmt: skip
     """The feature with the best test at a node, or ``NO_TEST``."""
     # Categorical features tested above carry the node's ``stamp``: they are constant here. With
     # ``max_features``, the search goes on until a feature has a test.
@@ -249,10 +249,11 @@ def choose_test(columns, rules, search, segments, capacity, members, begin, end,
         if segment >= 0:
             base = segment * capacity
             evaluate_ordered(
-                columns, rules, search, segments, base + begin, base + end, f, totals, weight, whole
-            )
+                columns, rules, search, segments, base + begin, base + end, f, totals, weight,
+                counted,
+            )  # fmt: skip
         elif tests[f]["tested"] != stamp:
-            evaluate_categorical(columns, rules, search, members, begin, end, f, weight)
+            evaluate_categorical(columns, rules, search, portions, begin, end, f, weight)
         else:
             continue
         n_found += np.int64(tests[f]["info"] > 0.0)

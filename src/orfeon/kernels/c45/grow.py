@@ -11,8 +11,13 @@ import numpy as np
 
 from orfeon.kernels.c45.gain_ratio import NO_TEST, choose_test
 from orfeon.kernels.c45.information import SLACK, rounded
-from orfeon.kernels.c45.partition import LEAST_SHARE, line_up, part_members, part_segments
-from orfeon.kernels.c45.records import CHILD, GROWN, MEMBER, Tree, Work
+from orfeon.kernels.c45.partition import (
+    LEAST_SHARE,
+    assign_places,
+    partition_portions,
+    partition_segments,
+)
+from orfeon.kernels.c45.records import CHILD, GROWN, PORTION, Tree, Work
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils.jit import array_step, inlined, step
 
@@ -31,7 +36,7 @@ def make_tree(n_nodes, n_branches, n_classes):
 
 
 @step
-def with_room(tree, more):
+def enlarge_tree(tree, more):
     larger = make_tree(
         2 * tree.nodes.shape[0] + more, 2 * tree.branches.shape[0] + more, tree.value.shape[1]
     )
@@ -50,8 +55,8 @@ def with_room(tree, more):
 def make_work(columns, capacity, widest):
     n_ordered = columns.records.shape[0] // columns.n_rows
     return Work(
-        np.empty(capacity, MEMBER),
-        np.empty(capacity, MEMBER),
+        np.empty(capacity, PORTION),
+        np.empty(capacity, PORTION),
         np.empty(n_ordered * capacity, columns.records.dtype),
         np.empty(capacity, columns.records.dtype),
         np.empty(columns.n_rows),
@@ -62,16 +67,16 @@ def make_work(columns, capacity, widest):
 
 
 @step
-def with_capacity(columns, work, needed):
-    old = work.members.shape[0]
+def enlarge_work(columns, work, needed):
+    old = work.portions.shape[0]
     capacity = max(2 * old, needed)
     larger = make_work(columns, capacity, np.int64(0))
     for i in range(old):
-        larger.members[i] = work.members[i]
+        larger.portions[i] = work.portions[i]
         for s in range(columns.records.shape[0] // columns.n_rows):
             larger.segments[s * capacity + i] = work.segments[s * old + i]
     return Work(
-        larger.members, larger.spare_members, larger.segments, larger.spare,
+        larger.portions, larger.spare_portions, larger.segments, larger.spare,
         work.weights, work.shares, work.branch, work.children,
     )  # fmt: skip
 
@@ -84,10 +89,10 @@ def load_root(columns, candidates, work):
     m = np.int64(0)
     for i in range(n_rows):
         if weights[i] > 0.0:
-            work.members[m]["row"] = i
-            work.members[m]["share"] = 1.0
+            work.portions[m]["row"] = i
+            work.portions[m]["share"] = 1.0
             m += 1
-    capacity = work.members.shape[0]
+    capacity = work.portions.shape[0]
     segments = work.segments
     for k in range(candidates.shape[0]):
         s = columns.features[candidates[k]]["segment"]
@@ -102,11 +107,11 @@ def load_root(columns, candidates, work):
 
 
 @array_step
-def weigh(samples, work, begin, end):
+def load_weights(samples, work, begin, end):
     """Copy the weights of a node's samples to where the search reads them."""
     for i in range(begin, end):
-        row = work.members[i]["row"]
-        share = work.members[i]["share"]
+        row = work.portions[i]["row"]
+        share = work.portions[i]["share"]
         w = rounded(work.weights[row] * share)
         work.shares[row] = share
         samples[row]["weight"] = w
@@ -137,7 +142,7 @@ def mark_ordered(columns, work, f, begin, end, cut):
     segments = work.segments
     mask = columns.mask
     unknown = columns.features[f]["n_values"]
-    base = columns.features[f]["segment"] * work.members.shape[0]
+    base = columns.features[f]["segment"] * work.portions.shape[0]
     at = base + begin + cut
     for i in range(base + begin, at + 1):
         branch[segments[i] & mask] = 0
@@ -165,7 +170,7 @@ def mark_categorical(columns, work, tree, f, begin, end, grouped, groups):
     tree.used[1] = start + n_values
     n_unknown = np.int64(0)
     for i in range(begin, end):
-        row = work.members[i]["row"]
+        row = work.portions[i]["row"]
         rank = np.int64(columns.ranks[f * columns.n_rows + row])
         if rank == n_values:
             work.branch[row] = ALL_BRANCHES
@@ -179,14 +184,14 @@ def mark_categorical(columns, work, tree, f, begin, end, grouped, groups):
 def describe_children(samples, work, value, first, width, begin, end, n_unknown):
     """Class weights, number of samples and known fraction of a node's children."""
     children = work.children
-    members = work.members
+    portions = work.portions
     branch = work.branch
     for k in range(width):
         children[k]["size"] = 0
         for c in range(value.shape[1]):
             value[first + k, c] = 0.0
     for i in range(begin, end):
-        row = members[i]["row"]
+        row = portions[i]["row"]
         k = branch[row]
         if k != ALL_BRANCHES:
             value[first + k, samples[row]["label"]] += samples[row]["weight"]
@@ -202,11 +207,11 @@ def describe_children(samples, work, value, first, width, begin, end, n_unknown)
     for k in range(width):
         children[k]["fraction"] /= known
     for i in range(begin, end):
-        row = members[i]["row"]
+        row = portions[i]["row"]
         if branch[row] != ALL_BRANCHES:
             continue
         for k in range(width):
-            share = rounded(members[i]["share"] * children[k]["fraction"])
+            share = rounded(portions[i]["share"] * children[k]["fraction"])
             if share > LEAST_SHARE:
                 part = rounded(work.weights[row] * share)
                 value[first + k, samples[row]["label"]] += part
@@ -239,14 +244,14 @@ def mark_tested(features, rules, tests, nodes, at):
 
 
 @inlined
-def make_leaf(node, parent, depth, whole, at):
+def make_leaf(node, parent, depth, counted, at):
     node["feature"] = 0
     node["cut"] = 0
     node["first_child"] = at
     node["n_children"] = 0
     node["parent"] = parent
     node["depth"] = depth
-    node["whole"] = whole
+    node["counted"] = counted
 
 
 @array_step
@@ -270,9 +275,9 @@ def split(columns, rules, search, work, tree, at, f):
     node["cut"] = cut
     node["first_child"] = first
     node["n_children"] = width
-    whole = np.int64(node["whole"] != 0 and n_unknown == 0)
+    counted = np.int64(node["counted"] != 0 and n_unknown == 0)
     for child in range(first, first + width):
-        make_leaf(tree.nodes[child], at, node["depth"] + 1, whole, child)
+        make_leaf(tree.nodes[child], at, node["depth"] + 1, counted, child)
     tree.used[0] = first + width
     describe_children(search.samples, work, tree.value, first, width, begin, end, n_unknown)
     for k in range(width):
@@ -301,16 +306,16 @@ def place_children(nodes, used, children, at):
 
 
 @array_step
-def start_tree(columns, rules, search, work, tree, whole):
+def start_tree(columns, rules, search, work, tree, counted):
     """Make the root; returns the number of values from which a feature has too many."""
     m = load_root(columns, search.candidates, work)
-    weigh(search.samples, work, np.int64(0), m)
+    load_weights(search.samples, work, np.int64(0), m)
     for f in range(search.tests.shape[0]):
         search.tests[f]["tested"] = 0
     for i in range(4):
         tree.used[i] = 0
     tree.used[0] = 1
-    make_leaf(tree.nodes[0], -1, 0, np.int64(whole), 0)
+    make_leaf(tree.nodes[0], -1, 0, np.int64(counted), 0)
     tree.nodes[0]["begin"] = 0
     tree.nodes[0]["end"] = m
     tree.nodes[0]["waiting"] = 0
@@ -318,7 +323,7 @@ def start_tree(columns, rules, search, work, tree, whole):
     for c in range(rules.n_classes):
         tree.value[0, c] = 0.0
     for i in range(m):
-        row = work.members[i]["row"]
+        row = work.portions[i]["row"]
         tree.value[0, search.samples[row]["label"]] += work.weights[row]
         total += work.weights[row]
     may = rules.max_depth > 0 and may_split(tree.value, np.int64(0), rules.min_weight)
@@ -332,7 +337,7 @@ def start_tree(columns, rules, search, work, tree, whole):
 
 
 @array_step
-def grow_on(columns, rules, search, work, tree, fractional, widest, many_values):
+def split_waiting(columns, rules, search, work, tree, fractional, widest, many_values):
     """Search and split the waiting nodes, until none is left or room runs out."""
     # Returns 0, or -1 if the tree needs room for ``widest`` more nodes and branches, or the number
     # of samples that need room. ``fractional``: whether features have missing values.
@@ -346,14 +351,14 @@ def grow_on(columns, rules, search, work, tree, fractional, widest, many_values)
             if used[0] + widest > nodes.shape[0] or used[1] + widest > tree.branches.shape[0]:
                 return np.int64(-1)
             if fractional:
-                weigh(search.samples, work, begin, end)
+                load_weights(search.samples, work, begin, end)
             totals = tree.value[at]
             weight = 0.0
             for c in range(totals.shape[0]):
                 weight += totals[c]
             f = choose_test(
-                columns, rules, search, work.segments, work.members.shape[0], work.members, begin,
-                end, totals, weight, nodes[at]["whole"] != 0,
+                columns, rules, search, work.segments, work.portions.shape[0], work.portions, begin,
+                end, totals, weight, nodes[at]["counted"] != 0,
                 mark_tested(columns.features, rules, search.tests, nodes, at), many_values,
             )  # fmt: skip
             if f == NO_TEST:
@@ -361,14 +366,14 @@ def grow_on(columns, rules, search, work, tree, fractional, widest, many_values)
                 continue
             used[3] = 1 + split(columns, rules, search, work, tree, at, f)
         width = nodes[at]["n_children"]
-        needed = line_up(work.children, width)
-        if begin + needed > work.members.shape[0]:
+        needed = assign_places(work.children, width)
+        if begin + needed > work.portions.shape[0]:
             return begin + needed
         if needed > 0:
-            part_members(
-                work.members, work.spare_members, work.branch, work.children, begin, end, width
+            partition_portions(
+                work.portions, work.spare_portions, work.branch, work.children, begin, end, width
             )
-            part_segments(
+            partition_segments(
                 columns.features, columns.mask, search.candidates, work, begin, end, width,
                 used[3] == 1,
             )  # fmt: skip
@@ -378,15 +383,15 @@ def grow_on(columns, rules, search, work, tree, fractional, widest, many_values)
 
 
 @inlined
-def grow_tree(columns, rules, search, work, tree, whole, fractional, widest):
+def grow_tree(columns, rules, search, work, tree, counted, fractional, widest):
     """Grow one tree on the rows of positive ``work.weights``; returns the tree and the scratch."""
-    many_values = start_tree(columns, rules, search, work, tree, whole)
+    many_values = start_tree(columns, rules, search, work, tree, counted)
     while True:
-        lacking = grow_on(columns, rules, search, work, tree, fractional, widest, many_values)
+        lacking = split_waiting(columns, rules, search, work, tree, fractional, widest, many_values)
         if lacking == 0:
             break
         if lacking < 0:
-            tree = with_room(tree, widest)
+            tree = enlarge_tree(tree, widest)
         else:
-            work = with_capacity(columns, work, lacking)
+            work = enlarge_work(columns, work, lacking)
     return tree, work

@@ -9,7 +9,7 @@ import numpy as np
 from orfeon.kernels.c45.gain_ratio import NO_TEST, choose_test
 from orfeon.kernels.c45.grow import grow_tree, make_tree, make_work, middle_rank, start_tree
 from orfeon.kernels.c45.information import GRAINS, TINY, rounded
-from orfeon.kernels.c45.prune import collapse, make_judgement, prune_tree
+from orfeon.kernels.c45.prune import collapse, make_pruning_work, prune_tree
 from orfeon.kernels.c45.records import CATEGORY, FINISHED, SAMPLE, SUMS, TEST, Search
 from orfeon.kernels.rng import seed_state
 from orfeon.kernels.routing.route import ALL_BRANCHES
@@ -19,8 +19,8 @@ from orfeon.utils.jit import array_step, inlined, kernel, step
 EMPTY_SCALE = 2.0**-200
 
 
-class Finish(NamedTuple):
-    collapse: bool
+class PruningOptions(NamedTuple):
+    collapse: bool  # subtrees that make as many training errors as a leaf
     prune: bool
     raising: bool
 
@@ -57,7 +57,7 @@ def make_kept(n_nodes, n_branches, n_classes):
 
 
 @step
-def with_space(kept, n_kept, n_table, tree):
+def enlarge_kept(kept, n_kept, n_table, tree):
     n_nodes = n_kept + tree.used[0]
     n_branches = n_table + tree.used[1]
     if n_nodes <= kept.nodes.shape[0] and n_branches <= kept.branches.shape[0]:
@@ -168,19 +168,19 @@ def keep_tree(columns, weights, tree, kept, base, n_table, unit):
 
 @array_step
 def load_sample(search, work, labels, weights, unit, max_count):
-    """Load a tree's samples into ``search`` and ``work``; returns whether all weights are whole."""
+    """Load a tree's samples into ``search`` and ``work``; returns whether weights are counts."""
     samples = search.samples
     total = 0.0
-    whole = True
+    counted = True
     for i in range(labels.shape[0]):
         w = rounded(weights[i] / unit)
         if w == 0.0 and weights[i] > 0.0:
-            w = 1.0 / GRAINS  # too small to weigh, but present
+            w = 1.0 / GRAINS  # too small to load_weights, but present
         work.weights[i] = w
         samples[i]["label"] = labels[i]
         total += w
-        whole &= w == np.floor(w)
-    if not whole or total > max_count:
+        counted &= w == np.floor(w)
+    if not counted or total > max_count:
         return False
     for i in range(labels.shape[0]):
         n = np.uint64(work.weights[i])
@@ -207,7 +207,8 @@ def widest_test(columns):
 
 
 @kernel
-def grow_c45_block(columns, rules, finish, limit, labels, weights, units, seeds, candidates, table):
+def grow_c45_block(columns, rules, options, limit, labels, weights, units, seeds, candidates,
+                   table):  # fmt: skip
     """Grow ``len(seeds)`` trees; returns their starts, nodes and the size of the branch tables."""
     # The arrays from ``labels`` on have one row per tree or one for all; a unit weighs one sample.
     n_trees = seeds.shape[0]
@@ -216,7 +217,7 @@ def grow_c45_block(columns, rules, finish, limit, labels, weights, units, seeds,
     search = make_search(columns, rules, candidates.shape[1], widest, table)
     work = make_work(columns, n_rows, widest)
     tree = make_tree(2 * n_rows + 2 * widest, 16 * widest, rules.n_classes)
-    judgement = make_judgement(tree.nodes.shape[0], n_rows, rules.n_classes, widest)
+    pruning = make_pruning_work(tree.nodes.shape[0], n_rows, rules.n_classes, widest)
     kept = make_kept(np.int64(256), np.int64(16), rules.n_classes)
     starts = np.zeros(n_trees + 1, np.int64)
     n_table = np.int64(0)
@@ -226,20 +227,20 @@ def grow_c45_block(columns, rules, finish, limit, labels, weights, units, seeds,
             search.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
         seed_state(search.random, seeds[t])
         fractional = has_missing(columns, search.candidates)
-        whole = load_sample(
+        counted = load_sample(
             search, work, labels[t if labels.shape[0] > 1 else 0],
             weights[t if weights.shape[0] > 1 else 0], unit, table.shape[0] - 1,
         )  # fmt: skip
-        tree, work = grow_tree(columns, rules, search, work, tree, whole, fractional, widest)
-        if tree.nodes.shape[0] > judgement.nodes.shape[0]:
-            judgement = make_judgement(tree.nodes.shape[0], n_rows, rules.n_classes, widest)
-        if finish.collapse:
-            collapse(tree, judgement)
-        if finish.prune:
-            judgement = prune_tree(
-                columns, tree, judgement, search, work.weights, limit, finish.raising, fractional
+        tree, work = grow_tree(columns, rules, search, work, tree, counted, fractional, widest)
+        if tree.nodes.shape[0] > pruning.nodes.shape[0]:
+            pruning = make_pruning_work(tree.nodes.shape[0], n_rows, rules.n_classes, widest)
+        if options.collapse:
+            collapse(tree, pruning)
+        if options.prune:
+            pruning = prune_tree(
+                columns, tree, pruning, search, work.weights, limit, options.raising, fractional
             )
-        kept = with_space(kept, starts[t], n_table, tree)
+        kept = enlarge_kept(kept, starts[t], n_table, tree)
         n_kept, n_table = keep_tree(columns, work.weights, tree, kept, starts[t], n_table, unit)
         starts[t + 1] = starts[t] + n_kept
     return starts, kept, n_table
@@ -255,21 +256,21 @@ def evaluate_root(columns, rules, labels, weights, unit, table, thresholds):
     tree = make_tree(np.int64(1), np.int64(1), rules.n_classes)
     for f in range(n_features):
         search.candidates[f] = f
-    whole = load_sample(search, work, labels, weights, unit, table.shape[0] - 1)
-    many_values = start_tree(columns, rules, search, work, tree, whole)
+    counted = load_sample(search, work, labels, weights, unit, table.shape[0] - 1)
+    many_values = start_tree(columns, rules, search, work, tree, counted)
     if tree.used[2] == 0:
         return search.tests, np.int64(NO_TEST)
     weight = 0.0
     for c in range(rules.n_classes):
         weight += tree.value[0, c]
     chosen = choose_test(
-        columns, rules, search, work.segments, work.members.shape[0], work.members, np.int64(0),
-        tree.nodes[0]["end"], tree.value[0], weight, whole, np.int64(1), many_values,
+        columns, rules, search, work.segments, work.portions.shape[0], work.portions, np.int64(0),
+        tree.nodes[0]["end"], tree.value[0], weight, counted, np.int64(1), many_values,
     )  # fmt: skip
     for f in range(n_features):
         segment = columns.features[f]["segment"]
         if segment >= 0 and search.tests[f]["info"] > 0.0:
-            at = segment * work.members.shape[0] + search.tests[f]["cut"]
+            at = segment * work.portions.shape[0] + search.tests[f]["cut"]
             low = np.int64(work.segments[at] >> columns.shift)
             high = np.int64(work.segments[at + 1] >> columns.shift)
             rank = middle_rank(columns, f, low, high)

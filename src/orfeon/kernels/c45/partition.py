@@ -16,8 +16,8 @@ LEAST_SHARE = 1e-6
 
 
 @array_step
-def line_up(children, width):
-    """Place the children's samples one after the other; returns how many there are."""
+def assign_places(children, width):
+    """Write where each child's samples begin; returns how many samples there are."""
     total = np.int64(0)
     for k in range(width):
         children[k]["put"] = total
@@ -26,12 +26,12 @@ def line_up(children, width):
 
 
 @array_step
-def part_members(members, spare, branch, children, begin, end, width):
+def partition_portions(portions, spare, branch, children, begin, end, width):
     """Sort a node's samples by child, copying those with a missing value."""
-    total = line_up(children, width)
+    total = assign_places(children, width)
     for i in range(begin, end):
-        row = members[i]["row"]
-        share = members[i]["share"]
+        row = portions[i]["row"]
+        share = portions[i]["share"]
         first = np.int64(branch[row])
         unknown = first == ALL_BRANCHES
         if unknown:
@@ -44,13 +44,13 @@ def part_members(members, spare, branch, children, begin, end, width):
                 spare[put]["share"] = part
                 children[k]["put"] = put + 1
     for i in range(total):
-        members[begin + i] = spare[i]
+        portions[begin + i] = spare[i]
 
 
 @array_step
-def part_records(segments, spare, begin, end, mask, branch, shares, children, width):
+def partition_records(segments, spare, begin, end, mask, branch, shares, children, width):
     """Sort one feature's records by child, copying those with a missing value."""
-    total = line_up(children, width)
+    total = assign_places(children, width)
     for i in range(begin, end):
         record = segments[i]
         k = branch[record & mask]
@@ -70,7 +70,7 @@ def part_records(segments, spare, begin, end, mask, branch, shares, children, wi
 
 
 @array_step
-def part_in_two(segments, spare, begin, end, mask, branch):
+def partition_in_two(segments, spare, begin, end, mask, branch):
     """Sort one feature's records by two children, without missing values."""
     put = np.uint64(begin)
     aside = np.uint64(0)
@@ -87,7 +87,7 @@ def part_in_two(segments, spare, begin, end, mask, branch):
 
 
 @array_step
-def keep_one(segments, begin, end, mask, branch, kept):
+def keep_child(segments, begin, end, mask, branch, kept):
     """Keep the records of one child, without missing values."""
     put = np.uint64(begin)
     for i in range(begin, end):
@@ -97,8 +97,8 @@ def keep_one(segments, begin, end, mask, branch, kept):
 
 
 @array_step
-def part_segments(features, mask, candidates, work, begin, end, width, all_known):
-    capacity = work.members.shape[0]
+def partition_segments(features, mask, candidates, work, begin, end, width, all_known):
+    capacity = work.portions.shape[0]
     children = work.children
     n_open = 0
     last_open = np.int64(0)
@@ -115,11 +115,11 @@ def part_segments(features, mask, candidates, work, begin, end, width, all_known
             continue
         base = s * capacity
         if all_known and n_open == 1:
-            keep_one(segments, base + begin, base + end, mask, branch, last_open)
+            keep_child(segments, base + begin, base + end, mask, branch, last_open)
         elif all_known and width == 2:
-            part_in_two(segments, spare, base + begin, base + end, mask, branch)
+            partition_in_two(segments, spare, base + begin, base + end, mask, branch)
         else:
-            part_records(
+            partition_records(
                 segments, spare, base + begin, base + end, mask, branch, work.shares, children,
                 width,
             )  # fmt: skip

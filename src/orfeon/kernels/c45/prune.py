@@ -18,7 +18,7 @@ import numpy as np
 
 from orfeon.kernels.c45.information import EPSILON, SLACK, rounded
 from orfeon.kernels.c45.partition import LEAST_SHARE
-from orfeon.kernels.c45.records import CHILD, MEMBER
+from orfeon.kernels.c45.records import CHILD, PORTION
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils.jit import array_step, inlined, kernel, step
 
@@ -26,7 +26,7 @@ from orfeon.utils.jit import array_step, inlined, kernel, step
 LENIENCE = 0.1
 #: A node during pruning: estimated errors, whether still to be evaluated, its range of samples, and
 #: the true range while others are tried there. ``queue`` and ``touched`` are lists of nodes.
-JUDGED = np.dtype(
+PRUNED_NODE = np.dtype(
     [
         ("errors", "<f8"),
         ("dirty", "<i8"),
@@ -48,23 +48,23 @@ class Limit(NamedTuple):
     saturation: float  # share of the right samples added if nearly all are wrong
 
 
-class RoundResult(NamedTuple):
+class PruningWork(NamedTuple):
     """Scratch of pruning."""
 
-    nodes: Any  # of JUDGED
+    nodes: Any  # of PRUNED_NODE
     extra: Any  # class weights that the leaves of a raised branch would gain, and a spare row
-    members: Any  # of MEMBER: the samples of all nodes, growing at the end
-    used: Any  # number of members
+    portions: Any  # of PORTION: the samples of all nodes, growing at the end
+    used: Any  # number of portions
     branch: Any  # by row
     children: Any  # of CHILD
 
 
 @step
-def make_judgement(n_nodes, n_rows, n_classes, widest):
-    return RoundResult(
-        np.empty(n_nodes, JUDGED),
+def make_pruning_work(n_nodes, n_rows, n_classes, widest):
+    return PruningWork(
+        np.empty(n_nodes, PRUNED_NODE),
         np.zeros((n_nodes + 1, n_classes)),
-        np.empty(2 * n_rows, MEMBER),
+        np.empty(2 * n_rows, PORTION),
         np.zeros(1, np.int64),
         np.empty(n_rows, np.uint16),
         np.empty(widest, CHILD),
@@ -108,9 +108,9 @@ def estimated_errors(value, at, extra, more, limit):
 
 
 @array_step
-def collapse(tree, judgement):
+def collapse(tree, pruning):
     """Turn a subtree into a leaf if it makes as many training errors as one."""
-    nodes = judgement.nodes
+    nodes = pruning.nodes
     for at in range(tree.used[0] - 1, -1, -1):
         weight = 0.0
         most = 0.0
@@ -144,33 +144,33 @@ def branch_of(columns, tree, at, row):
 
 
 @step
-def with_store(judgement):
-    return RoundResult(
-        judgement.nodes, judgement.extra, np.empty(2 * judgement.members.shape[0], MEMBER),
-        judgement.used, judgement.branch, judgement.children,
+def enlarge_portions(pruning):
+    return PruningWork(
+        pruning.nodes, pruning.extra, np.empty(2 * pruning.portions.shape[0], PORTION),
+        pruning.used, pruning.branch, pruning.children,
     )  # fmt: skip
 
 
 @array_step
-def count_branches(columns, tree, judgement, weights, at):
+def count_branches(columns, tree, pruning, weights, at):
     """Branch of each sample of a node, size and fraction of each child."""
     # Returns how many samples have a missing value.
-    members = judgement.members
-    children = judgement.children
+    portions = pruning.portions
+    children = pruning.children
     width = tree.nodes[at]["n_children"]
     for k in range(width):
         children[k]["size"] = 0
         children[k]["fraction"] = 0.0
     n_unknown = np.int64(0)
     known = 0.0
-    for i in range(judgement.nodes[at]["begin"], judgement.nodes[at]["end"]):
-        row = members[i]["row"]
+    for i in range(pruning.nodes[at]["begin"], pruning.nodes[at]["end"]):
+        row = portions[i]["row"]
         k = branch_of(columns, tree, at, row)
-        judgement.branch[row] = k
+        pruning.branch[row] = k
         if k == ALL_BRANCHES:
             n_unknown += 1
         else:
-            w = rounded(weights[row] * members[i]["share"])
+            w = rounded(weights[row] * portions[i]["share"])
             children[k]["size"] += 1
             children[k]["fraction"] += w
             known += w
@@ -181,83 +181,83 @@ def count_branches(columns, tree, judgement, weights, at):
 
 
 @array_step
-def spread_in_place(tree, judgement, at):
+def sort_by_child(tree, pruning, at):
     """Sort the samples of a node by child, without missing values."""
-    members = judgement.members
-    nodes = judgement.nodes
+    portions = pruning.portions
+    nodes = pruning.nodes
     begin = nodes[at]["begin"]
     n = nodes[at]["end"] - begin
     first = tree.nodes[at]["first_child"]
-    spare = judgement.used[0]
+    spare = pruning.used[0]
     place = begin
     for k in range(tree.nodes[at]["n_children"]):
         nodes[first + k]["begin"] = place
         nodes[first + k]["end"] = place
-        place += judgement.children[k]["size"]
+        place += pruning.children[k]["size"]
     for i in range(n):
-        members[spare + i] = members[begin + i]
+        portions[spare + i] = portions[begin + i]
     for i in range(spare, spare + n):
-        child = first + np.int64(judgement.branch[members[i]["row"]])
-        members[nodes[child]["end"]] = members[i]
+        child = first + np.int64(pruning.branch[portions[i]["row"]])
+        portions[nodes[child]["end"]] = portions[i]
         nodes[child]["end"] += 1
 
 
 @array_step
-def spread_by_copy(tree, judgement, at):
+def copy_to_children(tree, pruning, at):
     """Append copies of a node's samples for its children; missing values go to all."""
-    members = judgement.members
-    nodes = judgement.nodes
+    portions = pruning.portions
+    nodes = pruning.nodes
     first = tree.nodes[at]["first_child"]
-    top = judgement.used[0]
+    top = pruning.used[0]
     for k in range(tree.nodes[at]["n_children"]):
         nodes[first + k]["begin"] = top
         for i in range(nodes[at]["begin"], nodes[at]["end"]):
-            row = members[i]["row"]
-            branch = np.int64(judgement.branch[row])
-            share = members[i]["share"]
+            row = portions[i]["row"]
+            branch = np.int64(pruning.branch[row])
+            share = portions[i]["share"]
             if branch == ALL_BRANCHES:
-                share = rounded(share * judgement.children[k]["fraction"])
+                share = rounded(share * pruning.children[k]["fraction"])
             elif branch != k:
                 continue
             if share > LEAST_SHARE:
-                members[top]["row"] = row
-                members[top]["share"] = share
+                portions[top]["row"] = row
+                portions[top]["share"] = share
                 top += 1
         nodes[first + k]["end"] = top
-    judgement.used[0] = top
+    pruning.used[0] = top
 
 
 @array_step
-def spread(columns, tree, judgement, weights, at):
+def send_to_children(columns, tree, pruning, weights, at):
     """Give the children of a node their samples; returns whether there was room."""
-    n_unknown = count_branches(columns, tree, judgement, weights, at)
-    more = judgement.nodes[at]["end"] - judgement.nodes[at]["begin"]
+    n_unknown = count_branches(columns, tree, pruning, weights, at)
+    more = pruning.nodes[at]["end"] - pruning.nodes[at]["begin"]
     more += n_unknown * (tree.nodes[at]["n_children"] - 1)
-    if judgement.used[0] + more > judgement.members.shape[0]:
+    if pruning.used[0] + more > pruning.portions.shape[0]:
         return False
     if n_unknown == 0:
-        spread_in_place(tree, judgement, at)
+        sort_by_child(tree, pruning, at)
     else:
-        spread_by_copy(tree, judgement, at)
+        copy_to_children(tree, pruning, at)
     return True
 
 
 @array_step
-def sum_samples(judgement, at, search, weights, sums, into):
-    members = judgement.members
+def sum_samples(pruning, at, search, weights, sums, into):
+    portions = pruning.portions
     for c in range(sums.shape[1]):
         sums[into, c] = 0.0
-    for i in range(judgement.nodes[at]["begin"], judgement.nodes[at]["end"]):
-        row = members[i]["row"]
-        w = rounded(weights[row] * members[i]["share"])
+    for i in range(pruning.nodes[at]["begin"], pruning.nodes[at]["end"]):
+        row = portions[i]["row"]
+        w = rounded(weights[row] * portions[i]["share"])
         sums[into, search.samples[row]["label"]] += w
 
 
 @step
-def settle(columns, tree, judgement, search, weights, root):
+def send_down_subtree(columns, tree, pruning, search, weights, root):
     """Send the samples of a node down its subtree, recount them and mark all to be evaluated."""
     # Returns the last node of the subtree, or -1 if there was no room for the samples.
-    nodes = judgement.nodes
+    nodes = pruning.nodes
     nodes[0]["queue"] = root
     n_queued = 1
     done = 0
@@ -267,10 +267,10 @@ def settle(columns, tree, judgement, search, weights, root):
         done += 1
         last = max(last, at)
         nodes[at]["dirty"] = 1
-        sum_samples(judgement, at, search, weights, tree.value, at)
+        sum_samples(pruning, at, search, weights, tree.value, at)
         width = tree.nodes[at]["n_children"]
         if width > 0:
-            if not spread(columns, tree, judgement, weights, at):
+            if not send_to_children(columns, tree, pruning, weights, at):
                 return np.int64(-1)
             for k in range(width):
                 nodes[n_queued]["queue"] = tree.nodes[at]["first_child"] + k
@@ -279,10 +279,10 @@ def settle(columns, tree, judgement, search, weights, root):
 
 
 @array_step
-def raised_errors(columns, tree, judgement, search, weights, at, largest, limit):
+def raised_errors(columns, tree, pruning, search, weights, at, largest, limit):
     """Estimated errors of the largest branch with all samples of its parent; no missing values."""
-    nodes = judgement.nodes
-    extra = judgement.extra
+    nodes = pruning.nodes
+    extra = pruning.extra
     none = extra.shape[0] - 1
     n_touched = 0
     i = nodes[at]["begin"]
@@ -290,7 +290,7 @@ def raised_errors(columns, tree, judgement, search, weights, at, largest, limit)
         if i == nodes[largest]["begin"]:
             i = nodes[largest]["end"]
             continue
-        row = judgement.members[i]["row"]
+        row = pruning.portions[i]["row"]
         leaf = largest
         while tree.nodes[leaf]["n_children"] > 0:
             leaf = tree.nodes[leaf]["first_child"] + branch_of(columns, tree, leaf, row)
@@ -313,16 +313,16 @@ def raised_errors(columns, tree, judgement, search, weights, at, largest, limit)
 
 
 @array_step
-def raised_errors_fractional(columns, tree, judgement, search, weights, at, largest, limit):
+def raised_errors_fractional(columns, tree, pruning, search, weights, at, largest, limit):
     """Like ``raised_errors`` with missing values: all samples are distributed anew, at the end."""
-    nodes = judgement.nodes
-    top = judgement.used[0]
+    nodes = pruning.nodes
+    top = pruning.used[0]
     n = nodes[at]["end"] - nodes[at]["begin"]
-    if top + n > judgement.members.shape[0]:
+    if top + n > pruning.portions.shape[0]:
         return -1.0
     for i in range(n):
-        judgement.members[top + i] = judgement.members[nodes[at]["begin"] + i]
-    judgement.used[0] = top + n
+        pruning.portions[top + i] = pruning.portions[nodes[at]["begin"] + i]
+    pruning.used[0] = top + n
     nodes[largest]["true_begin"] = nodes[largest]["begin"]
     nodes[largest]["true_end"] = nodes[largest]["end"]
     nodes[largest]["begin"] = top
@@ -331,32 +331,32 @@ def raised_errors_fractional(columns, tree, judgement, search, weights, at, larg
     n_queued = 1
     done = 0
     errors = 0.0
-    spare = judgement.extra.shape[0] - 1
+    spare = pruning.extra.shape[0] - 1
     while done < n_queued:
         node = nodes[done]["queue"]
         done += 1
         width = tree.nodes[node]["n_children"]
         first = tree.nodes[node]["first_child"]
         if width == 0:
-            sum_samples(judgement, node, search, weights, judgement.extra, spare)
+            sum_samples(pruning, node, search, weights, pruning.extra, spare)
             for c in range(tree.value.shape[1]):
-                judgement.extra[node, c] = 0.0
-            errors += estimated_errors(judgement.extra, node, judgement.extra, spare, limit)
+                pruning.extra[node, c] = 0.0
+            errors += estimated_errors(pruning.extra, node, pruning.extra, spare, limit)
             continue
         for child in range(first, first + width):
             nodes[child]["true_begin"] = nodes[child]["begin"]
             nodes[child]["true_end"] = nodes[child]["end"]
             nodes[n_queued]["queue"] = child
             n_queued += 1
-        if not spread(columns, tree, judgement, weights, node):
+        if not send_to_children(columns, tree, pruning, weights, node):
             return -1.0
     for k in range(n_queued):
         node = nodes[k]["queue"]
         nodes[node]["begin"] = nodes[node]["true_begin"]
         nodes[node]["end"] = nodes[node]["true_end"]
     for c in range(tree.value.shape[1]):
-        judgement.extra[spare, c] = 0.0
-    judgement.used[0] = top
+        pruning.extra[spare, c] = 0.0
+    pruning.used[0] = top
     return errors
 
 
@@ -377,20 +377,20 @@ def largest_child(tree, at):
 
 
 @inlined
-def load_members(judgement, weights):
+def load_portions(pruning, weights):
     m = np.int64(0)
     for row in range(weights.shape[0]):
         if weights[row] > 0.0:
-            judgement.members[m]["row"] = row
-            judgement.members[m]["share"] = 1.0
+            pruning.portions[m]["row"] = row
+            pruning.portions[m]["share"] = 1.0
             m += 1
-    judgement.nodes[0]["begin"] = 0
-    judgement.nodes[0]["end"] = m
-    judgement.used[0] = m
+    pruning.nodes[0]["begin"] = 0
+    pruning.nodes[0]["end"] = m
+    pruning.used[0] = m
 
 
 @inlined
-def take_over(tree, at, child):
+def replace_by_child(tree, at, child):
     node = tree.nodes[at]
     node["feature"] = tree.nodes[child]["feature"]
     node["cut"] = tree.nodes[child]["cut"]
@@ -399,25 +399,25 @@ def take_over(tree, at, child):
 
 
 @inlined
-def errors_below(tree, judgement, at):
+def errors_below(tree, pruning, at):
     below = 0.0
     first = tree.nodes[at]["first_child"]
     for child in range(first, first + tree.nodes[at]["n_children"]):
-        below += judgement.nodes[child]["errors"]
+        below += pruning.nodes[child]["errors"]
     return below
 
 
 @array_step
-def judge_all(columns, tree, judgement, search, weights, limit, raising, fractional):
+def prune_nodes(columns, tree, pruning, search, weights, limit, raising, fractional):
     """Cut and raise the branches of a tree; returns whether there was room for its samples."""
     # Cuts made before the room ran out stay when everything is evaluated again.
-    nodes = judgement.nodes
-    none = judgement.extra.shape[0] - 1
+    nodes = pruning.nodes
+    none = pruning.extra.shape[0] - 1
     for at in range(tree.used[0]):
         nodes[at]["dirty"] = np.int64(not raising)
     if raising:
-        load_members(judgement, weights)
-        if settle(columns, tree, judgement, search, weights, np.int64(0)) < 0:
+        load_portions(pruning, weights)
+        if send_down_subtree(columns, tree, pruning, search, weights, np.int64(0)) < 0:
             return False
     at = tree.used[0] - 1
     while at >= 0:
@@ -425,28 +425,28 @@ def judge_all(columns, tree, judgement, search, weights, limit, raising, fractio
             at -= 1
             continue
         nodes[at]["dirty"] = 0
-        as_leaf = estimated_errors(tree.value, at, judgement.extra, none, limit)
+        as_leaf = estimated_errors(tree.value, at, pruning.extra, none, limit)
         nodes[at]["errors"] = as_leaf
         if tree.nodes[at]["n_children"] == 0:
             at -= 1
             continue
-        below = errors_below(tree, judgement, at)
+        below = errors_below(tree, pruning, at)
         raised = np.inf
         largest = largest_child(tree, at)
         if raising and fractional:
             raised = raised_errors_fractional(
-                columns, tree, judgement, search, weights, at, largest, limit
+                columns, tree, pruning, search, weights, at, largest, limit
             )
             if raised < 0.0:
                 return False
         elif raising:
-            raised = raised_errors(columns, tree, judgement, search, weights, at, largest, limit)
+            raised = raised_errors(columns, tree, pruning, search, weights, at, largest, limit)
         allowed = LENIENCE + SLACK
         if as_leaf <= below + allowed and as_leaf <= raised + allowed:
             tree.nodes[at]["n_children"] = 0
         elif raised <= below + allowed:
-            take_over(tree, at, largest)
-            at = settle(columns, tree, judgement, search, weights, at)
+            replace_by_child(tree, at, largest)
+            at = send_down_subtree(columns, tree, pruning, search, weights, at)
             if at < 0:
                 return False
             continue
@@ -457,11 +457,11 @@ def judge_all(columns, tree, judgement, search, weights, limit, raising, fractio
 
 
 @inlined
-def prune_tree(columns, tree, judgement, search, weights, limit, raising, fractional):
+def prune_tree(columns, tree, pruning, search, weights, limit, raising, fractional):
     """Prune a tree by its estimated errors; returns the scratch, which may have grown."""
-    while not judge_all(columns, tree, judgement, search, weights, limit, raising, fractional):
-        judgement = with_store(judgement)
-        for i in range(judgement.extra.shape[0]):
-            for c in range(judgement.extra.shape[1]):
-                judgement.extra[i, c] = 0.0
-    return judgement
+    while not prune_nodes(columns, tree, pruning, search, weights, limit, raising, fractional):
+        pruning = enlarge_portions(pruning)
+        for i in range(pruning.extra.shape[0]):
+            for c in range(pruning.extra.shape[1]):
+                pruning.extra[i, c] = 0.0
+    return pruning

@@ -35,7 +35,8 @@ SUMS = np.dtype(
 #: Weight of a category or group of categories, and the branch of a category.
 CATEGORY = np.dtype([("weight", "<f8"), ("branch", "<i8")])
 #: A node of the tree being grown. ``cut`` is the greatest rank of the first branch, or where the
-#: branch table begins; ``begin`` and ``end`` delimit its samples.
+#: branch table begins; ``begin`` and ``end`` delimit its samples; ``counted`` is 1 if all their
+#: weights are integers.
 GROWN = np.dtype(
     [
         ("feature", "<i8"),
@@ -46,12 +47,12 @@ GROWN = np.dtype(
         ("depth", "<i8"),
         ("begin", "<i8"),
         ("end", "<i8"),
-        ("whole", "<i8"),
+        ("counted", "<i8"),
         ("waiting", "<i8"),
     ]
 )
-#: A sample in a node: its row and its share, the product of the branch fractions on its path.
-MEMBER = np.dtype([("row", "<i8"), ("share", "<f8")])
+#: The portion of a sample in a node: its row, and the product of the branch fractions on its path.
+PORTION = np.dtype([("row", "<i8"), ("share", "<f8")])
 #: A child of the node being split: samples, where the next one goes, fraction of known values.
 CHILD = np.dtype([("size", "<i8"), ("put", "<i8"), ("fraction", "<f8")])
 FINISHED = np.dtype(
@@ -116,8 +117,8 @@ class Tree(NamedTuple):
 class Work(NamedTuple):
     """The samples of all nodes that wait to be searched."""
 
-    members: Any  # of MEMBER
-    spare_members: Any
+    portions: Any  # of PORTION
+    spare_portions: Any
     segments: Any  # records of every ordered feature, one feature after the other
     spare: Any
     weights: Any  # by row, in the whole tree

@@ -2,7 +2,7 @@
 
 Every category that occurs starts as a group. Groups with the same single class are joined; then,
 greedily, the pair whose union gives the best gain ratio, as long as that improves. While fewer than
-three groups are large enough to be branches, the largest takes no more members; while fewer than
+three groups are large enough to be branches, the largest takes no more categories; while fewer than
 two are, a pair is joined even without improvement. With plain gain, joining never improves and goes
 on until two groups are left. Categories that do not occur share one empty branch.
 """
@@ -95,7 +95,7 @@ def only_class(histogram, group):
 
 @array_step
 def join_single_classes(histogram, categories, n_values, n_groups):
-    first = 0
+    first = np.int64(0)
     while first < n_groups - 1:
         c = only_class(histogram, first)
         second = first + 1

@@ -58,11 +58,11 @@ class Choice:
     fold_leaves: Any
     n_main: Any
     n_steps: Any
-    whole: Any  # weight of all samples
+    total_weight: Any  # of all samples
 
 
 @step
-def deal_folds(group, labels, weights, n_classes, n_folds, random, fold):
+def assign_folds(group, labels, weights, n_classes, n_folds, random, fold):
     """Deal the present groups to folds at random, class by class; returns the number of folds."""
     # Groups are numbered by content, so the order of the rows does not matter.
     n_rows = group.shape[0]
@@ -151,9 +151,9 @@ def choose_step(choice, n_samples, one_standard_error, keep_a_split):
             best = k
     if not one_standard_error:
         return best
-    mean = loss[best] / choice.whole
-    spread = choice.squared_loss[best] / choice.whole - mean * mean
-    allowed = (mean + np.sqrt(max(spread, 0.0) / n_samples)) * choice.whole
+    mean = loss[best] / choice.total_weight
+    spread = choice.squared_loss[best] / choice.total_weight - mean * mean
+    allowed = (mean + np.sqrt(max(spread, 0.0) / n_samples)) * choice.total_weight
     for k in range(last, best, -1):
         if loss[k] <= allowed * (1.0 + 1e-12):
             return k
@@ -166,7 +166,7 @@ def begin_path(options, choice, nodes, n_nodes, main):
     copy_nodes(main, np.int64(0), nodes, n_nodes)
     leaf_costs(options, nodes, n_nodes, choice.cost)
     choice.n_main = n_nodes
-    choice.whole = float(node_weight(options, nodes.stats[0]))
+    choice.total_weight = float(node_weight(options, nodes.stats[0]))
     alphas = choice.alphas
     n_steps = weakest_links(
         main.first_child, main.n_children, choice.cost, n_nodes, choice.main_alpha, alphas,
@@ -177,7 +177,7 @@ def begin_path(options, choice, nodes, n_nodes, main):
         choice.loss[k] = 0.0
         choice.squared_loss[k] = 0.0
         following = alphas[k + 1] if k + 1 < n_steps else np.inf
-        choice.prices[k] = np.sqrt(alphas[k] * following) / choice.whole if k > 0 else 0.0
+        choice.prices[k] = np.sqrt(alphas[k] * following) / choice.total_weight if k > 0 else 0.0
 
 
 @step
@@ -199,9 +199,9 @@ def summarise(choice, n_samples):
     """Breakpoints relative to the weight, mean losses, their standard errors, leaves."""
     path = np.empty((4, choice.n_steps))
     for k in range(choice.n_steps):
-        mean = choice.loss[k] / choice.whole
-        spread = choice.squared_loss[k] / choice.whole - mean * mean
-        path[0, k] = choice.alphas[k] / choice.whole
+        mean = choice.loss[k] / choice.total_weight
+        spread = choice.squared_loss[k] / choice.total_weight - mean * mean
+        path[0, k] = choice.alphas[k] / choice.total_weight
         path[1, k] = mean
         path[2, k] = np.sqrt(max(spread, 0.0) / n_samples)
         path[3, k] = float(choice.leaves[k])
@@ -256,7 +256,7 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
         own_weights = weights[row_of(weights, t)]
         sample = sample_of(block, t, fold_weights, packed)
         n_classes = np.int64(0) if regression else options.n_stats
-        n_folds = deal_folds(
+        n_folds = assign_folds(
             group, sample.labels, own_weights, n_classes, folds, work.random, choice.fold
         )
         # The first tree sees every fold; the others each leave one out.
@@ -290,11 +290,11 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
                 arenas.used[k] = before[k]  # the fold's tree is not kept
         taken = np.int64(0)
         if n_folds > 1:
-            n_samples = choice.whole / unit[t]
+            n_samples = choice.total_weight / unit[t]
             taken = choose_step(choice, n_samples, one_standard_error, keep_a_split)
         cut = choice.main_alpha <= choice.alphas[taken]
         left = keep_only(main, choice.n_main, cut, place)
         kept = append_nodes(kept, starts[t], main, left, n_trees - 1 - t)
         starts[t + 1] = starts[t] + left
-    path = summarise(choice, choice.whole / unit[n_trees - 1])
+    path = summarise(choice, choice.total_weight / unit[n_trees - 1])
     return results(starts, kept, arenas), path, taken

@@ -11,7 +11,7 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, SORTED
 from orfeon.kernels.cart.criteria import VARIANCE, decrease
-from orfeon.kernels.cart.partition import part_node, part_segments, sum_rows
+from orfeon.kernels.cart.partition import partition_node, partition_segments, sum_rows
 from orfeon.kernels.cart.search import (
     ABSENT,
     NO_SPLIT,
@@ -213,7 +213,7 @@ find_split = find_best
 
 
 @inlined
-def consider(columns, sample, options, work, arenas, nodes, node, begin, end, depth, waiting,
+def search_node(columns, sample, options, work, arenas, nodes, node, begin, end, depth, waiting,
              n_candidates):  # fmt: skip
     """Search an open node and add it to the frontier if it has a split."""
     for c in range(options.n_stats):
@@ -299,7 +299,7 @@ def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_
     node = work.frontier[entry, 2]
     depth = work.frontier[entry, 3] + 1
     small = small_node(options.max_features, n_candidates)
-    middle = part_node(columns, sample, options, work, arenas, nodes, entry, small)
+    middle = partition_node(columns, sample, options, work, arenas, nodes, entry, small)
     heavier = add_children(options, work, nodes, node, n_nodes)
     write_test(columns, work, arenas, nodes, node, entry, heavier)
     label = np.int64(nodes.label[node])
@@ -318,7 +318,9 @@ def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_
             n_open += 1
             if last - first > small:
                 opened += 1 + side
-    part_segments(columns, options, work, begin, end, opened in (1, 3), opened >= 2, n_candidates)
+    partition_segments(
+        columns, options, work, begin, end, opened in (1, 3), opened >= 2, n_candidates
+    )
     return n_open
 
 
@@ -331,7 +333,7 @@ def grow_open(
     waiting = np.int64(0)
     while True:
         for k in range(n_open):
-            waiting = consider(
+            waiting = search_node(
                 columns, sample, options, work, arenas, nodes, work.open[k, 0], work.open[k, 1],
                 work.open[k, 2], work.open[k, 3], waiting, n_candidates,
             )  # fmt: skip

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from orfeon.kernels.cart.among_best import find_among_best
 from orfeon.kernels.cart.criteria import GINI_FEW, GINI_TWO, counter_bits
-from orfeon.kernels.cart.grow import consider, grow_open, make_leaf, open_root, split_node
+from orfeon.kernels.cart.grow import grow_open, make_leaf, open_root, search_node, split_node
 from orfeon.kernels.cart.oblique import find_oblique
-from orfeon.kernels.cart.partition import part_node
+from orfeon.kernels.cart.partition import partition_node
 from orfeon.kernels.cart.random_cuts import SIDE_BY_SIDE, pack_counters
 from orfeon.kernels.cart.random_growth import grow_random_open
-from orfeon.kernels.cart.randomised import find_among_best
 from orfeon.kernels.cart.records import Arenas, Columns, Nodes, Options, Sample, Work
 from orfeon.kernels.cart.search import MOST_PAIRS, find_best_ordered
 from orfeon.kernels.record import record
@@ -314,11 +314,11 @@ def no_larger(arenas, used, work, options):
 
 def _block_kernel(name, find, compiled=array_step, **steps):
     """A block kernel with one way of finding splits and other steps replaced."""
-    searching = inlined(with_step(consider, f"consider_{name}", find_split=find, **steps))
-    parting = inlined(with_step(part_node, f"part_node_{name}", **steps))
-    splitting = inlined(with_step(split_node, f"split_node_{name}", part_node=parting))
+    searching = inlined(with_step(search_node, f"search_node_{name}", find_split=find, **steps))
+    partitioning = inlined(with_step(partition_node, f"partition_node_{name}", **steps))
+    splitting = inlined(with_step(split_node, f"split_node_{name}", partition_node=partitioning))
     growing = compiled(
-        with_step(grow_open, f"grow_open_{name}", consider=searching, split_node=splitting)
+        with_step(grow_open, f"grow_open_{name}", search_node=searching, split_node=splitting)
     )
     return kernel(with_step(_grow_block, f"grow_block_{name}", grow_open=growing, **steps))
 

@@ -139,10 +139,11 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
     options = make_options(settings)
     n_trees = seeds.shape[0]
     n_candidates = candidates.shape[1]
+    regression = targets.shape[1] > 0
     max_nodes = 4 * n_rows + 8  # nodes left by one half's pruning, plus those the other half adds
     work = make_work(columns, options, n_candidates, table, max_nodes)
-    nodes = make_nodes(max_nodes, options.n_stats, False)
-    kept = make_nodes(np.int64(1024), options.n_stats, False)
+    nodes = make_nodes(max_nodes, options.n_stats, regression)
+    kept = make_nodes(np.int64(1024), options.n_stats, regression)
     arenas = make_arenas(np.int64(0), np.int64(0), np.int64(0))
     before = np.zeros(4, np.int64)
     packed = np.empty(n_rows, np.uint64)

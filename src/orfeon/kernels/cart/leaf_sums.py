@@ -38,7 +38,7 @@ def node_variances(tree_start, first_child, n_children, mean, weight, leaf_varia
             total = 0.0
             spread = 0.0
             for c in range(child, child + n_children[at]):
-                gap = mean[c, 0] - mean[at, 0]
-                spread += weight[c] * (out[c] + gap * gap)
+                difference = mean[c, 0] - mean[at, 0]
+                spread += weight[c] * (out[c] + difference * difference)
                 total += weight[c]
             out[at] = spread / total if total > 0 else 0.0

@@ -58,7 +58,7 @@ def mark_records(segments, first, last, shift, mask, cut, beyond, goes_left):
 
 
 @array_step
-def part_rows(rows, spare, goes_left, begin, end):
+def partition_rows(rows, spare, goes_left, begin, end):
     """Move the rows that go left to the front; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)
@@ -88,7 +88,7 @@ def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
 
 
 @inlined
-def part_node(columns, sample, options, work, arenas, nodes, entry, small):
+def partition_node(columns, sample, options, work, arenas, nodes, entry, small):
     """Partition the rows of a waiting node; returns the boundary."""
     # Fills ``work.goes_left`` by row and ``work.left`` with the statistics of the left side.
     begin = work.frontier[entry, 0]
@@ -112,7 +112,7 @@ def part_node(columns, sample, options, work, arenas, nodes, entry, small):
                 columns.ranks, np.uint64(f * columns.n_rows), cut, beyond, work.rows,
                 work.goes_left, begin, end,
             )  # fmt: skip
-    middle = part_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
+    middle = partition_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
     # Sum the smaller side; the other is the node minus it.
     is_left = middle - begin <= end - middle
     sum_rows(
@@ -126,7 +126,7 @@ def part_node(columns, sample, options, work, arenas, nodes, entry, small):
 
 
 @array_step
-def part_both(segments, begin, end, buffer, mask, goes_left):
+def partition_both(segments, begin, end, buffer, mask, goes_left):
     """Stable partition of one feature's segment: left part, then right part."""
     put = np.uint64(begin)
     aside = np.uint64(buffer)
@@ -143,7 +143,7 @@ def part_both(segments, begin, end, buffer, mask, goes_left):
 
 
 @array_step
-def part_left(segments, begin, end, mask, goes_left):
+def keep_left(segments, begin, end, mask, goes_left):
     """Keep the left part alone, when the right child needs no records."""
     put = np.uint64(begin)
     for i in range(begin, end):
@@ -153,7 +153,7 @@ def part_left(segments, begin, end, mask, goes_left):
 
 
 @array_step
-def part_right(segments, begin, end, mask, goes_left):
+def keep_right(segments, begin, end, mask, goes_left):
     """Keep the right part alone, filled from the end."""
     put = np.uint64(end - 1)
     for i in range(end - 1, begin - 1, -1):
@@ -163,7 +163,7 @@ def part_right(segments, begin, end, mask, goes_left):
 
 
 @inlined
-def part_segments(columns, options, work, begin, end, open_left, open_right, n_candidates):
+def partition_segments(columns, options, work, begin, end, open_left, open_right, n_candidates):
     """Partition the records of every sorted feature for the children that will be searched."""
     if not options.uses_segments or not (open_left or open_right):
         return
@@ -175,8 +175,8 @@ def part_segments(columns, options, work, begin, end, open_left, open_right, n_c
             continue
         base = columns.segment[f] * columns.n_rows
         if open_left and open_right:
-            part_both(segments, base + begin, base + end, buffer, columns.mask, work.goes_left)
+            partition_both(segments, base + begin, base + end, buffer, columns.mask, work.goes_left)
         elif open_left:
-            part_left(segments, base + begin, base + end, columns.mask, work.goes_left)
+            keep_left(segments, base + begin, base + end, columns.mask, work.goes_left)
         else:
-            part_right(segments, base + begin, base + end, columns.mask, work.goes_left)
+            keep_right(segments, base + begin, base + end, columns.mask, work.goes_left)

@@ -58,7 +58,8 @@ def weakest_links(first_child, n_children, risk, n_nodes, node_alpha, alphas, ri
     gone = np.zeros(n_nodes, np.bool_)
     stack = np.empty(n_nodes, np.int64)
     heap = np.empty(n_nodes, np.int64)
-    size = 0
+    root = np.int64(0)
+    size = np.int64(0)
     for node in range(n_nodes):
         node_alpha[node] = np.inf
         for b in range(n_children[node]):
@@ -78,7 +79,7 @@ def weakest_links(first_child, n_children, risk, n_nodes, node_alpha, alphas, ri
             fresh = (risk[node] - subtree_risk[node]) / (n_leaves[node] - 1)
             if fresh > link[node]:
                 link[node] = fresh
-                sift_down(heap, link, 0, size)
+                sift_down(heap, link, root, size)
                 continue
             if fresh > alphas[step] + tolerance:
                 risks[step] = subtree_risk[0]
@@ -96,7 +97,7 @@ def weakest_links(first_child, n_children, risk, n_nodes, node_alpha, alphas, ri
                 at = parent[at]
         size -= 1
         heap[0] = heap[size]
-        sift_down(heap, link, 0, size)
+        sift_down(heap, link, root, size)
     risks[step] = subtree_risk[0]
     leaves[step] = n_leaves[0]
     return step + 1

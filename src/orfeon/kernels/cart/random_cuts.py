@@ -95,7 +95,7 @@ def keep_categories(present, n, trial, n_categories, chosen):
 
 
 @array_step
-def line_up_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells):
+def gather_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells):
     """Copy the node's keys of some candidates, one after the other."""
     # The loads are independent: in a small node each misses the cache, and they overlap.
     n = end - begin
@@ -107,7 +107,7 @@ def line_up_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells
 
 
 @array_step
-def line_up_words(form, packed, labels, weights, moments, rows, begin, end, words, codes):
+def gather_words(form, packed, labels, weights, moments, rows, begin, end, words, codes):
     n = end - begin
     if form == PACKED:
         for i in range(n):
@@ -296,7 +296,7 @@ def search_cuts(criterion, max_features, min_leaf, n_rows, kinds, n_values, rank
     # Leaves the best cut in ``choice`` and its left side in ``best_left``.
     n = end - begin
     weight, bits, form = form_of(criterion, total)
-    line_up_words(form, packed, labels, weights, moments, rows, begin, end, words, spare)
+    gather_words(form, packed, labels, weights, moments, rows, begin, end, words, spare)
     if criterion == VARIANCE:
         bound = best_of_two(targets, weights, moments, rows, begin, end, left, total)
     else:
@@ -314,7 +314,7 @@ def search_cuts(criterion, max_features, min_leaf, n_rows, kinds, n_values, rank
             next_candidate(candidates, random, j, candidates.shape[0])
         together = drawn * n <= SIDE_BY_SIDE
         if together:
-            line_up_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells)
+            gather_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells)
         for j in range(first, first + drawn):
             f = candidates[j]
             n_present = np.int64(0)
@@ -331,7 +331,7 @@ def search_cuts(criterion, max_features, min_leaf, n_rows, kinds, n_values, rank
                 goes = np.int64(NONE_MISSING)
             else:
                 if not together:
-                    line_up_keys(keys, n_rows, candidates, j, one, rows, begin, end, cells)
+                    gather_keys(keys, n_rows, candidates, j, one, rows, begin, end, cells)
                 score, threshold, goes, varies = cut_keys(
                     criterion, form, bits, min_leaf, weight, cells,
                     (j - first) * n if together else np.int64(0), n, words, spare, random, left,

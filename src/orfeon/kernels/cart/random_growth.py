@@ -39,7 +39,7 @@ def next_entry(max_leaves, frontier_gain, waiting):
 
 
 @array_step
-def part_by_key(keys, base, cut, missing_left, rows, spare, begin, end):
+def partition_by_key(keys, base, cut, missing_left, rows, spare, begin, end):
     put = np.uint64(begin)
     aside = np.uint64(0)
     beyond = MISSING_KEY if missing_left else cut
@@ -57,8 +57,8 @@ def part_by_key(keys, base, cut, missing_left, rows, spare, begin, end):
 
 
 @array_step
-def part_by_category(ranks, base, n_categories, branches, start, missing_left, rows, spare, begin,
-                     end):  # fmt: skip
+def partition_by_category(ranks, base, n_categories, branches, start, missing_left, rows, spare,
+                          begin, end):  # fmt: skip
     put = np.int64(begin)
     aside = np.int64(0)
     for i in range(begin, end):
@@ -155,12 +155,14 @@ def split_entry(kinds, ranks, n_values, keys, n_rows, weights, targets, criterio
     cut = frontier_threshold[entry]
     base = np.uint64(f * n_rows)
     if kinds[f] == CATEGORICAL:
-        middle = part_by_category(
+        middle = partition_by_category(
             ranks, base, n_values[f], branches, start, goes == MISSING_LEFT, rows, spare, begin,
             end,
         )  # fmt: skip
     else:
-        middle = part_by_key(keys, base, key_of(cut), goes == MISSING_LEFT, rows, spare, begin, end)
+        middle = partition_by_key(
+            keys, base, key_of(cut), goes == MISSING_LEFT, rows, spare, begin, end
+        )
     heavier = add_leaves(
         criterion, node, n_nodes, frontier_left, entry, threshold, feature, first_child,
         n_children, missing, stats,

@@ -134,9 +134,9 @@ def search_sorted(criterion, segments, shift, mask, packed, labels, weights, mom
 def fill_histogram(columns, sample, options, work, f, begin, end):
     """Statistics of each category in the node; returns how many are present."""
     base = np.uint64(f * columns.n_rows)
-    n = 0
+    n = np.int64(0)
     for i in range(begin, end):
-        row = work.rows[i]
+        row = np.int64(work.rows[i])
         code = np.int64(columns.ranks[base + np.uint64(row)])
         if work.count[code] == 0:
             work.present[n] = code

@@ -47,7 +47,7 @@ from orfeon.kernels.histogram.splits import (
     Search,
     add_rows,
     best_score,
-    locate,
+    locate_split,
     score_of,
     subtract,
 )
@@ -137,7 +137,7 @@ def best_possible(tree, search, work, targets, node):
 
 
 @array_step
-def choose(bins, limits, search, work, side, bound):
+def choose_feature(bins, limits, search, work, side, bound):
     n = work.candidates.shape[0]
     is_lazy = limits.max_features < n
     start = work.job[side, 4] * search.length * (1 + search.is_wide)
@@ -182,19 +182,19 @@ def threshold_of(bins, f, cut, following):
 
 
 @array_step
-def consider(bins, limits, search, work, tree, targets, side, waiting):
+def choose_split(bins, limits, search, work, tree, targets, side, waiting):
     """Choose the split of a node under search and add the node to the frontier if it has one."""
     node = work.job[side, 0]
     slot = work.job[side, 4]
     start = slot * search.length * (1 + search.is_wide)
     bound = best_possible(tree, search, work, targets, node)
-    f, best = choose(bins, limits, search, work, side, bound)
+    f, best = choose_feature(bins, limits, search, work, side, bound)
     gain = best - search.moment[side] * search.moment[side] / search.weight[side]
     if f == NO_SPLIT or gain < limits.min_decrease:
         free_slot(work, slot)
         return waiting
     is_row = node if bins.is_categorical[f] else 0
-    locate(bins, search, side, start, f, best, tree.sides[is_row], work.choice)
+    locate_split(bins, search, side, start, f, best, tree.sides[is_row], work.choice)
     mark_bins(bins, tree, node, f, work.choice, work.goes_left)
     entry = work.frontier[waiting]
     entry[BEGIN] = work.job[side, 1]
@@ -262,7 +262,7 @@ def grow_open(bins, limits, search, work, tree, targets, n_open):
             search_nodes(bins, limits, search, work)
             for side in range(1, -1, -1):
                 if work.job[side, 0] >= 0:
-                    waiting = consider(bins, limits, search, work, tree, targets, side, waiting)
+                    waiting = choose_split(bins, limits, search, work, tree, targets, side, waiting)
                 elif work.job[side, 5] != NOT_MADE:
                     free_slot(work, work.job[side, 4])
         if waiting == 0:

@@ -12,7 +12,7 @@ from orfeon.utils.jit import array_step, inlined, kernel
 
 
 @kernel
-def fix_values(targets, weights, low, scale, shift, is_wide, values):
+def to_fixed_point(targets, weights, low, scale, shift, is_wide, values):
     """Code each row as an integer: one packed word, or a weight and a moment."""
     # Returns the centre of the scores: the rounded mean of the packed residuals.
     n_rows = targets.shape[0]

@@ -140,7 +140,7 @@ def mark_bins(bins, tree, node, f, choice, goes_left):
 
 
 @array_step
-def part_rows(codes, base, shift, goes_left, rows, spare, begin, end):
+def partition_rows(codes, base, shift, goes_left, rows, spare, begin, end):
     """Move the rows that go left to the front, keeping their order; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)
@@ -183,7 +183,7 @@ def split_node(bins, search, work, tree, entry, threshold, n_nodes):
         if bins.is_categorical[f]:
             tree.sides[node, b] = work.goes_left[b]
     tree.missing[node] = 1 - work.goes_left[bins.n_bins[f]]
-    middle = part_rows(
+    middle = partition_rows(
         bins.codes, np.uint64(f // PER_WORD) * np.uint64(bins.n_rows),
         np.uint64(8) * np.uint64(f % PER_WORD), work.goes_left, work.rows, work.spare_rows,
         entry[BEGIN], entry[END],
@@ -214,7 +214,7 @@ def open_children(limits, search, work, tree, targets, first, depth, slot):
     if slot >= 0 and job[large, 0] >= 0:
         job[large, 4] = slot
         job[large, 5] = FROM_PARENT
-        job[small, 4] = take_slot(work, 0)
+        job[small, 4] = take_slot(work, np.int64(0))
         job[small, 5] = FROM_ROWS
         return n_open
     free_slot(work, slot)
@@ -228,7 +228,8 @@ def open_children(limits, search, work, tree, targets, first, depth, slot):
 @array_step
 def open_root(limits, search, work, tree, targets, weights):
     """List the rows of positive weight and make the root; returns whether it is open."""
-    m = 0
+    zero = np.int64(0)
+    m = np.int64(0)
     for i in range(weights.shape[0]):
         work.rows[np.uint64(m)] = i
         m += np.int64(weights[i] != 0)
@@ -242,7 +243,7 @@ def open_root(limits, search, work, tree, targets, weights):
             second += work.values[n_rows + row]
     tree.stats[0, 0] = word
     tree.stats[0, 1] = second
-    make_leaf(tree, 0, 0, m)
+    make_leaf(tree, zero, zero, m)
     for k in range(work.slots.shape[0] - 1):
         work.slots[k] = k
     work.slots[work.slots.shape[0] - 1] = work.slots.shape[0] - 1
@@ -257,13 +258,13 @@ def open_root(limits, search, work, tree, targets, weights):
     for side in range(2):
         work.job[side, 0] = -1
         work.job[side, 5] = NOT_MADE
-    if not may_split(tree, limits, search, targets, work.rows, 0, 0):
+    if not may_split(tree, limits, search, targets, work.rows, zero, zero):
         return np.int64(0)
     work.job[0, 0] = 0
     work.job[0, 1] = 0
     work.job[0, 2] = m
     work.job[0, 3] = 0
-    work.job[0, 4] = take_slot(work, 0)
+    work.job[0, 4] = take_slot(work, zero)
     work.job[0, 5] = FROM_ROWS
     search.weight[0] = float(weight_of(search, word))
     search.moment[0] = moment_of(search, word, second)

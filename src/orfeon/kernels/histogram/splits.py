@@ -228,7 +228,7 @@ def best_score(bins, search, side, start, f):
 
 
 @array_step
-def locate(bins, search, side, start, f, best, sides, choice):
+def locate_split(bins, search, side, start, f, best, sides, choice):
     """Find the split that reaches the best score of a feature."""
     # ``choice``: feature, last bin on the left, first on the right, where missing values go. For a
     # categorical feature ``sides`` receives the side of each bin.

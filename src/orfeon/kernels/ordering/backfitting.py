@@ -76,7 +76,7 @@ def _exchange(codes, after, t, n_words, masks):
 
 
 @array_step
-def _fill_up(masks, n_used):
+def _pad(masks, n_used):
     """Pad with zero words to a whole number of vectors, because the remainder loop is slow."""
     n_padded = -(-n_used // _VECTOR) * _VECTOR
     masks[n_used:n_padded] = 0
@@ -98,14 +98,14 @@ def _best(codes, masks, n_used, left, n_left):
 
 
 @array_step
-def _move(votes, score, t, by):
+def _shift_score(votes, score, t, by):
     for i in range(votes.shape[1]):
         if votes[t, i] >= 0:
             score[i, votes[t, i]] += by
 
 
 @array_step
-def _list(used, left):
+def _list_unused(used, left):
     n_left = 0
     for k in range(len(used)):
         if not used[k]:
@@ -131,32 +131,32 @@ def backfit_counts(votes, y, n_classes, max_passes, chosen, errors, subsets):
     left = np.empty(n_members, np.int64)
     for u in range(n_members):
         n_words, n_won = _prepare(votes, y, score, near, after, codes)
-        n_left = _list(used, left)
+        n_left = _list_unused(used, left)
         for c in range(n_codes):
             for w in range(n_words):
                 masks[c * n_words + w] = after[n_classes, c, w]
-        n_used = _fill_up(masks, n_codes * n_words)
+        n_used = _pad(masks, n_codes * n_words)
         k, won = _best(codes, masks, n_used, left, n_left)
         right = n_won + won
         used[k], chosen[u] = True, k
-        _move(votes, score, k, 1)
-        n_left = _list(used, left)
-        is_old, at, n_in_vain, n_passes = True, 0, 0, 0
-        while n_in_vain <= u and n_passes < max_passes and right < n and n_left > 0:
-            if is_old:
+        _shift_score(votes, score, k, 1)
+        n_left = _list_unused(used, left)
+        is_stale, at, n_unchanged, n_passes = True, 0, 0, 0
+        while n_unchanged <= u and n_passes < max_passes and right < n and n_left > 0:
+            if is_stale:
                 n_words, n_won = _prepare(votes, y, score, near, after, codes)
-                is_old = False
+                is_stale = False
             _exchange(codes, after, chosen[at], n_words, masks)
-            n_used = _fill_up(masks, n_codes * n_words)
+            n_used = _pad(masks, n_codes * n_words)
             k, won = _best(codes, masks, n_used, left, n_left)
-            n_in_vain += 1
+            n_unchanged += 1
             if n_won + won > right:
-                right, n_in_vain, is_old = n_won + won, 0, True
-                _move(votes, score, chosen[at], -1)
-                _move(votes, score, k, 1)
+                right, n_unchanged, is_stale = n_won + won, 0, True
+                _shift_score(votes, score, chosen[at], -1)
+                _shift_score(votes, score, k, 1)
                 used[chosen[at]], used[k] = False, True
                 chosen[at] = k
-                n_left = _list(used, left)
+                n_left = _list_unused(used, left)
             at += 1
             if at > u:
                 at, n_passes = 0, n_passes + 1
@@ -165,7 +165,7 @@ def backfit_counts(votes, y, n_classes, max_passes, chosen, errors, subsets):
 
 
 @step
-def _decide_anew(score, decided, i):
+def _decide_again(score, decided, i):
     best, winner = 0.0, -1
     for c in range(score.shape[1]):
         if score[i, c] > best:
@@ -174,17 +174,17 @@ def _decide_anew(score, decided, i):
 
 
 @step
-def _take_out(votes, t, weight, score, decided):
+def _remove_votes(votes, t, weight, score, decided):
     for i in range(votes.shape[1]):
         vote = votes[t, i]
         if vote >= 0:
             score[i, vote] -= weight
             if vote == decided[i]:
-                _decide_anew(score, decided, i)
+                _decide_again(score, decided, i)
 
 
 @step
-def _put_in(votes, t, weight, score, decided):
+def _add_votes(votes, t, weight, score, decided):
     for i in range(votes.shape[1]):
         if votes[t, i] >= 0:
             add_vote(score, decided, i, votes[t, i], weight)
@@ -201,19 +201,19 @@ def backfit_weighted(votes, y, weights, vote_weights, score, max_passes, chosen,
     for u in range(n_members):
         k, wrong = best_addition(votes, y, weights, vote_weights, score, decided, used, most, near)
         used[k], chosen[u] = True, k
-        _put_in(votes, k, vote_weights[k], score, decided)
-        at, n_in_vain, n_passes = 0, 0, 0
-        while n_in_vain <= u and n_passes < max_passes and wrong > 0 and u + 1 < n_members:
+        _add_votes(votes, k, vote_weights[k], score, decided)
+        at, n_unchanged, n_passes = 0, 0, 0
+        while n_unchanged <= u and n_passes < max_passes and wrong > 0 and u + 1 < n_members:
             old = chosen[at]
-            _take_out(votes, old, vote_weights[old], score, decided)
+            _remove_votes(votes, old, vote_weights[old], score, decided)
             k, least = best_addition(
                 votes, y, weights, vote_weights, score, decided, used, most, near
             )
-            n_in_vain += 1
+            n_unchanged += 1
             if least < wrong:
                 used[old], used[k] = False, True
-                chosen[at], wrong, n_in_vain = k, least, 0
-            _put_in(votes, chosen[at], vote_weights[chosen[at]], score, decided)
+                chosen[at], wrong, n_unchanged = k, least, 0
+            _add_votes(votes, chosen[at], vote_weights[chosen[at]], score, decided)
             at += 1
             if at > u:
                 at, n_passes = 0, n_passes + 1

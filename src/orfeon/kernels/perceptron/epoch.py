@@ -4,7 +4,7 @@ Inputs are row-major, with a last column of -1 so that the last weight is a thre
 perceptron is a matrix with one row of weights per perceptron. Its output is the sum of their signs,
 clipped at +-rho and divided by rho; zero counts as positive.
 
-A sample moves a perceptron by a factor times its inputs; ``_query`` computes that factor.
+A sample moves a perceptron by a factor times its inputs; ``_pull_of`` computes that factor.
 """
 
 from __future__ import annotations
@@ -56,22 +56,22 @@ def _output(activations, rho):
 
 
 @inlined
-def _query(activation, is_high, is_low, margin, margin_weight, pushes_wrong):
+def _pull_of(activation, is_high, is_low, margin, margin_weight, pushes_wrong):
     """Return the factor of the inputs, the energy, and whether the activation is within the margin.
 
     If the output is too high, perceptrons at +1 are pushed down; if too low, those at -1 are pushed
     up. Activations within the margin are pushed away from zero where the output is right; in Auer's
     rule also where it is wrong but the perceptron is not to blame.
     """
-    says_high = activation >= 0
+    is_positive = activation >= 0
     size = abs(activation)
-    if is_high if says_high else is_low:
-        return -1.0 if says_high else 1.0, size, False
+    if is_high if is_positive else is_low:
+        return -1.0 if is_positive else 1.0, size, False
     if pushes_wrong or not (is_high or is_low):
         if size < margin:
-            pull = margin_weight if says_high else -margin_weight
+            pull = margin_weight if is_positive else -margin_weight
             return pull, margin_weight * (margin - size), True
-        return 0.0, 0.0, size == margin and not says_high
+        return 0.0, 0.0, size == margin and not is_positive
     return 0.0, 0.0, False
 
 
@@ -87,7 +87,7 @@ def _visit(
     energy = 0.0
     n_within = 0
     for h in range(weights.shape[0]):
-        pulls[h], its_energy, is_within = _query(
+        pulls[h], its_energy, is_within = _pull_of(
             activations[h], is_high, is_low, margin, margin_weight, pushes_wrong
         )
         energy += its_energy
