@@ -1,4 +1,4 @@
-"""From a prepared table to a forest: plain growth, growth with cross-validated pruning, IGP."""
+"""Growing forests from a presorted table: CART, C4.5, IGP, pruned by cross-validation."""
 
 from orfeon.data.presorted import copy_groups
 from orfeon.growth.c45 import C45Growth, grow_c45

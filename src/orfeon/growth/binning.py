@@ -1,8 +1,8 @@
-"""Binning: the values of every feature as small codes, made once for all trees.
+"""Binning the features, once for all trees.
 
-A feature of few distinct values has a bin for each; the values of others are cut into bins of
-about equally many rows. Missing values have a bin of their own. Every category has a bin; where
-there are more categories than bins, the rarest share one, and so always go together.
+A feature with few distinct values gets one bin per value; others are cut into bins of about equally
+many rows. Missing values have their own bin. Each category has a bin; if there are more categories
+than bins, the rarest share one.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from orfeon.kernels.histogram.bins import (
 )
 from orfeon.utils.types import Floats, Integers
 
-#: A code is a byte, and one of them is for missing values.
+#: A code is one byte; one value is reserved for missing values.
 MOST_BINS = 255
-#: Copies of samples that are sorted at most, where there are not more rows.
+#: Maximum number of copies of samples to sort, unless there are more rows.
 _MOST_COPIES = 1 << 18
 
 
 @dataclass(frozen=True)
 class Bins:
-    """A table as bins."""
+    """A binned table."""
 
     codes: npt.NDArray[np.uint64]
     n_bins: Integers
@@ -40,7 +40,7 @@ class Bins:
     categories: list[npt.NDArray[np.uint8]]
 
     def column(self, feature: int) -> npt.NDArray[np.uint8]:
-        """Bins of one feature, row by row."""
+        """Bin of each row in one feature."""
         word, place = divmod(feature, PER_WORD)
         return np.asarray(self.codes[word] >> np.uint64(8 * place)).astype(np.uint8)
 
@@ -52,9 +52,8 @@ def bin_table(
     n_threads: int = 1,
     copies: Floats | None = None,
 ) -> Bins:
-    """Cut every feature into bins."""
     if not 2 <= max_bins <= MOST_BINS:
-        raise ValueError(f"max_bins={max_bins} is not allowed: from 2 to {MOST_BINS} are.")
+        raise ValueError(f"max_bins={max_bins} is not allowed: it must be from 2 to {MOST_BINS}.")
     n_rows, n_features = X.shape
     n_words = -(-n_features // PER_WORD)
     codes = np.zeros((n_words, n_rows), np.uint64)
@@ -62,7 +61,7 @@ def bin_table(
     low, high = np.zeros((2, n_features, max_bins))
     categories = [np.zeros(0, np.uint8)] * n_features
     is_categorical = schema.is_categorical
-    each = _in_memory(copies)
+    each = _limited_copies(copies)
 
     def code(j: int) -> None:
         column = np.ascontiguousarray(X[:, j])
@@ -75,7 +74,7 @@ def bin_table(
             known = np.sort(column) if each is None else _sorted_copies(column, each)
             known = known[: len(known) - int(np.isnan(known).sum())]  # missing values come last
             counts = np.empty(len(known), np.int64)
-            # A column of missing values only has an empty bin before theirs.
+            # A column without known values has one empty bin before that of missing values.
             n_bins[j] = cut_into_bins(known, max_bins, low[j], high[j], counts) or 1
             code_ordered(column, high[j], n_bins[j], n_bins[j], own, j % PER_WORD)
 
@@ -95,8 +94,8 @@ def bin_table(
     return Bins(codes, n_bins, offset.astype(np.uint64), lows, highs, categories)
 
 
-def _in_memory(copies: Floats | None) -> npt.NDArray[np.int64] | None:
-    """Copies in the same proportions, but fewer of them where they are too many."""
+def _limited_copies(copies: Floats | None) -> npt.NDArray[np.int64] | None:
+    """Numbers of copies in the same proportions, fewer if they would not fit in memory."""
     if copies is None or (copies == copies[0]).all():
         return None
     least = max(1.0, float(copies.sum()) / max(_MOST_COPIES, len(copies)))
@@ -111,7 +110,7 @@ def _sorted_copies(column: Floats, copies: npt.NDArray[np.int64]) -> Floats:
 def _bin_categories(
     column: Floats, n_categories: int, max_bins: int, copies: npt.NDArray[np.int64] | None
 ) -> npt.NDArray[np.uint8]:
-    """The bin of each category: its code, or one for the rarest when there are too many."""
+    """Bin of each category."""
     if n_categories <= max_bins:
         return np.arange(n_categories, dtype=np.uint8)
     known = ~np.isnan(column)

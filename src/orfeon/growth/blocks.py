@@ -1,4 +1,4 @@
-"""Cutting the members of an ensemble into blocks, each trained by one call."""
+"""Training the members of an ensemble in blocks, one call each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from orfeon.utils.user_warning import expect_renewed_workers
 
 Result = TypeVar("Result")
 
-#: Trees in a block at most: enough to make the call cheap, few enough to keep memory small.
+#: Maximum number of trees in a block: enough to make calls cheap, few enough to save memory.
 MOST = 64
 
 
@@ -26,7 +26,7 @@ def run_in_blocks(
     most: int = MOST,
     prefer: Literal["threads", "processes"] = "threads",
 ) -> list[Result]:
-    """Train members block after block, or blocks in parallel."""
+    """Train members in blocks, possibly in parallel; stops early if ``progress`` returns true."""
     serial = n_jobs in (None, 1)
     size = most if serial else max(1, min(most, len(members) // 16))
     starts = range(members.start, members.stop, size)
@@ -34,7 +34,7 @@ def run_in_blocks(
 
     def done(results: Iterable[Result]) -> list[Result]:
         finished = []
-        for block, result in zip(blocks, results, strict=False):  # it may be left early
+        for block, result in zip(blocks, results, strict=False):  # may stop early
             finished.append(result)
             if progress is not None and progress(block.stop - block.start):
                 break
@@ -42,14 +42,14 @@ def run_in_blocks(
 
     if serial or len(blocks) == 1:
         return done(map(work, blocks))
-    from joblib import Parallel, delayed  # only those who ask for threads wait for it
+    from joblib import Parallel, delayed  # slow to import
 
-    # Joblib's Dask backend hashes the function: this one is cheap to hash, a table is not.
+    # Joblib's Dask backend hashes the function; a closure over a table would be slow to hash.
     calls = (delayed(_run)(work, block) for block in blocks)
     if progress is None:
         expect_renewed_workers()
         return done(Parallel(n_jobs=n_jobs, prefer=prefer)(calls))
-    # Results come one by one only where someone listens: not every backend can do that.
+    # Not every backend can return results one by one, so do this only to report progress.
     one_by_one = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     with joblib_results(one_by_one, calls) as results:
         return done(results)
@@ -65,10 +65,9 @@ def grow_in_blocks(
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Forest:
-    """Grow trees block after block, or blocks in threads."""
     return Forest.concatenate(run_in_blocks(grow, range(n_trees), n_jobs, progress))
 
 
 def rows_of(array: npt.NDArray[Any], block: slice) -> npt.NDArray[Any]:
-    """Rows of a block of trees, in an array that may have one row for all."""
+    """Rows of a block of trees, from an array with one row per tree or one row for all."""
     return array[block] if len(array) > 1 else array

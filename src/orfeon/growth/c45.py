@@ -1,7 +1,7 @@
-"""Growing C4.5 trees from a prepared table: one tree or thousands.
+"""Growing any number of C4.5 trees from a prepared table.
 
-Whole-number weights count as copies of a sample. Other weights are taken relative to their mean,
-so that ``min_samples_leaf`` and the pessimistic errors speak of samples whatever their sum.
+Integer weights count as copies of a sample. Other weights are taken relative to their mean, so that
+``min_samples_leaf`` and the pessimistic errors are in units of samples.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from orfeon.kernels.c45.prune import Limit, extra_errors
 from orfeon.kernels.c45.records import FEATURE, Columns, Rules
 from orfeon.utils.jit import kernel_view
 
-#: Up to this weight n ln n is looked up, beyond it is computed.
+#: n ln n is looked up below this weight and computed above.
 _MAX_TABLE = 1 << 17
-#: Weights whose sum stays below this count as copies when they are whole numbers.
+#: Integer weights count as copies if their sum is below this.
 _MAX_COUNT = 1 << 31
 #: No limit on depth.
 _NO_LIMIT = 1 << 40
-#: Deviates of the normal distribution at some confidences, as C4.5 has them.
+#: C4.5's table of normal deviates by confidence.
 _CONFIDENCES = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
 _DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 
-# Kernels have no types of their own.
+# Kernels are not typed.
 _grow_block: Callable[..., Any] = grow_c45_block
 _evaluate_root: Callable[..., Any] = evaluate_root
 _extra_errors: Callable[..., Any] = extra_errors
@@ -49,7 +49,7 @@ class C45Growth:
     Parameters
     ----------
     min_samples_leaf : float, default=2
-        Least weight of at least two branches of a test.
+        Minimum weight of at least two branches of a test.
     gain_ratio : bool, default=True
         Whether the gain ratio decides among the tests of at least average gain; otherwise the gain.
     mdl_penalty : bool, default=True
@@ -63,14 +63,13 @@ class C45Growth:
     confidence : float, default=0.25
         Confidence of the pessimistic errors; lower values prune more.
     error_limit : {"table", "normal"}, default="table"
-        The deviate of the normal distribution: interpolated in the program's own table, or exact
-        (as Weka's J48 has it).
+        The normal deviate: interpolated in C4.5's own table, or exact (as in Weka's J48).
     subtree_raising : bool, default=True
-        Whether pruning may put the largest branch in its parent's place.
+        Whether pruning may replace a node by its largest branch.
     max_depth : int, optional
-        Greatest depth.
+        Maximum depth.
     max_features : int, optional
-        Features drawn at each node; all by default.
+        Features drawn at each node; default: all.
     random_ties : bool, default=False
         Whether features are tried in random order, so that equal tests are chosen at random;
         otherwise the first feature wins.
@@ -91,7 +90,7 @@ class C45Growth:
 
 
 def _sorted_columns(table: Table) -> Columns:
-    """Prepare a table: sorted records of every ordered feature, those of few values included."""
+    """Sorted records of every ordered feature, also of those with few values."""
     columns = _prepared.get(table)
     if columns is not None:
         return columns
@@ -120,7 +119,6 @@ def _sorted_columns(table: Table) -> Columns:
 
 
 def upper_limit(confidence: float, error_limit: Literal["table", "normal"] = "table") -> Limit:
-    """Find the upper confidence limit that pessimistic errors are taken at."""
     if error_limit == "normal":
         deviate = max(-float(ndtri(confidence)), 0.0)
         return Limit(confidence, deviate**2, 1.0)
@@ -177,14 +175,14 @@ def grow_c45(
     n_classes : int
         Number of classes.
     seeds : ndarray of uint64 of shape (n_trees,)
-        One seed for each tree; there are as many trees as seeds.
+        One seed per tree.
     weights : ndarray of shape (n_rows,) or (n_trees, n_rows), optional
         Weights; 0 leaves a row out.
     units : ndarray of shape (1,) or (n_trees,), optional
-        The weight of one sample in each tree. By default 1 where weights are whole numbers,
-        otherwise the mean of those above 0.
+        Weight of one sample in each tree; default: 1 if weights are integers, otherwise the mean
+        of the positive ones.
     candidates : ndarray of shape (n_trees, n_candidates), optional
-        Features that each tree may use; all by default.
+        Features that each tree may use; default: all.
     growth : C45Growth, optional
         How trees are grown and pruned.
     n_jobs : int, optional
@@ -196,7 +194,7 @@ def grow_c45(
     -------
     Forest
         The trees, in the order of the seeds. A leaf that no sample reached holds its parent's
-        class weights, scaled down to next to nothing.
+        class weights, scaled to almost zero.
 
     Examples
     --------
@@ -240,14 +238,14 @@ def pessimistic_errors(
     confidence: float = 0.25,
     error_limit: Literal["table", "normal"] = "table",
 ) -> float:
-    """Errors to be expected among as many new samples as a leaf has seen."""
+    """Errors expected in a leaf among as many new samples as it was trained on."""
     limit = upper_limit(confidence, error_limit)
     return errors + float(_extra_errors(float(weight), float(errors), limit))
 
 
 @dataclass(frozen=True)
 class RootTests:
-    """What C4.5 thinks of each feature at the root."""
+    """C4.5's evaluation of each feature at the root."""
 
     gain: npt.NDArray[np.float64]
     split_information: npt.NDArray[np.float64]
@@ -290,7 +288,7 @@ def evaluate_root_tests(
 
 
 def _as_rows(array: npt.NDArray[Any], dtype: type[Any]) -> npt.NDArray[Any]:
-    """An array of one row for all trees, or one each, as the kernels want it."""
+    """An array with one row for all trees or one per tree, contiguous and writable."""
     return kernel_view(np.ascontiguousarray(np.atleast_2d(array), dtype=dtype))
 
 

@@ -1,4 +1,4 @@
-"""Trees grown and pruned by cost-complexity, the price of a leaf chosen by cross-validation.
+"""Trees pruned by cost-complexity, with the cost of a leaf chosen by cross-validation.
 
 Breiman, Friedman, Olshen and Stone (1984), Classification and Regression Trees, chapter 3.
 """
@@ -31,7 +31,7 @@ from orfeon.utils.types import Floats
 )
 @dataclass(frozen=True)
 class CrossValidation:
-    """How the price of a leaf was chosen."""
+    """The pruning path with its cross-validated losses, and the step chosen."""
 
     alphas: Floats
     losses: Floats
@@ -67,20 +67,20 @@ def grow_pruned_forest(
     X : ndarray of shape (n_rows, n_features)
         The encoded rows that the table was made from.
     n_folds : int, default=10
-        Folds; fewer when there are fewer distinct samples.
+        Number of folds; fewer if there are fewer distinct samples.
     one_standard_error : bool, default=True
         Whether to take the smallest tree within one standard error of the best, or the best.
     keep_a_split : bool, default=True
-        Whether a single leaf is refused while there is another candidate.
+        Whether to avoid a tree of a single leaf if there is another candidate.
     groups : ndarray of shape (n_rows,), optional
-        Samples of one group stay in one fold; by default copies of one sample do.
+        Samples of one group stay in one fold; default: copies of a sample are a group.
 
     Returns
     -------
     Forest
         The pruned trees.
     CrossValidation
-        How the last tree was chosen.
+        The choice of the last tree.
     """
     if growth is None:
         growth = Growth(criterion="gini" if n_classes else "variance")

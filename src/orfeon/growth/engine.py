@@ -1,4 +1,4 @@
-"""Growing trees from a prepared table: the engine's entry point for one tree or thousands."""
+"""Growing any number of trees from a prepared table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from orfeon.data.presorted import Table
 from orfeon.data.sorting import spread_keys
 from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import grow_in_blocks, rows_of
-from orfeon.growth.weights import Whole, fixed_targets, whole_weights
 from orfeon.kernels.cart import criteria
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.cart.grow_batch import (
@@ -26,10 +25,18 @@ from orfeon.kernels.cart.grow_batch import (
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
-#: Two fractional weights this close, relative to the whole, count as equal.
+#: Fractional weights this close, relative to their total, count as equal.
 _TIE = 1e-13
 #: Beyond this weight n log2 n is computed, not looked up.
 _MAX_TABLE = 1 << 17
+#: Integer weights are used as they are if their sum is below this.
+_MAX_COUNT = 1 << 31
+#: Sums of fixed-point weights stay below this, so that a float holds them exactly.
+_FIXED_POINT = float(1 << 52)
+#: Sums of fixed-point targets stay below this, in 64-bit integers.
+_MAX_MOMENT = float(1 << 61)
+#: The largest power of two that is a float: targets below 1e-292 lose digits.
+_MAX_SCALE = 2.0**1023
 
 
 @dataclass(frozen=True)
@@ -46,16 +53,16 @@ class Growth:
     max_depth, max_leaf_nodes : int, optional
         Limits; with ``max_leaf_nodes`` the node of greatest decrease is split first.
     min_samples_split, min_samples_leaf : float, default=2 and 1
-        Least weight of a node to be split, and of a leaf. Whole-number weights count as copies;
-        others are taken relative to the mean of a sample. The defaults ask for nothing.
+        Minimum weight of a node to be split, and of a leaf. Integer weights count as copies;
+        others are taken relative to their mean. The defaults allow everything.
     min_weight_fraction_leaf : float, default=0.0
-        Least weight of a leaf, as a share of the whole weight.
+        Minimum weight of a leaf, as a share of the total weight.
     min_impurity_decrease : float, default=0.0
-        Least weighted impurity decrease of a split.
+        Minimum weighted impurity decrease of a split.
     max_features : int, optional
         Features (or linear combinations) drawn at each node; all by default.
     n_best : int, default=1
-        Each split is picked at random among this many best ones.
+        Each split is drawn at random from this many best ones.
     n_combined : int, default=3
         Features in a linear combination.
     """
@@ -74,7 +81,7 @@ class Growth:
 
 
 def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
-    # A table that came from another process may be mapped from a file, read-only.
+    # A table from another process may be memory-mapped, read-only.
     records, ranks, segment, kind, n_values, value_start, values = map(
         kernel_view,
         (
@@ -93,11 +100,10 @@ def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _criteria(growth: Growth, n_classes: int, whole: Whole, *, pairs: bool = False) -> Integers:
-    """The variant of the criterion that fits the number of classes and each tree's weights.
-
-    With ``pairs`` two classes with fractional weights are scanned as codes of 0 and 1.
-    """
+def _criteria(
+    growth: Growth, n_classes: int, whole: IntegerWeights, *, pairs: bool = False
+) -> Integers:
+    """The variant of the criterion for each tree; ``pairs`` as in :meth:`Trees.prepare`."""
     n_trees, total = len(whole.exact), whole.total
     if growth.criterion == "variance":
         return np.full(n_trees, criteria.VARIANCE)
@@ -112,7 +118,7 @@ def _criteria(growth: Growth, n_classes: int, whole: Whole, *, pairs: bool = Fal
     return np.where(packed, criteria.GINI_FEW, criteria.GINI)
 
 
-def _n_log_n(variants: Integers, whole: Whole) -> Floats:
+def _n_log_n(variants: Integers, whole: IntegerWeights) -> Floats:
     tabled = variants == criteria.ENTROPY_TABLE
     if not tabled.any():
         return np.zeros(0)
@@ -121,12 +127,12 @@ def _n_log_n(variants: Integers, whole: Whole) -> Floats:
     return n
 
 
-def _limits(growth: Growth, variants: Integers, whole: Whole) -> Integers:
-    """What is particular to each tree: least weights, what a tie is, variant of the criterion."""
-    # Rounding must not forbid what is just allowed.
+def _limits(growth: Growth, variants: Integers, whole: IntegerWeights) -> Integers:
+    """Minimum weights, tie tolerance and criterion variant of each tree."""
+    # Rounding must not reject weights that are just large enough.
     unit = whole.unit * np.where(whole.exact, 1.0, 1.0 - 1e-9)
     tie = np.where(whole.exact, 0.0, _TIE * whole.total)
-    # The defaults ask for nothing: however light, a sample may be set apart.
+    # With the defaults even the lightest sample may become a leaf.
     leaf = 1.0 if growth.min_samples_leaf <= 1 else np.ceil(growth.min_samples_leaf * unit)
     leaf = np.maximum(leaf, np.ceil(growth.min_weight_fraction_leaf * whole.total * (1 - 1e-12)))
     split = 0.0 if growth.min_samples_split <= 2 else np.ceil(growth.min_samples_split * unit)
@@ -134,9 +140,9 @@ def _limits(growth: Growth, variants: Integers, whole: Whole) -> Integers:
     return np.column_stack([split * ones, leaf * ones, tie, variants]).astype(np.int64)
 
 
-def _least_decrease(growth: Growth, whole: Whole, target_scale: Floats) -> Floats:
+def _least_decrease(growth: Growth, whole: IntegerWeights, target_scale: Floats) -> Floats:
     if growth.min_impurity_decrease <= 0:
-        # Splits without gain are made: they may open the way to one that has it.
+        # Splits without gain are made: a split below may gain.
         return np.full(len(whole.scale), -np.inf)
     least = growth.min_impurity_decrease * whole.total * (1.0 - 1e-12)
     return np.asarray(least * target_scale**2 if growth.criterion == "variance" else least)
@@ -192,14 +198,14 @@ def grow_forest(
     n_classes : int
         Number of classes, 0 for regression.
     seeds : ndarray of uint64 of shape (n_trees,)
-        One seed for each tree; there are as many trees as seeds.
+        One seed per tree.
     weights : ndarray of shape (n_rows,) or (n_trees, n_rows), optional
         Weights; 0 leaves a row out.
     n_samples : float or ndarray of shape (n_trees,), optional
-        How many samples fractional weights stand for, copies counted; by default each row of
-        positive weight is one.
+        Number of samples that fractional weights stand for, copies included; by default the
+        number of rows of positive weight.
     candidates : ndarray of shape (n_trees, n_candidates), optional
-        Features that each tree may use; all by default.
+        Features that each tree may use; default: all.
     growth : Growth, optional
         How trees are grown.
     n_jobs : int, optional
@@ -238,17 +244,17 @@ def grow_forest(
 
 @dataclass(frozen=True)
 class Prepared:
-    """A block of trees as the kernels want it."""
+    """The kernels' arguments for a block of trees, and how to read their results."""
 
     table: Table
     n_classes: int
-    whole: Whole
+    whole: IntegerWeights
     arguments: tuple[Any, ...]
     target_scale: Floats
     centre: Floats
 
     def forest(self, starts: Integers, grown: list[Any]) -> Forest:
-        """Pack what a kernel grew."""
+        """The forest that a kernel returned."""
         threshold, feature, first_child, n_children, missing, label, stats, spread = grown[:8]
         branches, term_start, term_feature, term_weight, used = grown[8:13]
         n = int(starts[-1])
@@ -274,7 +280,7 @@ class Prepared:
             above = stats[:, 1] / weight / target_scale
             value = (centre + above)[:, None]
             variance = spread[:n][is_leaf] / weight[is_leaf]
-            # What is left of equal targets when a mean was rounded is no variance.
+            # Equal targets leave a rounding error around their mean, which counts as zero.
             rounding = (4 * np.finfo(np.float64).eps * np.abs(above[is_leaf])) ** 2
             leaf_impurity = without_zeros(np.where(variance > rounding, variance, 0.0))
         return Forest(
@@ -297,7 +303,7 @@ class Prepared:
         )
 
 
-#: What the growing kernels are given after the ten arrays and numbers of the table.
+#: Arguments of the growing kernels after the ten of the table.
 EACH_TREE = (
     "settings", "labels", "weights", "moments", "targets", "limits", "min_decrease", "seeds",
     "candidates", "table",
@@ -305,7 +311,7 @@ EACH_TREE = (
 
 
 class Trees:
-    """What some trees are to be grown from."""
+    """The table, targets, weights and limits of some trees, checked."""
 
     def __init__(
         self,
@@ -325,7 +331,7 @@ class Trees:
         ones = np.ones((1, table.n_rows), np.int64)
         self.weights = ones if weights is None else np.atleast_2d(weights)
         for name, given in (("y", self.y), ("weights", self.weights)):
-            if given.shape[1] != table.n_rows:  # a kernel would read beyond its end
+            if given.shape[1] != table.n_rows:  # kernels do not check bounds
                 raise ValueError(
                     f"{name} has {given.shape[1]} values for a table of {table.n_rows} rows."
                 )
@@ -338,13 +344,13 @@ class Trees:
     def prepare(self, block: slice, *, pairs: bool = False) -> Prepared:
         """The kernels' arguments for a block of trees.
 
-        With ``pairs``, which takes a kernel that does not change the weights, two classes with
-        fractional weights are scanned as codes of 0 and 1.
+        With ``pairs``, two classes with fractional weights are scanned as targets 0 and 1; the
+        kernel must not change the weights.
         """
         growth, n_classes = self.growth, self.n_classes
         seeds = self.seeds[block]
         many = None if self.n_samples is None else rows_of(self.n_samples, block)
-        whole = whole_weights(rows_of(self.weights, block), many)
+        whole = integer_weights(rows_of(self.weights, block), many)
         variants = _criteria(growth, n_classes, whole, pairs=pairs)
         y = rows_of(self.y, block)
         labels, moments = np.zeros((1, 0), np.uint16), np.zeros((1, 0), np.int64)
@@ -371,3 +377,78 @@ class Trees:
             _n_log_n(variants, whole),
         )
         return Prepared(self.table, n_classes, whole, arguments, target_scale, centre)
+
+
+# -- weights and targets as integers: their sums are exact in any order of the rows ---------------
+
+
+@dataclass(frozen=True)
+class IntegerWeights:
+    """Integer weights of some trees; ``scale`` times the given ones, ``unit`` for one sample."""
+
+    weights: Integers
+    scale: Floats
+    unit: Floats
+    exact: npt.NDArray[np.bool_]
+
+    @property
+    def total(self) -> Integers:
+        """Sum of each tree's weights."""
+        return np.asarray(self.weights.sum(axis=1))
+
+
+def integer_weights(
+    weights: npt.NDArray[Any], n_samples: npt.NDArray[np.float64] | None = None
+) -> IntegerWeights:
+    """Turn the weights of each tree into integers."""
+    if weights.dtype.kind in "iu" and weights.max() < _MAX_COUNT:
+        counts = np.array(weights, dtype=np.int64)
+        if counts.sum(axis=1).max() < _MAX_COUNT:
+            ones = np.ones(len(counts))
+            return IntegerWeights(counts, ones, ones, np.ones(len(counts), dtype=bool))
+    real = np.asarray(weights, dtype=np.float64)
+    total = real.sum(axis=1)
+    counted = (real == np.rint(real)).all(axis=1)
+    exact = counted & (total < _MAX_COUNT)
+    # Slightly more than the total, so that its last bits do not change the scale.
+    scale = np.exp2(np.floor(np.log2(_FIXED_POINT / (total * (1 + 1e-9)))))
+    scale = np.where(exact, 1.0, scale)
+    fixed = np.rint(real * scale[:, None]).astype(np.int64)
+    fixed[(fixed == 0) & (real > 0)] = 1  # rounded to zero, but present
+    many = (real > 0).sum(axis=1) if n_samples is None else n_samples
+    mean = np.where(counted, 1.0, total / many)
+    return IntegerWeights(fixed, scale, mean * scale, exact)
+
+
+@dataclass(frozen=True)
+class FixedTargets:
+    """Regression targets of some trees as fixed-point moments."""
+
+    moments: Integers
+    targets: Floats
+    scale: Floats
+    centre: Floats
+
+
+def fixed_targets(y: Floats, whole: IntegerWeights) -> FixedTargets:
+    """Weight times target as integers."""
+    n_trees = max(len(y), len(whole.weights))
+    y = np.broadcast_to(y, (n_trees, y.shape[1]))
+    weights = np.broadcast_to(whole.weights, y.shape)
+    moments, targets = np.empty(y.shape, np.int64), np.empty(y.shape)
+    scales, centres = np.empty(n_trees), np.empty(n_trees)
+    for t in range(n_trees):
+        # The centre is one of the targets, so that integers stay integers.
+        distinct = np.unique(y[t][weights[t] > 0])
+        centres[t] = distinct[len(distinct) // 2]
+        targets[t] = y[t] - centres[t]
+        largest = float(max(distinct[-1] - centres[t], centres[t] - distinct[0])) or 1.0
+        room = _MAX_MOMENT / (largest * float(weights[t].sum()))
+        most = min(room, float(1 << 53) / largest, _MAX_SCALE)
+        scales[t] = np.exp2(np.floor(np.log2(most)))
+        if whole.exact[t if len(whole.exact) > 1 else 0]:
+            fixed = np.rint(np.where(weights[t] > 0, targets[t], 0.0) * scales[t])
+            moments[t] = weights[t] * fixed.astype(np.int64)
+        else:
+            moments[t] = np.rint(weights[t] * np.where(weights[t] > 0, targets[t], 0.0) * scales[t])
+    return FixedTargets(moments, targets, scales, centres)

@@ -1,7 +1,7 @@
-"""Regression trees over binned features: the fast way to grow the trees of gradient boosting.
+"""Regression trees over binned features, the fast way to grow the trees of gradient boosting.
 
-The algorithm is that of the exact engine, on features cut into at most 255 bins once and for all.
-Where no attribute has more distinct values than bins, the trees are the same.
+The algorithm is that of the exact engine, on features cut once into at most 255 bins. If no feature
+has more distinct values than bins, the trees are the same.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
 from orfeon.forest import NODE, Forest
 from orfeon.growth.binning import MOST_BINS, bin_table
-from orfeon.growth.engine import Growth, _limits
+from orfeon.growth.engine import Growth, IntegerWeights, _limits, integer_weights
 from orfeon.growth.residuals import check_weights, checked_candidates, checked_residuals
-from orfeon.growth.weights import Whole, whole_weights
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.histogram.bins import PER_WORD
@@ -37,24 +36,24 @@ from orfeon.utils.types import Floats, Integers
 Seeds = npt.NDArray[np.uint64]
 Leaves = npt.NDArray[np.int32]
 
-#: Bytes of histograms that are kept while their nodes wait.
+#: Maximum size in bytes of the histograms kept for waiting nodes.
 _MOST_KEPT = 1 << 26
-#: Weight and moment share a word while this many bits are left for a residual.
+#: Weight and moment share a word if this many bits are left for a residual.
 _FEWEST_BITS = 24
 #: A float holds sums below two to this power exactly.
 _FLOAT_BITS = 53
-#: Sums of moments with a word of their own stay below two to this power.
+#: Sums of moments that do not share a word stay below two to this power.
 _SUM_BITS = 61
 #: The largest power of two that is a float.
 _MOST_BITS = 1023
-#: From this many rows on, the trees of one round are worth several threads.
+#: Minimum number of rows for which several threads pay.
 _WORTH_THREADS = 1 << 12
-#: How often a helping thread looks for work in vain before it lets others run.
+#: Polls without work after which a helping thread yields to others.
 _PATIENCE = 1 << 14
 
 
 class HistogramTrees:
-    """Trees that consider the borders of bins as thresholds."""
+    """Trees whose thresholds are the borders of bins."""
 
     def __init__(
         self,
@@ -96,7 +95,6 @@ class HistogramTrees:
         seeds: Seeds,
         candidates: Integers | None = None,
     ) -> tuple[Forest, Leaves]:
-        """Grow one tree for each row of residuals."""
         n_trees, n_threads = len(seeds), self._n_threads
         residuals = checked_residuals(residuals, n_trees, len(self.X))
         weighed = self._weigh(weights, n_trees)
@@ -124,19 +122,18 @@ class HistogramTrees:
         return Forest.concatenate(list(each(grow, range(n_trees)))), leaves
 
     def _threads(self) -> ThreadPoolExecutor:
-        """The threads of this run; they wait between rounds."""
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self.n_jobs)
         return self._executor
 
     def _n_helpers(self, candidates: Integers) -> int:
-        """How many threads can help with one tree: a search has a part for eight features."""
+        """How many threads can help with one tree: each searches eight features at a time."""
         if self._n_threads == 1:
             return 0
         return min(self._n_threads, len(np.unique(candidates // PER_WORD))) - 1
 
     def _weigh(self, weights: npt.NDArray[Any], n_trees: int) -> _Weighed:
-        """The weights as integers; made once for weights that do not change."""
+        """The weights as integers, cached while they are the same array."""
         if self._known is None or self._known.given is not weights:
             check_weights(weights, n_trees, len(self.X))
             self._known = _Weighed(weights, self.growth, self.n_samples)
@@ -158,7 +155,6 @@ class HistogramTrees:
         leaves: Leaves,
         n_helpers: int,
     ) -> Forest:
-        """Grow one tree."""
         fixed = _fix(targets, weighed)
         values, ordered = scratch.values(fixed.is_wide)
         centre = to_fixed_point(
@@ -187,10 +183,10 @@ class HistogramTrees:
                 (fixed.low, fixed.scale, fixed.spread_bits), leaves,
             )  # fmt: skip
         finally:
-            if n_helpers:  # also where an interrupt comes before the tree: they would never end
+            if n_helpers:  # also after an interrupt, or they would never end
                 board[CLOSED] = 1
         for helper in helpers:
-            if not helper.cancel():  # one that never began is not waited for
+            if not helper.cancel():  # those that have not begun are cancelled
                 helper.result()
         return self._pack(scratch.tree, n_nodes, weighed, fixed)
 
@@ -198,9 +194,7 @@ class HistogramTrees:
         self, weighed: _OfTree, fixed: _Fixed, n_candidates: int
     ) -> tuple[int, int, int, int, int, float]:
         growth = self.growth
-        decrease = (
-            -math.inf
-        )  # splits without gain are made: they may open the way to one that has it
+        decrease = -math.inf  # splits without gain are made: a split below may gain
         if growth.min_impurity_decrease > 0:
             least = growth.min_impurity_decrease * weighed.total * (1.0 - 1e-12)
             decrease = least * fixed.scale * fixed.scale
@@ -211,7 +205,7 @@ class HistogramTrees:
         )  # fmt: skip
 
     def _pack(self, tree: Any, n: int, weighed: _OfTree, fixed: _Fixed) -> Forest:
-        """The nodes as a forest of one."""
+        """A forest of one tree."""
         threshold, feature, first_child, n_children, missing, _, sides, stats, value = tree[:9]
         nodes = np.empty(n, dtype=NODE)
         nodes["threshold"] = threshold[:n]
@@ -239,7 +233,7 @@ class HistogramTrees:
     def _branch_tables(
         self, nodes: npt.NDArray[Any], n_children: npt.NDArray[np.uint16], sides: Any
     ) -> npt.NDArray[np.uint16]:
-        """Where each category goes, node by node; the nodes hold where their tables begin."""
+        """Branch of each category at each node; the node's threshold is where its table begins."""
         tables: list[npt.NDArray[np.uint16]] = []
         start = 0
         if not self.schema.all_ordered:
@@ -253,9 +247,9 @@ class HistogramTrees:
 
 
 class _OfTree:
-    """The weights of one tree."""
+    """The weights of one tree and their limits."""
 
-    def __init__(self, whole: Whole, limits: Integers) -> None:
+    def __init__(self, whole: IntegerWeights, limits: Integers) -> None:
         self.whole = whole
         self.limits = limits
         self.weights = whole.weights[0]
@@ -265,50 +259,46 @@ class _OfTree:
 
 
 class _Weighed:
-    """Weights as the kernels want them, with the limits that follow from them."""
+    """The integer weights of all trees, with the limits that depend on them."""
 
     def __init__(self, weights: npt.NDArray[Any], growth: Growth, n_samples: Floats | None) -> None:
         self.given = weights
-        whole = whole_weights(np.atleast_2d(weights), n_samples)
+        whole = integer_weights(np.atleast_2d(weights), n_samples)
         limits = _limits(growth, np.full(len(whole.exact), VARIANCE), whole)
         parts = [slice(t, t + 1) for t in range(len(limits))]
         self._trees = [
             _OfTree(
-                Whole(whole.weights[t], whole.scale[t], whole.unit[t], whole.exact[t]),
+                IntegerWeights(whole.weights[t], whole.scale[t], whole.unit[t], whole.exact[t]),
                 limits[t][0],
             )
             for t in parts
         ]
 
     def of_tree(self, t: int) -> _OfTree:
-        """What one tree sees."""
         return self._trees[t if len(self._trees) > 1 else 0]
 
 
 def _help(columns: Any, search: Any, work: Any, board: Integers) -> None:
-    """Help another thread with its searches until its tree is finished."""
     while not board[CLOSED]:
         help_grow(columns, search, work, _PATIENCE)
-        time.sleep(0)  # where there are too few processors, let others go on
+        time.sleep(0)  # yields if there are too few processors
 
 
 @dataclass(frozen=True)
 class _Fixed:
-    """How residuals become integers."""
+    """How residuals are coded as integers."""
 
-    is_wide: bool  # whether weight and moment have a word each
+    is_wide: bool  # whether weight and moment have one word each
     shift: int  # of the weight in a word
     low: float  # the residual that becomes zero
-    scale: float  # what a unit of residual becomes, a power of two
-    spread_bits: int  # the power of two that the range of the residuals is below
+    scale: float  # integer of a residual of one, a power of two
+    spread_bits: int  # exponent of a power of two above the range of the residuals
 
 
 def _fix(targets: Floats, weighed: _OfTree) -> _Fixed:
-    """Choose how the residuals of one tree become integers.
-
-    Weights that are counts share a word with the moments where enough bits are left. A sum of
-    residuals above the lowest one is then never negative, and a float holds it exactly.
-    """
+    """Choose how the residuals of one tree are coded."""
+    # Counts share a word with the moments if enough bits are left. Residuals are then taken above
+    # the lowest one, so that sums are never negative, and a float holds them exactly.
     seen = targets if weighed.present is None else targets[weighed.present]
     low, high = float(seen.min()), float(seen.max())
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -326,7 +316,7 @@ def _fix(targets: Floats, weighed: _OfTree) -> _Fixed:
 
 
 def _bits(size: float) -> int:
-    """The power of two that a number is below."""
+    """Exponent of a power of two above a number."""
     if size <= 0.0:
         return 0
     return math.frexp(size)[1] if math.isfinite(size) else _MOST_BITS + 2
@@ -337,12 +327,12 @@ def _power(exponent: int) -> float:
 
 
 def _bin_scratch() -> tuple[npt.NDArray[Any], ...]:
-    """Room for what is computed of the bins of one feature."""
+    """Scratch for the running sums over the bins of one feature."""
     return np.empty((2, 256), np.int64), np.empty(256, np.int64), np.empty(256)
 
 
 class _Scratch:
-    """Arrays that growing a tree needs; each thread has its own, tree after tree."""
+    """Arrays for growing a tree, reused from tree to tree; each thread has its own."""
 
     def __init__(
         self, n_rows: int, n_bins: Integers, length: int, growth: Growth, all_ordered: bool
@@ -375,26 +365,25 @@ class _Scratch:
         self._n_rows = n_rows
 
     def _n_kept(self, is_wide: bool) -> int:
-        """How many histograms are kept while their nodes wait."""
+        """Number of histograms kept for waiting nodes."""
         size = 8 * self._length * (2 if is_wide else 1)
         return max(1, min(self._most_leaves + 1, _MOST_KEPT // size))
 
     def values(self, is_wide: bool) -> tuple[Integers, Integers]:
-        """Room for the values of the rows, in two orders."""
+        """Space for the values of the rows, in two orders."""
         n = self._n_rows * (2 if is_wide else 1)
         if self._values.shape[1] < n:
             self._values = np.empty((2, n), np.int64)
         return self._values[0], self._values[1]
 
     def histograms(self, is_wide: bool) -> Integers:
-        """Room for the histograms of waiting nodes, and for those that are not kept."""
         n = (self._n_kept(is_wide) + N_SPARE) * self._length * (2 if is_wide else 1)
         if len(self._histograms) < n:
             self._histograms = np.empty(n, np.int64)
         return self._histograms
 
     def slots(self, is_wide: bool) -> Integers:
-        """Room for the numbers of the free histograms, and for how many there are."""
+        """Space for the indices of the free histograms, and for their number."""
         return np.empty(self._n_kept(is_wide) + 1, np.int64)
 
 
@@ -403,7 +392,7 @@ def _limit(value: int | None) -> int:
 
 
 def _check_growth(growth: Growth) -> None:
-    """Refuse what only the exact engine knows."""
+    """Reject options that only the exact engine has."""
     for name, allowed in (("criterion", "variance"), ("splitter", "best"), ("n_best", 1)):
         value = getattr(growth, name)
         if value != allowed:

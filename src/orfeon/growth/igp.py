@@ -20,7 +20,7 @@ from orfeon.kernels.cart.igp import grow_igp
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.user_warning import warn_user
 
-#: More rounds than this have never been needed; a tree that needs them is reported.
+#: Never reached in practice; a tree that needs more rounds is reported.
 MAX_ROUNDS = 100
 
 
@@ -38,7 +38,7 @@ def split_halves(
     rng : numpy.random.Generator
         Source of randomness.
     weights : ndarray of shape (n_rows,), optional
-        Rows of weight 0 are in neither half.
+        Rows of weight 0 belong to neither half.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def split_halves(
     shuffled = rng.permutation(present)
     by_class = shuffled[np.argsort(labels[shuffled], kind="stable")]
     halves = np.zeros(len(labels), np.uint8)
-    # Dealt in turns along the classes; who gets the odd one out is drawn.
+    # Alternate within the classes; chance decides which half gets the odd sample.
     halves[by_class] = (np.arange(len(by_class)) + rng.integers(2)) % 2 + 1
     return halves
 
@@ -93,7 +93,7 @@ def grow_igp_forest(
     Forest
         The trees.
     ndarray of shape (n_trees,)
-        Rounds of growing and pruning that each took.
+        Rounds of growing and pruning of each tree.
     """
     growth = Growth() if growth is None else growth
     trees = Trees(table, y, n_classes, seeds, weights, n_samples, candidates, growth)
@@ -109,9 +109,9 @@ def grow_igp_forest(
 
     forest = grow_in_blocks(grow, len(seeds), n_jobs, progress)
     if (rounds > MAX_ROUNDS).any():
-        restless = int((rounds > MAX_ROUNDS).sum())
+        n_failed = int((rounds > MAX_ROUNDS).sum())
         warn_user(
-            f"{restless} IGP tree(s) did not converge in {MAX_ROUNDS} rounds.",
+            f"{n_failed} IGP tree(s) did not converge in {MAX_ROUNDS} rounds.",
             RuntimeWarning,
         )
     return forest, rounds

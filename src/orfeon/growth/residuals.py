@@ -1,8 +1,7 @@
-"""Regression trees on residuals, round after round: what gradient boosting asks of the engine.
+"""Regression trees on residuals, round by round, for gradient boosting.
 
-The features stay the same for a whole run and the residuals change every round. So everything
-that depends on the features and the limits alone is prepared once, and a round costs little more
-than growing its trees.
+The features stay the same and the residuals change in every round. So whatever depends only on the
+features and the limits is prepared once, and a round costs little more than growing its trees.
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ from orfeon.data.presorted import Table
 from orfeon.forest import NODE, Forest
 from orfeon.growth.engine import (
     Growth,
+    IntegerWeights,
     _columns,
     _kernel,
     _least_decrease,
     _limits,
     _settings,
+    integer_weights,
 )
-from orfeon.growth.weights import Whole, whole_weights
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.utils.types import Floats, Integers
 
@@ -35,11 +35,11 @@ Leaves = npt.NDArray[np.int32]
 
 #: Sums of fixed-point residuals stay below two to this power, in 64-bit integers.
 _SUM_BITS = 61
-#: A residual keeps all the bits that a float has, where there is room for them.
+#: A residual keeps all bits of a float if there is room.
 _RESIDUAL_BITS = 53
 #: The largest power of two that is a float.
 _MOST_BITS = 1023
-#: From this many samples on, the trees of one round are worth several threads.
+#: Minimum number of rows for which several threads pay.
 _WORTH_THREADS = 1 << 12
 
 
@@ -57,7 +57,7 @@ class ResidualTrees(Protocol):
 
 
 def checked_residuals(residuals: Any, n_trees: int, n_rows: int) -> Floats:
-    """Residuals as floats, refused where their shape is another."""
+    """Residuals as floats of the expected shape."""
     known: Floats = np.ascontiguousarray(residuals, dtype=np.float64)
     expected = (n_trees, n_rows)
     if known.shape != expected:
@@ -66,7 +66,7 @@ def checked_residuals(residuals: Any, n_trees: int, n_rows: int) -> Floats:
 
 
 def check_weights(weights: npt.NDArray[Any], n_trees: int, n_rows: int) -> None:
-    """Refuse weights that the rows of some trees cannot have."""
+    """Reject weights of a wrong shape, and negative or infinite ones."""
     allowed = ((n_rows,), (1, n_rows), (n_trees, n_rows))
     if weights.shape not in allowed:
         raise ValueError(
@@ -78,11 +78,11 @@ def check_weights(weights: npt.NDArray[Any], n_trees: int, n_rows: int) -> None:
             f"weights lie between {least} and {most}; they must be finite and not negative."
         )
     if not weights.any(axis=-1).all():
-        raise ValueError("weights are all 0; one at least must be positive for each tree.")
+        raise ValueError("weights are all 0; at least one per tree must be positive.")
 
 
 def checked_candidates(candidates: Any, n_trees: int, n_features: int) -> Integers:
-    """The features of some trees, refused where there are no such features."""
+    """Candidate features of each tree, checked."""
     candidates = np.atleast_2d(candidates)
     shape = candidates.shape
     if candidates.ndim != 2 or shape[0] not in (1, n_trees) or shape[1] == 0:
@@ -100,19 +100,16 @@ def checked_candidates(candidates: Any, n_trees: int, n_features: int) -> Intege
 
 
 class FixedPoint:
-    """Weights times residuals as integers, whose sums do not depend on the order of the rows.
+    """Weights times residuals as integers; residuals are not centred, being around zero already."""
 
-    Nothing is subtracted from the residuals first: they lie around zero already.
-    """
-
-    def __init__(self, whole: Whole) -> None:
+    def __init__(self, whole: IntegerWeights) -> None:
         self._weights = whole.weights
         self._totals = whole.total.tolist()
         self._exact = bool(whole.exact.all())
         self._ones = self._exact and whole.weights.min() == whole.weights.max() == 1
 
     def __call__(self, residuals: Floats) -> tuple[Integers, Floats]:
-        """Turn residuals into integers."""
+        """The integers, and their scale for each tree."""
         largest = np.abs(residuals).max(axis=1).tolist()
         totals = self._totals if len(self._totals) == len(largest) else self._totals * len(largest)
         powers = [_room(most, total) for most, total in zip(largest, totals, strict=True)]
@@ -127,7 +124,7 @@ class FixedPoint:
 
 
 def _room(largest: float, total: int) -> int:
-    """The power of two that residuals may be multiplied by."""
+    """Exponent of the largest power of two by which residuals can be multiplied."""
     if largest <= 0.0:
         return 0
     bits = math.frexp(largest)[1]
@@ -136,16 +133,16 @@ def _room(largest: float, total: int) -> int:
 
 @dataclass(frozen=True)
 class _Weights:
-    """Weights as the kernels want them, with the limits that follow from them."""
+    """Integer weights, with the limits that depend on them."""
 
     given: npt.NDArray[Any]
-    whole: Whole
+    whole: IntegerWeights
     limits: Integers
     fixed_point: FixedPoint
 
 
 class ExactTrees:
-    """Trees that consider every threshold, through the engine."""
+    """Trees that consider every threshold."""
 
     def __init__(
         self,
@@ -177,7 +174,6 @@ class ExactTrees:
         seeds: Seeds,
         candidates: Integers | None = None,
     ) -> tuple[Forest, Leaves]:
-        """Grow one tree for each row of residuals."""
         n_trees = len(seeds)
         residuals = checked_residuals(residuals, n_trees, self.table.n_rows)
         weighed = self._weigh(weights, n_trees)
@@ -201,7 +197,7 @@ class ExactTrees:
     def _in_threads(
         self, grow: Callable[[slice], tuple[Forest, Leaves]], n_trees: int
     ) -> tuple[Forest, Leaves]:
-        """Grow the trees of a round in one go, or one by one in threads."""
+        """Grow the trees of a round in one call, or one by one in threads."""
         if self.n_jobs == 1 or n_trees == 1:
             return grow(slice(0, n_trees))
         with ThreadPoolExecutor(self.n_jobs) as threads:
@@ -210,10 +206,10 @@ class ExactTrees:
         return Forest.concatenate(forests), np.concatenate(leaves)
 
     def _weigh(self, weights: npt.NDArray[Any], n_trees: int) -> _Weights:
-        """The weights as integers; made once for weights that do not change."""
+        """The weights as integers, cached while they are the same array."""
         if self._known is None or self._known.given is not weights:
             check_weights(weights, n_trees, self.table.n_rows)
-            whole = whole_weights(np.atleast_2d(weights), self.n_samples)
+            whole = integer_weights(np.atleast_2d(weights), self.n_samples)
             variants = np.full(len(whole.exact), VARIANCE)
             limits = _limits(self.growth, variants, whole)
             self._known = _Weights(weights, whole, limits, FixedPoint(whole))
@@ -244,8 +240,8 @@ class ExactTrees:
         )  # fmt: skip
         return self._pack(grown, whole, scale)
 
-    def _pack(self, grown: Any, whole: Whole, scale: Floats) -> Forest:
-        """What the kernel grew as a forest; variances of the leaves are left out."""
+    def _pack(self, grown: Any, whole: IntegerWeights, scale: Floats) -> Forest:
+        """The forest that the kernel returned, without leaf variances."""
         starts, threshold, feature, first_child, n_children, missing, _, stats = grown[:8]
         n = int(starts[-1])
         packed = np.empty(n, dtype=NODE)
@@ -277,8 +273,9 @@ class ExactTrees:
         )
 
 
-def _of_block(whole: Whole, block: slice) -> Whole:
-    """The weights of some of the trees, where each has its own."""
+def _of_block(whole: IntegerWeights, block: slice) -> IntegerWeights:
     if len(whole.weights) == 1:
         return whole
-    return Whole(whole.weights[block], whole.scale[block], whole.unit[block], whole.exact[block])
+    return IntegerWeights(
+        whole.weights[block], whole.scale[block], whole.unit[block], whole.exact[block]
+    )

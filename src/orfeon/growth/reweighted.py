@@ -1,7 +1,7 @@
-"""Growing one tree after the other from one table, with other weights each time.
+"""Growing one tree after another from one table, with new weights each time.
 
-What :func:`orfeon.growth.grow_forest` prepares for a block of trees is prepared once here: a
-boosted tree of a few nodes takes less time to grow than that takes.
+The preparation that :func:`orfeon.growth.grow_forest` does for each block is done once here: for a
+boosted tree of a few nodes it takes longer than growing.
 """
 
 from __future__ import annotations
@@ -15,33 +15,35 @@ import numpy.typing as npt
 from orfeon.data.presorted import Table
 from orfeon.forest import NODE, Forest
 from orfeon.growth.engine import (
+    _FIXED_POINT,
     _TIE,
     EACH_TREE,
     Growth,
+    IntegerWeights,
     Trees,
     _criteria,
     _kernel,
     _least_decrease,
     _limits,
     _n_log_n,
+    integer_weights,
 )
-from orfeon.growth.weights import _FIXED_POINT, Whole, whole_weights
 from orfeon.kernels.routing import route
 from orfeon.utils.types import Floats
 
-#: Where the kernels' arguments have what changes from tree to tree.
+#: Positions of the kernel arguments that change from tree to tree.
 _LABELS, _WEIGHTS, _MOMENTS, _LIMITS, _DECREASE, _SEEDS, _TABLE = (
     10 + EACH_TREE.index(name)
     for name in ("labels", "weights", "moments", "limits", "min_decrease", "seeds", "table")
 )
 
-#: Sums of weights up to this can be brought to 2**52 by a power of two.
+#: Sums of weights up to this can be scaled to 2**52 by a power of two.
 _MANY = 2.0**500
 _NOT_EXACT = np.zeros(1, dtype=bool)
 
 
 class ReweightedTrees:
-    """Classification trees that differ in their weights, and in their labels if need be."""
+    """Classification trees that differ in their weights and possibly in their labels."""
 
     def __init__(self, table: Table, n_classes: int, growth: Growth) -> None:
         self.table = table
@@ -59,7 +61,6 @@ class ReweightedTrees:
         self._known: dict[int, tuple[Any, Any, Any]] = {}
 
     def grow(self, labels: npt.NDArray[Any], weights: npt.NDArray[Any], seed: np.uint64) -> Forest:
-        """Grow a tree."""
         if not len(labels) == len(weights) == self.table.n_rows:
             raise ValueError(
                 f"labels and weights have {len(labels)} and {len(weights)} values for a table of "
@@ -79,32 +80,31 @@ class ReweightedTrees:
         return self._forest(starts, grown, whole)
 
     def votes(self, tree: Forest, X: Floats) -> npt.NDArray[np.int32]:
-        """Class codes that a tree gives to rows without missing values."""
+        """Class codes that a tree predicts for rows without missing values."""
         if self._leaves is None or len(self._leaves) != len(X):
             self._leaves = np.empty((len(X), 1), np.uint32)
         route.apply_ordered(*tree._words(), tree.tree_start, X, self._leaves)
         return np.asarray(tree.label[self._leaves[:, 0]])
 
-    def _whole(self, weights: npt.NDArray[Any]) -> Whole:
-        """The weights as integers: what ``whole_weights`` makes of them, for one tree."""
+    def _whole(self, weights: npt.NDArray[Any]) -> IntegerWeights:
+        """``integer_weights`` of one tree, with a fast path for fractional weights."""
         n_rows = len(weights)
         total = float(weights.sum())
         if weights.dtype.kind != "f" or not 0 < total < _MANY:
-            return whole_weights(weights[None], np.array([float(n_rows)]))
-        # The power of two that brings the sum closest to 2**52 without going beyond.
+            return integer_weights(weights[None], np.array([float(n_rows)]))
+        # The largest power of two that keeps the sum below 2**52.
         _, exponent = math.frexp(_FIXED_POINT / (total * (1 + 1e-9)))
         scale = math.ldexp(1.0, exponent - 1)
         fixed = np.rint(weights * scale).astype(np.int64)
         if not fixed.all():
             fixed[(fixed == 0) & (weights > 0)] = 1
-        return Whole(fixed[None], np.array([scale]), np.array([total / n_rows * scale]), _NOT_EXACT)
+        return IntegerWeights(
+            fixed[None], np.array([scale]), np.array([total / n_rows * scale]), _NOT_EXACT
+        )
 
-    def _settings(self, whole: Whole) -> tuple[Any, Any, Any]:
-        """Limits, least decrease and table of logarithms, once for counts of each sum.
-
-        Those of other weights are kept too where they do not depend on their sum, but for what
-        counts as a tie.
-        """
+    def _settings(self, whole: IntegerWeights) -> tuple[Any, Any, Any]:
+        """Limits, minimum decrease and table of logarithms, cached by the sum of the counts."""
+        # For fractional weights only the tie tolerance depends on the sum, unless limits are set.
         exact = bool(whole.exact[0])
         total = int(whole.weights.sum()) if exact else whole.unit[0] * self.table.n_rows
         key = int(total) if exact else -1
@@ -116,14 +116,14 @@ class ReweightedTrees:
                 _least_decrease(self.growth, whole, np.ones(1)),
                 _n_log_n(variants, whole),
             )
-            if exact or self._asks_for_nothing:
+            if exact or self._has_no_limits:
                 self._known[key] = known
         if not exact:
             known[0][0, 2] = int(_TIE * total)
         return known
 
     @property
-    def _asks_for_nothing(self) -> bool:
+    def _has_no_limits(self) -> bool:
         growth = self.growth
         return (
             growth.min_samples_leaf <= 1
@@ -132,8 +132,10 @@ class ReweightedTrees:
             and growth.min_impurity_decrease <= 0
         )
 
-    def _forest(self, starts: npt.NDArray[np.int64], grown: list[Any], whole: Whole) -> Forest:
-        """Pack what the kernel grew; as ``Prepared.forest`` does, for one tree of classes."""
+    def _forest(
+        self, starts: npt.NDArray[np.int64], grown: list[Any], whole: IntegerWeights
+    ) -> Forest:
+        """Like ``Prepared.forest``, for one classification tree."""
         threshold, feature, first_child, n_children, missing, label, stats = grown[:7]
         branches, term_start, term_feature, term_weight, used = grown[8:13]
         n = int(starts[-1])
