@@ -1,4 +1,4 @@
-"""Data of any kind as numbers: what the columns are, and tables sorted for growing trees."""
+"""Any X, y and weights as numbers: the schema of the columns, and presorted tables."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""The columns of a table, whatever they came from: numbers, or categories as codes.
+"""The columns of a table: numbers, or categories as codes.
 
-A column becomes one of two things: a :class:`NumberColumn`, or a :class:`CodedColumn` of distinct
-values and their positions. This file knows NumPy arrays and Python objects;
-:mod:`orfeon.data.frames` knows the data frames of other libraries.
+This file reads NumPy arrays and Python objects; :mod:`orfeon.data.frames` reads data frames.
 """
 
 from __future__ import annotations
@@ -27,19 +25,18 @@ class NumberColumn:
 
     @property
     def is_categorical(self) -> bool:
-        """Whether the column's type says it is categorical: numbers do not."""
         return False
 
     def numbers(self) -> npt.NDArray[np.float64]:
-        """Give the column as floats, NaN where missing."""
-        with np.errstate(over="ignore"):  # what is too large becomes infinite
+        """The column as floats, NaN where missing."""
+        with np.errstate(over="ignore"):  # too large: infinite
             numbers = self.values.astype(np.float64, copy=self.missing is not None)
         if self.missing is not None:
             numbers[self.missing] = np.nan
         return numbers
 
     def coded(self) -> tuple[npt.NDArray[np.integer[Any]], list[Any]]:
-        """Give each value's position among the distinct ones (-1: missing), and these."""
+        """Code of each value (-1: missing), and the distinct values."""
         values = self.values
         if values.dtype.kind == "f":
             values = self.numbers()
@@ -70,11 +67,10 @@ class CodedColumn:
 
     @property
     def is_categorical(self) -> bool:
-        """Whether the column's type says it is categorical."""
         return True
 
     def numbers(self) -> npt.NDArray[np.float64]:
-        """Give the column as floats, NaN where missing; strings are an error."""
+        """The column as floats, NaN where missing; strings are an error."""
         strings = [value for value in self.values if isinstance(value, str)]
         if strings:
             raise ValueError(
@@ -86,7 +82,7 @@ class CodedColumn:
         return np.take(known, self.codes)
 
     def coded(self) -> tuple[npt.NDArray[np.integer[Any]], list[Any]]:
-        """Give the codes and the values they stand for."""
+        """Codes, and the values they stand for."""
         return self.codes, self.values
 
 
@@ -104,7 +100,7 @@ def read_array(values: npt.NDArray[Any], label: str) -> Column:
 
 
 def read_objects(items: list[Any], label: str) -> Column:
-    """Read a column of Python objects: numbers when all of them are, otherwise categories."""
+    """Read a column of Python objects: numbers if all are, otherwise categories."""
     types = set(map(type, items)) - {type(None)}
     for kind in types:
         if issubclass(kind, complex | np.complexfloating):
@@ -136,7 +132,7 @@ def _number_objects(items: list[Any], types: set[type], label: str) -> NumberCol
 def _code_objects(items: list[Any], types: set[type], label: str) -> CodedColumn:
     keys = items
     booleans = {kind for kind in types if issubclass(kind, bool | np.bool_)}
-    if booleans and len(types) > len(booleans):  # Python takes True for 1
+    if booleans and len(types) > len(booleans):  # in Python True == 1
         keys = [(bool, x) if isinstance(x, bool | np.bool_) else x for x in items]
     code: dict[Any, int] = {}
     values: list[Any] = []
@@ -151,7 +147,7 @@ def _code_objects(items: list[Any], types: set[type], label: str) -> CodedColumn
     return CodedColumn(label, codes, values)
 
 
-#: The types of pandas' missing values, known by name so that pandas is not imported for them.
+#: Types of pandas' missing values, by name so that pandas is not imported.
 _MISSING_TYPES = ("NAType", "NaTType")
 
 
@@ -164,7 +160,7 @@ def _is_value(kind: type) -> bool:
 
 
 def _plain_category(value: Any, label: str) -> str | bool | int | float:
-    """Turn a category into the plain Python object that a saved model can hold."""
+    """A category as a plain Python object, which a saved model can hold."""
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bool | np.bool_):
@@ -190,7 +186,7 @@ def _object_error(kind: type, label: str) -> TypeError:
 def dtype_error(
     label: str, dtype: Any, *, complex_numbers: bool = False, dates: bool = False
 ) -> ValueError | TypeError:
-    """Make the error of a column that is neither numbers nor categories."""
+    """The error for a column that is neither numbers nor categories."""
     if complex_numbers:
         return ValueError(f"Complex data not supported: {label} has dtype {dtype}.")
     if dates:
@@ -202,7 +198,7 @@ def dtype_error(
 
 
 def infinity_error(where: str) -> ValueError:
-    """Make the error of an infinite value."""
+    """The error for an infinite value."""
     return ValueError(
         f"Input X contains infinity or a value too large for dtype('float64') in {where}. Finite "
         "numbers and NaN (missing) are allowed."

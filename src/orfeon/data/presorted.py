@@ -1,7 +1,7 @@
-"""A training table, prepared once and shared by all members and all threads.
+"""A training table, sorted once and shared by all members and threads.
 
-Growing a tree needs each feature in sorted order. A :class:`Table` sorts every feature once,
-whatever the number of trees grown from it; each tree then only filters and partitions.
+Trees need each feature in sorted order. A :class:`Table` sorts every feature once; each tree then
+only filters and partitions.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from orfeon.data.sorting import (
     rank_column,
 )
 
-#: Features with at most this many distinct values are sorted by counting, node by node.
+#: Features with at most this many distinct values are sorted by counting at each node.
 FEW_VALUES = 64
 #: Up to this many rows a rank and a row fit together in 32 bits.
 MAX_NARROW_ROWS = 65_535
-#: Up to this many rows columns are sorted by comparing values, with more digit by digit.
+#: Up to this many rows columns are sorted by comparison, beyond that by digits.
 MAX_COMPARED_ROWS = 2048
 
 
@@ -39,7 +39,7 @@ class Table:
         Encoded values (see :meth:`orfeon.data.Schema.encode`): codes for categorical features,
         NaN where missing.
     schema : Schema, optional
-        What the features are; all ordered by default.
+        The features; default: all ordered.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class Table:
     kind : ndarray of shape (n_features,)
         ``SORTED``, ``COUNTED`` or ``CATEGORICAL``.
     shift, mask : integer scalars of the records' type
-        How to take a record apart.
+        To split a record into rank and row.
 
     Examples
     --------
@@ -112,13 +112,12 @@ class Table:
         ordered = np.flatnonzero(~self.schema.is_categorical)
         for j in np.flatnonzero(self.schema.is_categorical):
             code_column(np.ascontiguousarray(X[:, j]), self.n_values[j], self.ranks[j])
-        # As much as there can be; what is not written takes no memory.
+        # The maximum size; pages never written take no memory.
         records = np.empty((len(ordered), n_rows), dtype=record_type)
         values = np.empty(len(ordered) * n_rows)
         value_counts = np.zeros(self.n_features, dtype=np.int64)
         n_sorted = n_values = 0
-        # Columns are sorted in blocks: few NumPy calls when there are few rows, little memory
-        # when there are many.
+        # Columns are sorted in blocks: few NumPy calls for few rows, little memory for many.
         block = max(1, (1 << 20) // max(n_rows, 1))
         for start in range(0, len(ordered), block):
             features = ordered[start : start + block]
@@ -134,7 +133,7 @@ class Table:
                 if count <= FEW_VALUES:
                     continue
                 if count < n_rows <= MAX_COMPARED_ROWS:
-                    own.sort()  # equal values came in an order that depends on the machine
+                    own.sort()  # the order of equal values depends on the machine
                 self.segment[j] = n_sorted
                 n_sorted += 1
         self.records = records[:n_sorted]
@@ -143,7 +142,7 @@ class Table:
 
 
 def _orders(columns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-    """The permutations that sort some columns; beyond ``MAX_COMPARED_ROWS`` equal values by row."""
+    """Permutations that sort columns; beyond ``MAX_COMPARED_ROWS`` rows they are stable."""
     n_rows = columns.shape[1]
     if n_rows <= MAX_COMPARED_ROWS:
         return np.argsort(columns, axis=1)
@@ -168,7 +167,7 @@ def copy_groups(table: Table, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     Returns
     -------
     ndarray of shape (n_rows,)
-        Group of each row. Groups are numbered by their content: the order of the rows does not
+        Group of each row. Groups are numbered by content, so the order of the rows does not
         matter.
 
     Examples

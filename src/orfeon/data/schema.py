@@ -1,8 +1,8 @@
-"""What the features of a table are: ordered or categorical, their names and their categories.
+"""The schema of a table: which features are categorical, their categories and names.
 
-A :class:`Schema` is learnt once from the training data and kept by the fitted model. It turns any
-table of the same shape into one matrix of numbers: ordered features as they are, categorical
-ones as category codes, missing values and categories never seen as NaN.
+A :class:`Schema` is learnt from the training data and kept by the fitted model. It turns tables
+into matrices: values of ordered features, codes of categories, NaN for missing values and unseen
+categories.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FloatMatrix = npt.NDArray[np.float64]
 CategoricalFeatures = Literal["auto"] | Iterable[str] | Iterable[int] | Iterable[bool] | None
 Categories = tuple[str | bool | int | float, ...] | None
 
-#: Category codes and branch numbers are stored in 16 bits; the last code is kept for "missing".
+#: Category codes and branch numbers take 16 bits; the largest codes are reserved.
 MAX_CATEGORIES = 65_000
 
 
@@ -44,17 +44,15 @@ class Schema:
     Parameters
     ----------
     categories : tuple
-        For each feature ``None`` when it is ordered, otherwise the tuple of the categories seen
-        in training: booleans, numbers and strings, in this order and sorted. A category's code is
-        its position.
+        For each feature ``None`` if it is ordered, otherwise its categories in training:
+        booleans, numbers, strings, each sorted. The code of a category is its position.
     names : tuple of str, optional
-        The features' names, when the data had any.
+        Names of the features, if the data had any.
 
     Notes
     -----
-    A value belongs to a category when it is equal to it: 1 and 1.0 are the same category, 1 and
-    "1" are not. 1 and ``True`` are the same, unless training saw both numbers and booleans in
-    the feature.
+    A value belongs to the category equal to it: 1 and 1.0 are the same category, 1 and "1" are
+    not. 1 and ``True`` are the same unless the feature had both numbers and booleans in training.
 
     Examples
     --------
@@ -81,21 +79,20 @@ class Schema:
 
     @classmethod
     def learn(cls, X: Any, categorical_features: CategoricalFeatures = "auto") -> Schema:
-        """Decide what each feature of ``X`` is.
+        """Learn the schema of ``X``.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             The training data.
         categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-            "auto" takes strings and columns of a categorical type as categorical, and booleans
-            unless all of ``X`` is one array of booleans; ``None`` takes every feature as
-            ordered.
+            With "auto", strings, columns of a categorical type, and booleans (unless ``X`` is an
+            array of booleans) are categorical; with ``None`` every feature is ordered.
 
         Returns
         -------
         Schema
-            What was decided.
+            The schema.
         """
         if _is_numeric(X):
             mask = _categorical_mask(categorical_features, X.shape[1], None)
@@ -108,21 +105,21 @@ class Schema:
     def learn_and_encode(
         cls, X: Any, categorical_features: CategoricalFeatures = "auto"
     ) -> tuple[Schema, FloatMatrix]:
-        """Decide what each feature of ``X`` is and turn ``X`` into numbers, reading it once.
+        """Learn the schema of ``X`` and encode ``X``, reading it once.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The training data. It may be a stream that can be read only once.
+            The training data, possibly a stream that can be read only once.
         categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
             As in :meth:`learn`.
 
         Returns
         -------
         schema : Schema
-            What was decided.
+            The schema.
         encoded : ndarray of shape (n_rows, n_features)
-            The numbers, as in :meth:`encode`.
+            As in :meth:`encode`.
 
         Examples
         --------
@@ -155,7 +152,7 @@ class Schema:
 
     @classmethod
     def ordered(cls, n_features: int, names: Sequence[str] | None = None) -> Schema:
-        """Make the schema of a plain numeric matrix.
+        """The schema of a numeric matrix.
 
         Parameters
         ----------
@@ -178,25 +175,25 @@ class Schema:
 
     @property
     def is_categorical(self) -> npt.NDArray[np.bool_]:
-        """For each feature whether it is categorical."""
+        """Whether each feature is categorical."""
         return np.array([c is not None for c in self.categories], dtype=bool)
 
     @property
     def n_categories(self) -> npt.NDArray[np.int64]:
-        """For each feature its number of categories, 0 when it is ordered."""
+        """Number of categories of each feature, 0 if it is ordered."""
         return np.array([0 if c is None else len(c) for c in self.categories], dtype=np.int64)
 
     @cached_property
     def all_ordered(self) -> bool:
-        """Whether no attribute is categorical."""
+        """Whether no feature is categorical."""
         return all(c is None for c in self.categories)
 
     def name(self, feature: int) -> str:
-        """Give the name to show for a feature: its own, or x0, x1..."""
+        """Name of a feature, or x0, x1... without names."""
         return default_name(feature) if self.names is None else self.names[feature]
 
     def decode(self, encoded: FloatMatrix) -> npt.NDArray[Any]:
-        """The table that was turned into numbers.
+        """Turn encoded rows back into values.
 
         Parameters
         ----------
@@ -206,7 +203,7 @@ class Schema:
         Returns
         -------
         ndarray of shape (n_rows, n_features)
-            Numbers when all features are ordered, otherwise objects, None for a missing category.
+            Numbers if all features are ordered, otherwise objects, None for a missing category.
 
         Examples
         --------
@@ -236,7 +233,7 @@ class Schema:
         -------
         ndarray of shape (n_rows, n_features)
             Values of ordered features, codes of categorical ones, NaN where missing or unseen.
-            It is ``X`` itself, not a copy, when nothing had to be changed.
+            ``X`` itself, not a copy, if nothing had to be changed.
         """
         if _is_numeric(X) and self.all_ordered:
             self._check_features(X.shape[1], None)
@@ -252,11 +249,11 @@ class Schema:
             if encoded is None:
                 encoded = np.empty((len(numbers), self.n_features))
             encoded[:, j] = numbers
-        assert encoded is not None  # a table without features was refused
+        assert encoded is not None  # tables without features were rejected
         return self._finite(encoded)
 
     def _check_features(self, n_features: int, names: Names) -> None:
-        """Refuse a table whose features are not those of training, in scikit-learn's words."""
+        """Reject a table with other features than in training, in scikit-learn's words."""
         if names is not None and self.names is not None and names != self.names:
             message = "The feature names should match those that were passed during fit.\n"
             unseen = sorted(set(names) - set(self.names))
@@ -275,7 +272,7 @@ class Schema:
             )
 
     def _finite(self, numbers: npt.NDArray[Any]) -> FloatMatrix:
-        """Give the matrix in the layout the kernels want; infinite values are an error."""
+        """The matrix as contiguous floats; infinite values are an error."""
         with np.errstate(over="ignore", invalid="ignore"):
             encoded = np.ascontiguousarray(numbers, dtype=np.float64)
             certain = math.isfinite(encoded.sum())  # one pass without a temporary array
@@ -286,36 +283,13 @@ class Schema:
 
 
 def names_of(model: Any, n_features: int, X: Any = None) -> tuple[str, ...]:
-    """The names to show for the features of a fitted model.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted estimator of any make.
-    n_features : int
-        How many features it has.
-    X : array or data frame, optional
-        Rows whose columns name the features of a model that does not.
-
-    Returns
-    -------
-    tuple of str
-        Names that the model knows, else those of the columns, else x0, x1...
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from orfeon.data.schema import names_of
-    >>> tree = DecisionTreeClassifier().fit([[0, 1], [1, 0]], ["a", "b"])
-    >>> names_of(tree, 2)
-    ('x0', 'x1')
-    """
+    """Feature names of a fitted estimator, else those of the columns of X, else x0, x1..."""
     schema = getattr(model, "schema_", None)
     if isinstance(schema, Schema):
         return tuple(map(schema.name, range(n_features)))
     for known in (getattr(model, "feature_names_in_", None), getattr(X, "columns", None)):
         names = () if known is None else tuple(known)
-        # Labels that are no strings, such as numbers, are not names.
+        # Labels that are not strings, such as numbers, are not names.
         if len(names) == n_features and all(isinstance(name, str) for name in names):
             return tuple(map(str, names))
     return tuple(map(default_name, range(n_features)))
@@ -339,7 +313,7 @@ def _listed(title: str, names: list[str], at_most: int = 5) -> str:
 def _categorical_mask(
     categorical_features: CategoricalFeatures, n_features: int, names: Names
 ) -> npt.NDArray[np.bool_] | None:
-    """Which features the user calls categorical; ``None`` leaves it to their types."""
+    """Mask of the features declared categorical; ``None`` if their types decide."""
     mask = np.zeros(n_features, dtype=bool)
     if categorical_features is None:
         return mask
@@ -367,7 +341,7 @@ def _categorical_mask(
 
 
 def _position(chosen: Any, n_features: int, names: Names) -> int:
-    """Find the feature that an entry of categorical_features stands for."""
+    """Index of the feature that an entry of categorical_features refers to."""
     if isinstance(chosen, str):
         if names is not None and chosen in names:
             return names.index(chosen)
@@ -383,10 +357,10 @@ def _position(chosen: Any, n_features: int, names: Names) -> int:
 
 
 def _distinct(column: Column) -> tuple[str | bool | int | float, ...]:
-    """Find the categories that occur in a column: booleans, numbers, strings, each sorted."""
+    """Categories that occur in a column: booleans, numbers, strings, each sorted."""
     codes, values = column.coded()
     occurs = np.zeros(len(values) + 1, dtype=bool)
-    occurs[codes] = True  # the code -1 marks the last, which is no category
+    occurs[codes] = True  # code -1 (missing) marks the extra entry
     found = {
         _key(value, True): value
         for value, seen in zip(values, occurs[:-1], strict=True)
@@ -405,15 +379,15 @@ def _distinct(column: Column) -> tuple[str | bool | int | float, ...]:
 def _codes(
     column: Column, categories: tuple[str | bool | int | float, ...]
 ) -> npt.NDArray[np.float64]:
-    """Category codes; NaN for a missing value and for a category that training did not see."""
+    """Category codes; NaN for missing values and unseen categories."""
     strict = len({isinstance(c, bool) for c in categories if not isinstance(c, str)}) == 2
     position = {_key(category, strict): i for i, category in enumerate(categories)}
     codes, values = column.coded()
     known = [position.get(_key(value, strict), np.nan) for value in values]
     table: npt.NDArray[np.float64] = np.array([*known, np.nan], dtype=np.float64)
-    return np.take(table, codes)  # the code -1 takes the last
+    return np.take(table, codes)  # code -1 takes the last entry
 
 
 def _key(value: Any, strict: bool) -> Any:
-    """Give what makes two values the same category; strictly, True is not 1."""
+    """Key by which values are the same category; if ``strict``, True is not 1."""
     return (bool, value) if strict and isinstance(value, bool) else value

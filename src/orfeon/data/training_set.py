@@ -1,8 +1,8 @@
-"""One training set, from any X, y and weights: what every method is trained on.
+"""The training set of every method, from any X, y and weights.
 
-Whole-number weights are copies, and each copy is a sample of its own: a bootstrap sample may hold
-one copy and not the other. Methods see the samples in an order that depends on their content
-alone, so the same samples give the same model however they were written down.
+Integer weights are numbers of copies, and each copy is a separate sample: a bootstrap sample may
+hold one copy and not another. Samples are ordered by content, so the same samples give the same
+model in any order of the rows.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from orfeon.data.schema import Schema
 from orfeon.utils.scikit_learn import _check_sample_weight, _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
-#: Whole-number weights are taken as copies up to this many of them, or ten for each row.
+#: Maximum number of copies made of samples with integer weights, unless it is ten per row.
 MAX_UNITS = 10_000_000
-#: Weights of this sum and more do not count copies: from here on every float is a whole number.
+#: Weights with this sum or more do not count copies: every float this large is an integer.
 _RELATIVE = float(1 << 53)
-#: Weights that are all below this get another unit: in theirs, sums and quotients underflow.
+#: Weights all below this are rescaled: their sums and quotients would underflow.
 _SMALLEST_UNIT = 2.0**-64
-#: No weight counts for less than this share of the largest: products with it stay normal floats.
+#: Minimum weight as a share of the largest: products with it stay normal floats.
 _SMALLEST_SHARE = 2.0**-100
-#: The most copies that are made for an estimator that takes no weights.
+#: Maximum number of copies made for an estimator without sample weights.
 _MOST_COPIES = 100_000_000
 
 
@@ -37,8 +37,8 @@ _MOST_COPIES = 100_000_000
 class TrainingSet:
     """Samples to train on, checked: encoded for trees, or as the base learner takes them.
 
-    ``sample_weights`` are the weights of the samples alone, :attr:`weights` those of their classes
-    too. ``rows`` says which of the ``n_given`` rows given each sample is.
+    :attr:`weights` are ``sample_weights`` times class weights. ``rows`` are the positions of the
+    samples among the ``n_given`` rows passed to ``fit``.
     """
 
     X: Any
@@ -48,12 +48,12 @@ class TrainingSet:
     class_factors: Floats | None = None
     rows: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
     n_given: int = 0
-    #: How many samples the weights stood for when they were read, copies included.
+    #: Number of samples before selection, copies included.
     n_samples: float = 0.0
-    #: What the features are; empty where X is not encoded.
+    #: Empty if X is not encoded.
     schema: Schema = field(default_factory=lambda: Schema(()))
     seeds: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
-    #: The same for the same samples, in whatever order they were given.
+    #: Hash of the samples, the same in any order of the rows.
     digest: str = ""
 
     def __len__(self) -> int:
@@ -61,12 +61,11 @@ class TrainingSet:
 
     @property
     def n_features(self) -> int:
-        """Number of features."""
         return int(self.X.shape[1])
 
     @cached_property
     def weights(self) -> Floats:
-        """Weights of the samples, those of their classes included."""
+        """Sample weights times class weights."""
         if self.class_factors is None:
             return self.sample_weights
         return np.asarray(self.sample_weights * self.class_factors[self.y])
@@ -78,7 +77,7 @@ class TrainingSet:
 
     @cached_property
     def cumulative(self) -> Floats:
-        """Running sums of the weights, to draw samples in proportion to them."""
+        """Running sums of the weights, for drawing samples in proportion to them."""
         return np.cumsum(self.weights)
 
     @cached_property
@@ -89,7 +88,7 @@ class TrainingSet:
 
     @property
     def relative_weights(self) -> Floats:
-        """Sample weights in which the average sample, or one of its copies, weighs 1."""
+        """Sample weights scaled so that a sample, or each of its copies, weighs 1 on average."""
         given = self.sample_weights
         if (given == given[0]).all():
             return np.ones(len(given))
@@ -102,18 +101,17 @@ class TrainingSet:
 
     @cached_property
     def groups(self) -> Integers:
-        """A number for each sample that its copies share."""
+        """Group of each sample: copies of a sample share one."""
         return copy_groups(self.table, self.y)
 
     def take(self, rows: Integers) -> Self:
-        """Some of the samples, in this order."""
         return replace(
             self, X=_safe_indexing(self.X, rows), y=self.y[rows], rows=self.rows[rows],
             sample_weights=self.sample_weights[rows],
         )  # fmt: skip
 
     def as_copies(self) -> Self:
-        """Each copy that whole-number weights count as a sample of its own."""
+        """Integer weights as copies, each a separate sample."""
         weights = self.sample_weights
         if not are_counts(weights) or weights.sum() > max(MAX_UNITS, 10 * len(weights)):
             return self
@@ -123,7 +121,7 @@ class TrainingSet:
         return replace(copies, sample_weights=np.ones(len(copies)))
 
     def in_canonical_order(self) -> Self:
-        """Each copy as a sample of its own, in an order that depends on their content alone."""
+        """Like :meth:`as_copies`, in an order that depends only on their content."""
         hashes = hash_rows(self.X, self.y)
         order = np.lexsort((self.sample_weights, hashes))
         weights = self.sample_weights[order]
@@ -170,12 +168,12 @@ def normal_weights(weights: Floats) -> Floats:
 
 
 def n_samples(weights: Floats) -> float:
-    """How many samples some weights stand for: whole numbers count copies, others count as one."""
+    """Number of samples that weights stand for: integers count copies, others one each."""
     return float(weights.sum()) if are_counts(weights) else float(len(weights))
 
 
 def relative_weights(weights: Floats) -> Floats:
-    """Weights whose unit does not matter: whole numbers count copies, others are 1 on average."""
+    """Weights without a unit: integers count copies, others are scaled to a mean of 1."""
     if are_counts(weights):
         return weights
     if (weights == weights[0]).all():
@@ -184,12 +182,12 @@ def relative_weights(weights: Floats) -> Floats:
 
 
 def are_counts(weights: Floats) -> bool:
-    """Whether all weights are whole numbers, and so count copies."""
+    """Whether all weights are integers, and so count copies."""
     return np.array_equal(weights, np.rint(weights))
 
 
 def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Row indices, each repeated as often as its weight says."""
+    """Row indices, each repeated by its weight."""
     n_copies = weights.sum()
     if n_copies > _MOST_COPIES:
         raise ValueError(
@@ -202,7 +200,7 @@ def rows_with_copies(weights: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 def fractions_error(
     who: str, instead: str = "or another estimator", name: str = "sample_weight"
 ) -> ValueError:
-    """The error for fractional weights, for an estimator that takes copies only."""
+    """The error for fractional weights of an estimator that takes only copies."""
     return ValueError(
         f"{name} has fractions, and {who} takes no weights; pass whole numbers, {instead}."
     )
@@ -223,7 +221,7 @@ _BLOCK = 1 << 18
 
 
 def hash_rows(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> Hashes:
-    """A number for each sample that depends on its values and its target alone."""
+    """Hash of each sample's values and target."""
     n_rows, n_features = X.shape
     factors = _mix(np.arange(1, n_features + 2, dtype=np.uint64)) | np.uint64(1)
     hashes = _words(np.asarray(y)) * factors[-1]
@@ -242,14 +240,14 @@ def _mix(words: Hashes) -> Hashes:
 
 
 def _words(values: npt.NDArray[Any]) -> Hashes:
-    """Numbers as words: equal numbers are equal words, and so are all missing values."""
+    """Numbers as words; equal numbers, and all missing values, have equal words."""
     numbers = values.astype(np.float64) + 0.0  # -0.0 becomes 0.0
     numbers[np.isnan(numbers)] = np.nan
     return _mix(numbers.view(np.uint64))
 
 
 def copies(rows: Any, y: npt.NDArray[Any]) -> Integers:
-    """A number for each sample that its copies share."""
+    """Group of each sample: copies of a sample share one."""
     if isinstance(rows, np.ndarray) and rows.dtype.kind in "biuf":
         return np.unique(hash_rows(rows, y), return_inverse=True)[1]
     if issparse(rows):
@@ -261,14 +259,14 @@ def copies(rows: Any, y: npt.NDArray[Any]) -> Integers:
         values = [(plain.indices[s].tolist(), plain.data[s].tolist()) for s in spans]
     else:
         values = np.asarray(rows, dtype=object).tolist()
-    # Spelled out, missing values of all kinds are equal to themselves.
+    # As text, missing values of all kinds are equal to themselves.
     known: dict[tuple[str, Any], int] = {}
     spelled = zip(map(repr, values), y.tolist(), strict=True)
     return np.array([known.setdefault(sample, len(known)) for sample in spelled])
 
 
 def seen_with_copies(seen: npt.NDArray[np.bool_], group: Integers) -> npt.NDArray[np.bool_]:
-    """Whether members saw rows or any copy of them."""
+    """Whether each member was trained on a row or on any copy of it."""
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     return np.asarray(np.logical_or.reduceat(seen[:, order], starts, axis=1)[:, group])

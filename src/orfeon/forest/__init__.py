@@ -1,4 +1,4 @@
-"""Trees in flat arrays: their checks, pruning by cost and complexity, importances, neighbours."""
+"""Trees in flat arrays: validation, pruning, importances, neighbours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Any number of trees in flat arrays: no Python object per tree.
 
-A forest knows how to route samples and what its leaves say; it does not know how it was grown.
-One tree as an estimator is a forest of one.
+A forest routes samples to leaves and reads their values; it does not know how it was grown. A tree
+estimator holds a forest of one tree.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4")])
 #: Arrays with one entry per node, beside the nodes themselves.
 PER_NODE = ("n_children", "missing", "label", "value")
-#: Sums of products below this cannot overflow on the way.
+#: Sums of products below this do not overflow.
 _FAR = 1e307
 
 
@@ -66,7 +66,7 @@ class Forest:
     n_children : ndarray of uint16
         0 at a leaf.
     missing : ndarray of uint16
-        Branch of a missing value, ``ALL_BRANCHES`` for all of them.
+        Branch of a missing value; ``ALL_BRANCHES`` for every branch.
     label : ndarray of int32
         The class each node votes for; empty in regression.
     value : ndarray of shape (n_nodes, n_outputs)
@@ -74,17 +74,16 @@ class Forest:
     n_classes : int
         Number of classes, 0 in regression.
     n_categories : ndarray of shape (n_features,)
-        Number of categories of each feature, 0 when it is ordered.
+        Number of categories of each feature, 0 if it is ordered.
     branches : ndarray of uint16
         Branch tables of categorical tests.
     projections : tuple of three arrays
         Start, features and weights of the linear combinations.
     leaf_weight : ndarray of shape (n_leaves,), optional
-        Regression only: weight of each leaf, from which those of all nodes follow (classification
-        has them in ``value``).
+        Weight of each leaf in regression; those of the other nodes are sums of them.
     leaf_impurity : ndarray of shape (n_leaves,) or (0,), optional
-        Regression only: variance of each leaf, from which those of all nodes follow; empty when all
-        leaves are pure, as in most unpruned trees.
+        Variance of each leaf in regression; empty if all leaves are pure, as in most unpruned
+        trees.
 
     Examples
     --------
@@ -139,7 +138,7 @@ class Forest:
 
     @property
     def n_features(self) -> int:
-        """Number of features that samples must have."""
+        """Number of features."""
         return len(self.n_categories)
 
     @property
@@ -154,7 +153,7 @@ class Forest:
 
     @property
     def depth(self) -> Integers:
-        """Depth of each tree: tests on its longest path."""
+        """Depth of each tree: number of tests on its longest path."""
         return np.maximum.reduceat(self.node_depth, self.tree_start[:-1])
 
     @property
@@ -170,7 +169,7 @@ class Forest:
         return depth
 
     def _children(self, at: Integers) -> Integers:
-        """Absolute indices of the children of some nodes, given by absolute index."""
+        """Absolute indices of the children of the nodes ``at`` (absolute indices)."""
         inner = at[self.n_children[at] > 0]
         count = self.n_children[inner].astype(np.int64)
         base = inner - self._relative(inner)
@@ -205,7 +204,7 @@ class Forest:
 
     @property
     def node_weight(self) -> Floats | None:
-        """Weight of each node, where it is known; regression only."""
+        """Weight of each node, if known; regression only."""
         if self.leaf_weight is None:
             return None
         weight = np.empty(len(self.nodes))
@@ -217,7 +216,7 @@ class Forest:
 
     @property
     def impurity(self) -> Floats | None:
-        """Variance of each node, where it is known; regression only."""
+        """Variance of each node, if known; regression only."""
         weight = self.node_weight
         if self.leaf_impurity is None or weight is None:
             return None
@@ -231,20 +230,20 @@ class Forest:
     # -- prediction ----------------------------------------------------------------------------
 
     @cached_property
-    def _goes_everywhere(self) -> tuple[bool, bool]:
-        """Whether some node sends missing values, or some category, down all its branches."""
+    def _sends_to_all(self) -> tuple[bool, bool]:
+        """Whether some node sends missing values, or some category, down all branches."""
         tables = (self.missing, self.branches)
         missing, category = (bool((table == ALL_BRANCHES).any()) for table in tables)
         return missing, category
 
-    def _may_part(self, X: Floats) -> bool:
+    def _may_take_all_branches(self, X: Floats) -> bool:
         """Whether some of these rows may go down several branches."""
-        missing, category = self._goes_everywhere
+        missing, category = self._sends_to_all
         return category or (missing and (bool(np.isnan(X).any()) or self._may_overflow(X)))
 
     @cached_property
     def _reach(self) -> float:
-        """How much larger than the values a projection may be, 0 where there is none."""
+        """Maximum factor by which a projection can exceed the values; 0 without projections."""
         start, _, weight = self.projections
         if not len(weight):
             return 0.0
@@ -252,7 +251,7 @@ class Forest:
             return float(np.add.reduceat(np.abs(weight), start[:-1]).max())
 
     def _may_overflow(self, X: Floats) -> bool:
-        """Whether a projection of finite values may be infinity less infinity, which is NaN."""
+        """Whether a projection of finite values may overflow to NaN."""
         return self._reach > 0 and not float(np.abs(X).max(initial=0.0)) * self._reach < _FAR
 
     @property
@@ -264,7 +263,7 @@ class Forest:
         return (self.n_categories > 0, self.branches, *self.projections)
 
     def _words(self) -> tuple[Floats, npt.NDArray[np.uint64]]:
-        """The nodes as the routing kernels read them."""
+        """The nodes as words, for the routing kernels."""
         words = self.nodes.view(np.uint64)
         return words.view(np.float64), words
 
@@ -281,18 +280,18 @@ class Forest:
         return leaves
 
     def _is_quick(self, X: Floats) -> bool:
-        """Whether the fast routing is enough for these rows."""
+        """Whether fast routing applies to these rows."""
         self._check_rows(X)
         return self._is_plain and not np.isnan(X).any()
 
     @cached_property
     def _categorical(self) -> tuple[Integers, Integers]:
-        """The categorical features, and how many categories each has."""
+        """Indices of the categorical features, and their numbers of categories."""
         where = np.flatnonzero(self.n_categories)
         return where, self.n_categories[where]
 
     def _check_rows(self, X: Floats) -> None:
-        """Refuse rows that a kernel would read beyond."""
+        """Reject rows of another shape or type, because kernels do not check bounds."""
         if X.ndim != 2 or X.shape[1] != self.n_features or X.dtype != np.float64:
             raise ValueError(
                 f"X has shape {X.shape} and dtype {X.dtype}; encoded rows of {self.n_features} "
@@ -300,12 +299,12 @@ class Forest:
             )
 
     def _check_codes(self, X: Floats) -> None:
-        """Refuse category codes that lead beyond a branch table."""
+        """Reject category codes beyond a branch table."""
         if not len(self.branches):
             return
         where, many = self._categorical
         codes = X.take(where, axis=1)
-        beyond = (codes < 0) | (codes >= many)  # NaN, which is missing, is neither
+        beyond = (codes < 0) | (codes >= many)  # false for NaN, which is missing
         if np.count_nonzero(beyond):
             row, place = np.argwhere(beyond)[0]
             raise ValueError(
@@ -324,15 +323,15 @@ class Forest:
         Returns
         -------
         ndarray of shape (n_rows, n_trees)
-            Node indices within each tree. Where a row is sent down every branch, the branch with
-            most training samples is followed.
+            Node indices within each tree. A row that goes down every branch is counted in the
+            branch with most training samples.
         """
-        if self._may_part(X):
+        if self._may_take_all_branches(X):
             return self._with_heaviest_branch()._leaves(X).astype(np.int64)
         return self._leaves(X).astype(np.int64)
 
     def _with_heaviest_branch(self) -> Forest:
-        """The same forest, in which every row follows the heaviest branch only."""
+        """The same forest with rows that went down every branch following the heaviest."""
         inner = np.flatnonzero(self.n_children > 0)
         children, owner = self._children(inner), np.repeat(inner, self.n_children[inner])
         order = np.lexsort((children, -self.weights()[children], owner))
@@ -355,7 +354,7 @@ class Forest:
         return replace(self, **changes)
 
     def supports(self, X: Floats) -> npt.NDArray[np.float64]:
-        """What each tree says of each row: class shares, or the predicted target.
+        """Prediction of each tree for each row: class shares, or the target.
 
         Parameters
         ----------
@@ -369,7 +368,7 @@ class Forest:
         """
         self._check_rows(X)
         out = np.empty((len(self), len(X), self.value.shape[1]))
-        if self._may_part(X):
+        if self._may_take_all_branches(X):
             self._check_codes(X)
             shares = self._shares()
             weight = self.weights()
@@ -387,7 +386,7 @@ class Forest:
 
     @cached_property
     def _pure_label(self) -> npt.NDArray[np.int32]:
-        """The class of each node if there is only one in it, else -1; empty in regression."""
+        """Class of each pure node, -1 for the others; empty in regression."""
         if self.n_classes == 0:
             return np.zeros(0, np.int32)
         own = self.value[np.arange(len(self.label)), self.label]
@@ -414,7 +413,7 @@ class Forest:
         ndarray of shape (n_rows, n_outputs)
             Mean class shares, or the mean prediction.
         """
-        if self._may_part(X):
+        if self._may_take_all_branches(X):
             return np.asarray(self.supports(X).mean(axis=0))
         out = np.zeros((len(X), self.value.shape[1]))
         if self._is_quick(X):
@@ -443,10 +442,10 @@ class Forest:
             Class codes.
         """
         self._check_classes()
-        if self._may_part(X):
+        if self._may_take_all_branches(X):
             supports = self.supports(X)
             at = self.apply(X).T + self.tree_start[:-1, None]
-            # Most rows reach one leaf for all that, whose label has the tie rule in it.
+            # Most rows still reach a single leaf, whose label respects the rule for ties.
             alone = (supports == self._shares()[at]).all(axis=2)
             votes = np.where(alone, self.label[at], np.argmax(supports, axis=2))
             return np.asarray(votes, dtype=np.int32)
@@ -455,12 +454,11 @@ class Forest:
         return np.asarray(self.label[at])
 
     def _check_classes(self) -> None:
-        """Refuse to let trees vote that know no classes: there are no labels to be read."""
         if self.n_classes == 0:
-            raise ValueError("the trees of this forest say numbers; only those of classes vote.")
+            raise ValueError("this forest predicts numbers; only classification trees vote.")
 
     def count_votes(self, X: Floats) -> Integers:
-        """How many trees vote for each class.
+        """Number of trees that vote for each class.
 
         Parameters
         ----------
@@ -474,7 +472,7 @@ class Forest:
         """
         self._check_classes()
         counts = np.zeros((len(X), self.n_classes), np.int64)
-        if self._may_part(X):
+        if self._may_take_all_branches(X):
             for votes in self.votes(X):
                 counts[np.arange(len(X)), votes] += 1
             return counts
@@ -508,7 +506,7 @@ class Forest:
                 "each."
             )
         sums = np.zeros((len(X), self.n_classes))
-        if not self._may_part(X) and self._is_quick(X):
+        if not self._may_take_all_branches(X) and self._is_quick(X):
             route.weigh_votes_ordered(
                 *self._words(), self.tree_start, kernel_view(X), self.label,
                 np.array(weights, dtype=np.float64), sums,
@@ -520,7 +518,7 @@ class Forest:
         return sums
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
-        """Decision of the whole forest: class codes by majority vote, or the mean target.
+        """Prediction of the whole forest: class codes by majority vote, or the mean target.
 
         Parameters
         ----------
@@ -549,7 +547,7 @@ class Forest:
         Returns
         -------
         sparse matrix of shape (n_rows, n_nodes)
-            One where the row passes through the node; nodes of all trees, one tree after the other.
+            1 where the row passes through the node; nodes of all trees, tree by tree.
         """
         leaves = self.apply(X) + self.tree_start[:-1]
         parent = self.parents()
@@ -562,7 +560,7 @@ class Forest:
             inside = parent[at] >= 0
             at, row = parent[at[inside]], row[inside]
         index = (np.concatenate(rows), np.concatenate(columns))
-        from scipy import sparse  # only those who ask for paths wait for it
+        from scipy import sparse  # slow to import
 
         path = sparse.csr_matrix(
             (np.ones(len(index[0]), np.int64), index), shape=(len(X), len(self.nodes))
@@ -585,12 +583,12 @@ class Forest:
         Parameters
         ----------
         trees : sequence of int, or mask of shape (n_trees,)
-            Indices of trees, negative ones from the end; or for each tree whether it is taken.
+            Indices of trees (negative from the end), or a mask.
 
         Returns
         -------
         Forest
-            A new forest; branch tables and projections that are no longer used stay in it.
+            A new forest; it keeps unused branch tables and projections.
         """
         chosen = np.asarray(trees)
         if chosen.size == 0:
@@ -601,7 +599,7 @@ class Forest:
             raise ValueError(f"trees is a mask of {len(chosen)} entries for {len(self)} trees.")
         index = np.arange(len(self))[chosen]
         if index.size == 0:
-            raise ValueError("trees takes no tree; a forest needs at least one.")
+            raise ValueError("trees selects no tree; a forest needs at least one.")
         pieces = [np.arange(self.tree_start[t], self.tree_start[t + 1]) for t in index]
         at = np.concatenate(pieces)
         start = np.concatenate([[0], np.cumsum([len(p) for p in pieces])]).astype(np.int64)
@@ -617,19 +615,19 @@ class Forest:
         )
 
     def _leaf_impurity(self) -> Floats:
-        """Variance of each leaf, also where all are zero."""
+        """Variance of each leaf, also if all are zero."""
         known = self.leaf_impurity
         return np.zeros(int(self.is_leaf.sum())) if known is None or not len(known) else known
 
     def _of_leaves(self, known: npt.NDArray[Any] | None, at: Integers) -> Any:
-        """What is known of the leaves among some nodes."""
+        """Entries of a per-leaf array for the leaves among the nodes ``at``."""
         if known is None or not len(known):
             return known
         place = np.cumsum(self.is_leaf) - 1
         return known[place[at[self.is_leaf[at]]]]
 
     def _shifted(self, table: int, projection: int) -> npt.NDArray[np.void]:
-        """The nodes, with as many entries before their branch tables and their projections."""
+        """The nodes, after ``table`` other branch entries and ``projection`` other projections."""
         shifted = self.nodes.copy()
         inner = self.n_children > 0
         j = shifted["feature"]
@@ -640,7 +638,7 @@ class Forest:
 
     @staticmethod
     def concatenate(forests: Sequence[Forest]) -> Forest:
-        """One forest of the trees of several, in order.
+        """Join the trees of several forests, in order.
 
         Parameters
         ----------
@@ -694,7 +692,7 @@ class Forest:
         )
 
     def validate(self) -> Forest:
-        """Check that the arrays describe trees, so that no kernel can leave them.
+        """Check that the arrays describe trees, so that kernels stay within bounds.
 
         Returns
         -------
@@ -704,16 +702,16 @@ class Forest:
         Raises
         ------
         ValueError
-            When anything is out of bounds or inconsistent, with the place.
+            If anything is out of bounds or inconsistent; the message says where.
         """
-        from orfeon.forest.validation import check_forest  # it knows this class
+        from orfeon.forest.validation import check_forest  # it imports this module
 
         check_forest(self)
         return self
 
 
 def _join_variances(forests: Sequence[Forest]) -> Floats | None:
-    """Variances of the leaves of several forests; empty when all leaves are pure."""
+    """Leaf variances of several forests; empty if all leaves are pure."""
     if any(f.leaf_impurity is None for f in forests):
         return None
     if all(f.leaf_impurity is not None and not len(f.leaf_impurity) for f in forests):
@@ -722,7 +720,7 @@ def _join_variances(forests: Sequence[Forest]) -> Floats | None:
 
 
 def without_zeros(variances: Floats) -> Floats:
-    """Variances of leaves as a forest keeps them: none when all are zero.
+    """Drop leaf variances that are all zero.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much each feature contributed to the impurity decrease of a forest."""
+"""Importance of the features by impurity decrease."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def impurity_importances(
         span = slice(start[projection], start[projection + 1])
         size = np.abs(weights[span])
         np.add.at(shares[t], terms[span], decrease[at] * size / size.sum())
-    # A split kept from another half of the samples may increase the impurity a little.
+    # In IGP trees a split found on one half may increase the impurity of the other.
     np.maximum(shares, 0.0, out=shares)
     total = shares.sum(axis=1, keepdims=True)
     shares = np.divide(shares, total, out=np.zeros_like(shares), where=total > 0)

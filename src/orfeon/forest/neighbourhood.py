@@ -1,8 +1,8 @@
-"""A forest as a weighted neighbourhood: which rows it holds alike, and which are far from all.
+"""Proximities of rows in a forest, the weights of training rows, and outliers.
 
-Two rows are near each other when many trees send them to the same leaf. A regression forest's
-prediction is then a weighted mean of the training targets, and a row that shares few leaves with
-its own class is an outlier.
+Two rows are near if many trees send them to the same leaf. The prediction of a regression forest is
+a weighted mean of the training targets, and a row that shares few leaves with its own class is an
+outlier.
 
 References
 ----------
@@ -25,9 +25,9 @@ from orfeon.utils.scikit_learn import _num_samples
 from orfeon.utils.types import Floats, Integers
 from orfeon.utils.unwrapping import unpruned
 
-#: Trees looked at together: enough to make their sums cheap, few enough to hold their leaves.
+#: Trees per chunk: enough to make sums cheap, few enough to hold their leaves.
 _TREES = 64
-#: Entries of a block of rows that is summed at once.
+#: Entries per block of rows.
 _ENTRIES = 4_000_000
 
 
@@ -47,19 +47,19 @@ def proximities(
     Parameters
     ----------
     forest : Forest, tree, or ensemble of trees
-        Ours, or one of scikit-learn that has ``apply``; fitted.
+        Fitted; from orfeon, or from scikit-learn with ``apply``.
     X : array or data frame of shape (n_rows, n_features)
-        Rows, as its ``predict`` takes them; encoded ones for a :class:`orfeon.forest.Forest`.
+        Rows as for ``predict``; encoded rows for a :class:`orfeon.forest.Forest`.
     Z : array or data frame of shape (n_others, n_features), optional
-        The rows to compare them with; by default ``X`` itself.
+        Rows to compare them with; default: ``X``.
     sparse_output : bool, default=False
-        Whether to keep only what is not zero: for many rows and deep trees.
+        Whether to return a sparse array, for many rows and deep trees.
 
     Returns
     -------
     ndarray or sparse array of shape (n_rows, n_others)
-        Shares between 0 and 1. Where a row is sent down every branch, the branch with most
-        training samples is followed.
+        Shares between 0 and 1. A row that goes down every branch is counted in the branch with
+        most training samples.
 
     Examples
     --------
@@ -105,29 +105,28 @@ def forest_weights(
     *,
     sparse_output: bool = False,
 ) -> Floats | sparse.csr_array:
-    """Weight of each training row in what the forest says of each row.
+    """Weight of each training row in the prediction of each row.
 
     Parameters
     ----------
     forest : Forest, tree, or ensemble of trees
-        Ours, or one of scikit-learn that has ``apply``; fitted.
+        Fitted; from orfeon, or from scikit-learn with ``apply``.
     X_train : array or data frame of shape (n_train, n_features)
-        Training rows, as its ``predict`` takes them; encoded ones for a
-        :class:`orfeon.forest.Forest`.
+        Training rows as for ``predict``; encoded rows for a :class:`orfeon.forest.Forest`.
     X : array or data frame of shape (n_rows, n_features)
         Rows.
     in_bag : ndarray of shape (n_trees, n_train), optional
-        How often each tree saw each training row, or with what weight; once each by default, also
-        where samples were drawn.
+        Number of times, or weight, with which each tree was trained on each row; default: once
+        each, even if samples were drawn.
     sparse_output : bool, default=False
-        Whether to keep only what is not zero: for many rows and deep trees.
+        Whether to return a sparse array, for many rows and deep trees.
 
     Returns
     -------
     ndarray or sparse array of shape (n_rows, n_train)
         Weights that sum to one over the training rows: in each tree, those in the row's leaf share
-        the tree's vote. Trees that saw none of them there are left out; a row for which that
-        leaves no tree has weights 0.
+        the tree's vote. Trees without training rows in that leaf are left out; if no tree is left,
+        the weights are 0.
 
     Examples
     --------
@@ -162,21 +161,21 @@ def forest_weights(
 def outlier_scores(
     proximities: npt.ArrayLike | sparse.csr_array, labels: npt.ArrayLike | None = None
 ) -> Floats:
-    """How far each row is from the other rows of its class.
+    """Distance of each row from the other rows of its class.
 
     Parameters
     ----------
     proximities : array or sparse array of shape (n_rows, n_rows)
         Proximities between the rows, see :func:`orfeon.inspection.proximities`.
     labels : array-like of shape (n_rows,), optional
-        Their classes; by default they are all of one.
+        Their classes; default: all the same.
 
     Returns
     -------
     ndarray of shape (n_rows,)
-        The inverse of the mean squared proximity to the rows of the class, itself among them,
-        less the median over the class and divided by the median absolute deviation from it. A
-        class in which that is 0 is not divided. Above 10 a row is worth a look.
+        Inverse of the mean squared proximity to the rows of the class (itself included), minus the
+        median over the class, divided by the median absolute deviation unless that is 0. Rows with
+        scores above 10 are worth a look.
 
     Examples
     --------
@@ -209,7 +208,7 @@ def outlier_scores(
 
 
 def checked_proximities(given: Any) -> Any:
-    """Proximities of rows to themselves; anything else is refused."""
+    """A square matrix of proximities, checked."""
     if hasattr(given, "predict") or isinstance(given, Forest):
         raise TypeError(
             f"proximities is a {type(given).__name__}; give those of the rows: "
@@ -246,15 +245,15 @@ def _checked_counts(in_bag: npt.NDArray[Any], n_trees: int, n_train: int) -> npt
             f"({n_trees}, {n_train})."
         )
     if not (np.isfinite(counts) & (counts >= 0)).all():
-        raise ValueError("in_bag holds negative, infinite or missing counts; none is allowed.")
+        raise ValueError("in_bag has negative, infinite or missing values; counts are expected.")
     return counts
 
 
 class _Chunk(NamedTuple):
-    """Some trees, and the leaves that two sets of rows reach in them, numbered over all."""
+    """Some trees, and the leaves that two sets of rows reach in them, numbered across trees."""
 
     trees: slice
-    #: How many trees there are in all.
+    #: Of the whole forest.
     n_trees: int
     n_nodes: int
     ours: Integers
@@ -270,13 +269,13 @@ def _chunks(given: Any, X: Any, Z: Any, what: str) -> Iterator[_Chunk]:
     if hasattr(given, "apply"):
         return _applied_chunks(given, X, Z)
     raise TypeError(
-        f"forest is of type {type(given).__name__}, and no ensemble of trees; {what} need trees: "
-        "ours, or those of scikit-learn that have apply."
+        f"forest is a {type(given).__name__}; {what} need trees: a tree or an ensemble of trees of "
+        "orfeon, or one of scikit-learn with apply."
     )
 
 
 def forest_of(given: Any) -> Forest | None:
-    """The trees of an ensemble, or of a tree, of ours."""
+    """The forest of an estimator of orfeon, if it has one."""
     if isinstance(given, Forest):
         return given
     if not hasattr(type(given), "_encode"):
@@ -306,7 +305,7 @@ def _own_chunks(forest: Forest, X: Floats, Z: Floats | None) -> Iterator[_Chunk]
 
 
 def _applied_chunks(estimator: Any, X: Any, Z: Any) -> Iterator[_Chunk]:
-    """The same of trees that are not ours, whose ``apply`` numbers the leaves of each tree."""
+    """Like ``_own_chunks`` for scikit-learn's trees; ``apply`` numbers the leaves by tree."""
     ours = _applied(estimator, X)
     theirs = ours if Z is None else _applied(estimator, Z)
     n_trees = ours.shape[1]
@@ -334,7 +333,7 @@ class _Sums:
         self.parts = [sparse.csr_array((b.stop - b.start, n_others)) for b in self.blocks]
 
     def add(self, chunk: _Chunk, values: Floats) -> None:
-        """Add what each of the other rows brings in each tree to the rows of its leaf."""
+        """Add the values of the other rows in each tree to the rows of the same leaf."""
         theirs = _leaf_matrix(chunk.theirs, chunk.n_nodes, values).T.tocsr()
         for i, rows in enumerate(self.blocks):
             ours = chunk.ours[rows]
@@ -358,7 +357,7 @@ class _Sums:
 
 
 def _leaf_matrix(leaves: Integers, n_nodes: int, values: Floats) -> sparse.csr_array:
-    """One row for each row, one column for each leaf, values where the row reaches it."""
+    """One row per row, one column per leaf; the value where the row reaches the leaf."""
     n_rows, n_trees = leaves.shape
     start = np.arange(0, n_rows * n_trees + 1, n_trees)
     shape = (n_rows, n_nodes)

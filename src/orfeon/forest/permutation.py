@@ -1,8 +1,7 @@
 """Importance of the features by permutation of the out-of-bag samples.
 
-Each tree is asked about the samples it was not grown from, first as they are and then with the
-values of one feature shuffled among them. What the shuffling costs is what the tree drew from
-the feature.
+Each tree predicts its out-of-bag samples as they are, and again with the values of one feature
+shuffled among them. The importance of the feature is the increase of the error.
 
 References
 ----------
@@ -27,7 +26,7 @@ from orfeon.utils.types import Floats
 @saved.attributes(mean=saved.floats, standard_error=saved.floats, per_tree=saved.matrix)
 @dataclass(frozen=True)
 class PermutationImportances:
-    """What the shuffling of each feature costs."""
+    """Increase of the error by shuffling each feature."""
 
     mean: Floats
     standard_error: Floats
@@ -48,8 +47,8 @@ def oob_permutation_importances(
 
     Notes
     -----
-    Within a tree the features share their permutations: each importance is then the same
-    whatever else the tree uses, and differences between features are less noisy.
+    All features of a tree are shuffled by the same permutations: an importance does not depend on
+    the other features, and differences between features are less noisy.
     """
     y, out_of_bag = np.asarray(y), np.asarray(out_of_bag)
     w = _checked(forest, X, y, out_of_bag, weights, n_repeats)
@@ -80,7 +79,7 @@ def _increases(
     rng: np.random.Generator,
     n_repeats: int,
 ) -> Floats:
-    """What the shuffling of each feature adds to a tree's error; ``X`` is changed meanwhile."""
+    """Increase of a tree's error by shuffling each feature; ``X`` is restored."""
     increase = np.zeros(X.shape[1])
     before = error(X)
     for _ in range(n_repeats):
@@ -98,15 +97,15 @@ def _error_of(tree: Forest, y: npt.NDArray[Any], weights: Floats) -> Callable[[F
     total = float(weights.sum())
 
     def error(X: Floats) -> float:
-        answers = tree.predict(X)
-        cost = answers != y if tree.n_classes else (answers - y) ** 2
+        predicted = tree.predict(X)
+        cost = predicted != y if tree.n_classes else (predicted - y) ** 2
         return float(weights @ cost) / total
 
     return error
 
 
 def features_used(forest: Forest) -> list[npt.NDArray[np.int64]]:
-    """The features that each tree tests, alone or in a linear combination."""
+    """Features that each tree tests, alone or in a linear combination."""
     start, terms, _ = forest.projections
     used = []
     for begin, end in zip(forest.tree_start[:-1], forest.tree_start[1:], strict=True):
@@ -124,7 +123,7 @@ def _checked(
     weights: npt.NDArray[Any] | None,
     n_repeats: int,
 ) -> Floats:
-    """Refuse what does not fit together; returns the weights."""
+    """Check the arguments; returns the weights."""
     forest._check_rows(X)
     n_rows = len(X)
     if y.shape != (n_rows,):

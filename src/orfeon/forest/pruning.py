@@ -1,6 +1,6 @@
-"""Pruning of grown trees: cost-complexity, reduced-error.
+"""Cost-complexity and reduced-error pruning of grown trees.
 
-A pruning method decides which nodes become leaves; :func:`cut_at` makes them so.
+A method decides which nodes become leaves; :func:`cut_at` cuts there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from orfeon.utils.types import Floats
 
 @dataclass(frozen=True)
 class PruningPath:
-    """The nested family of cost-complexity pruning.
+    """The nested trees of cost-complexity pruning.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class PruningPath:
     n_leaves : ndarray of shape (n_steps,)
         Leaves of each tree.
     node_alpha : ndarray of shape (n_nodes,)
-        The alpha at which each node becomes a leaf.
+        Alpha at which each node becomes a leaf.
     """
 
     alphas: Floats
@@ -50,37 +50,12 @@ def _check_cost(argument: str, value: str, forest: Forest) -> None:
 
 
 def node_errors(forest: Forest) -> Floats:
-    """Weight of the training samples that each node's label gets wrong.
-
-    Parameters
-    ----------
-    forest : Forest
-        A forest of classification trees.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-        Weights.
-    """
+    """Weight of the training samples that each node's label gets wrong."""
     right = forest.value[np.arange(len(forest.label)), forest.label]
     return np.asarray(forest.weights() - right, dtype=np.float64)
 
 
 def node_impurities(forest: Forest, criterion: str) -> Floats:
-    """Impurity of each node.
-
-    Parameters
-    ----------
-    forest : Forest
-        Any forest.
-    criterion : {"gini", "entropy", "variance"}
-        Which impurity.
-
-    Returns
-    -------
-    ndarray of shape (n_nodes,)
-        Impurities.
-    """
     _check_cost("criterion", criterion, forest)
     variance = forest.impurity
     if variance is not None:
@@ -102,16 +77,16 @@ def pruning_path(
     Parameters
     ----------
     forest : Forest
-        A forest whose node values are those of its training samples.
+        The forest.
     tree : int, default=0
         Which tree.
     risk : {"error", "gini", "entropy", "variance"}, default="error"
-        What a leaf costs: the weight it gets wrong (Breiman et al. 1984) or its weighted impurity.
+        Cost of a leaf: the weight it gets wrong (Breiman et al. 1984), or its weighted impurity.
 
     Returns
     -------
     PruningPath
-        The nested family.
+        The nested trees.
 
     Examples
     --------
@@ -139,20 +114,7 @@ def pruning_path(
 
 
 def cut_at(forest: Forest, cut: npt.NDArray[np.bool_]) -> Forest:
-    """Make leaves of some nodes and drop what is below them.
-
-    Parameters
-    ----------
-    forest : Forest
-        Any forest.
-    cut : ndarray of bool of shape (n_nodes,)
-        Nodes to cut, over all trees.
-
-    Returns
-    -------
-    Forest
-        The pruned forest.
-    """
+    """Turn the nodes of a mask into leaves and drop their descendants."""
     keep = np.empty(len(forest.nodes), dtype=bool)
     reachable(forest.tree_start, forest.first_child, forest.n_children, cut, keep)
     place = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
@@ -179,7 +141,7 @@ def cut_at(forest: Forest, cut: npt.NDArray[np.bool_]) -> Forest:
 
 
 def _with_type_of(given: Any, every: Any, keep: Any, leaf: Any) -> Any:
-    """Weights of the leaves that are left, as counts where they were counts."""
+    """Weights of the remaining leaves, in the type of the given ones."""
     return None if given is None else every[keep][leaf].astype(given.dtype)
 
 
@@ -193,9 +155,9 @@ def prune_to_alpha(
     forest : Forest
         Any forest.
     alpha : float
-        Price of a leaf, as a share of the training weight.
+        Cost per leaf, as a share of the training weight.
     risk : {"error", "gini", "entropy", "variance"}, default="error"
-        What a leaf costs.
+        Cost of a leaf.
 
     Returns
     -------
@@ -215,9 +177,11 @@ def prune_to_alpha(
 
 
 def _check_pruning_set(forest: Forest, X: Floats, y: Any, weights: Floats) -> None:
-    """Refuse what the kernels cannot judge: they read arrays without looking at their lengths."""
+    """Check the shapes, because kernels do not check bounds."""
     if not forest.n_classes:
-        raise ValueError("forest is one of regression trees; reduced-error pruning needs classes.")
+        raise ValueError(
+            "the forest has regression trees; reduced-error pruning needs classification trees."
+        )
     forest._check_rows(X)
     for name, values in (("y", y), ("weights", weights)):
         if np.shape(values) != (len(X),):
@@ -249,8 +213,8 @@ def prune_reduced_error(
     Returns
     -------
     Forest
-        The pruned forest: a node is cut when its own errors on the set do not exceed those of the
-        leaves below it.
+        The pruned forest: a node is cut if its own errors on these samples do not exceed those of
+        its leaves.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Checks that the arrays of a forest describe trees, so that no kernel can leave them."""
+"""Checks that the arrays of a forest describe trees, so that kernels stay within bounds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orfeon.kernels.routing import route
 
 
 def check_forest(forest: Forest) -> None:
-    """Raise ValueError when anything is out of bounds or inconsistent, with the place."""
+    """Raise ValueError if anything is out of bounds or inconsistent."""
     _check_lengths(forest)
     _check_values(forest)
     _check_projections(forest)

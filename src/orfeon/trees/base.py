@@ -1,4 +1,4 @@
-"""What all single trees share: size limits, growing, predicting.
+"""The base of all single trees: size limits, growing, predicting.
 
 A tree estimator is thin: it defines how trees are grown (:meth:`BaseTree._grow`). Fitted alone, it
 grows one tree from the training set; an ensemble passes the samples of all its members at once.
@@ -86,7 +86,7 @@ def features_per_node(max_features: Any, n_features: int) -> int | None:
 
 @dataclass(frozen=True)
 class MemberSamples:
-    """What each of several trees is grown from, besides the training set that they share."""
+    """Seeds, weights and targets of several trees grown from one training set."""
 
     seeds: npt.NDArray[np.uint64]
     weights: npt.NDArray[Any]
@@ -112,11 +112,11 @@ class BaseTree(TabularEstimator):
         """Grow a tree from each member's samples; also the attributes of a tree fitted alone."""
 
     def _prepare(self, data: TrainingSet) -> None:
-        """Compute what all trees share, before each thread would."""
+        """Compute what all trees share before threads start."""
         _ = data.table
 
     def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth | None:
-        """How trees are grown, for trees that are neither pruned nor split into halves."""
+        """How trees are grown, if they are neither pruned nor grown from halves."""
         return None
 
     @property
@@ -212,7 +212,7 @@ class BaseTree(TabularEstimator):
 
 
 class TreeClassifierMixin(TabularClassifierMixin):
-    """What classification trees add."""
+    """Predictions of classification trees."""
 
     forest_: Forest
 
@@ -250,7 +250,7 @@ class TreeClassifierMixin(TabularClassifierMixin):
 
 
 class TreeRegressorMixin(TabularRegressorMixin):
-    """What regression trees add."""
+    """Predictions of regression trees."""
 
     forest_: Forest
 

@@ -1,17 +1,15 @@
 """C4.5 Release 8: gain ratio, a branch per category, fractional samples, pessimistic pruning.
 
-It follows Quinlan's program, with these differences, none of which changes a result on whole
-samples of ordinary scale: values closer than 1e-5 are still different values; gains and gain
-ratios closer than 1e-9 are equal, so that rounding does not choose between them; fractions of a
-sample below one millionth, which reach a node through unknown values, are dropped; a node's label
-follows the rule of all trees here (a tie takes the parent's label); a leaf that no sample reached
-predicts its parent's class shares.
+It follows Quinlan's program, except that values closer than 1e-5 stay different; gains and gain
+ratios closer than 1e-9 are ties; portions of a sample below one millionth (from missing values) are
+dropped; a tie between classes takes the parent's label; and a leaf without samples predicts its
+parent's class shares. Without missing values and on ordinary scales the trees are the same.
 
-As in the program, a test must leave ``min_samples_leaf`` samples in at least two branches, a cut
-of an ordered feature moreover a tenth of the average class (at most 25) on both sides; the
-penalty counts the cuts that do; a test on categories may be made without gain, to be undone if no
-gain follows (``collapse``); features with more categories than 0.3 times the samples do not
-count in the average gain.
+As in the program, a test must leave ``min_samples_leaf`` samples in at least two branches, and a
+cut of an ordered feature also a tenth of the average class (at most 25) on both sides; the penalty
+counts the cuts that do. A test on categories may be made without gain and is undone if no gain
+follows (``collapse``). Features with more categories than 0.3 times the samples do not count in the
+average gain.
 
 References
 ----------
@@ -56,7 +54,8 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         Whether tests are compared by gain ratio, among those of at least average gain; otherwise
         by gain.
     mdl_penalty : bool, default=True
-        Whether the gain of a cut pays for choosing it among the cuts of its feature.
+        Whether the gain of a cut is reduced by the cost of choosing it among the cuts of its
+        feature.
     grouping : bool, default=False
         Whether the categories of a test are grouped into few branches; otherwise each has its own.
     collapse : bool, default=True
@@ -66,8 +65,8 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     confidence : float, default=0.25
         Confidence of the pessimistic errors; lower values prune more.
     error_limit : {"table", "normal"}, default="table"
-        How the upper limit of the errors is computed: with the deviate from the program's own
-        table, or with the exact normal deviate, as in Weka's J48.
+        The normal deviate in the upper limit of the errors: from C4.5's own table, or exact, as in
+        Weka's J48.
     subtree_raising : bool, default=True
         Whether pruning may replace a node by its largest branch.
     <max_depth>
@@ -156,10 +155,8 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         return "entropy"
 
     def _whole_sample(self, data: TrainingSet) -> MemberSamples:
-        """The samples; class weights do not change their number.
-
-        The factor on a class is rounded to whole grains, so that a weight of 2 is still two copies.
-        """
+        """Like the base's, but class weights do not change the number of samples."""
+        # The factor of a class is rounded to whole grains, so that weight 2 still means two copies.
         sample = super()._whole_sample(data)
         if data.class_factors is None:
             return sample

@@ -111,7 +111,7 @@ class _CART(BaseTree):
     def cost_complexity_pruning_path(
         self, X: Any, y: Any, sample_weight: Any = None, *, risk: Any = None
     ) -> PruningPath:
-        """The nested family of pruned trees, for choosing ``pruning=alpha``.
+        """The nested pruned trees, for choosing ``pruning=alpha``.
 
         Parameters
         ----------
@@ -169,8 +169,8 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     class are tried, which is a heuristic.
 
     Samples with a missing value go together to the side that suits them best. A value that is
-    missing at prediction but never was in training, and a category that a node has not seen, follow
-    the heavier branch.
+    missing at prediction but never in training, and a category absent from the node in training,
+    follow the heavier branch.
 
     A node's label is its majority class; a tie goes to its parent's label if that is among the tied
     classes, otherwise to the first.

@@ -51,7 +51,7 @@ def halve_groups(
     for c in range(int(labels.max()) + 1):
         share = np.zeros(2)
         for g in order[label[order] == c]:
-            # The lighter half of the class gets the next one; in doubt, the lighter half.
+            # The half with less weight of this class is next; on a tie, the lighter half.
             side = int(share[0] > share[1]) if share[0] != share[1] else int(total[0] > total[1])
             share[side] += weight[g]
             total[side] += weight[g]

@@ -75,7 +75,7 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
     """Classification tree of cuts of random linear combinations.
 
     Each node draws ``n_combinations`` linear combinations of ``n_combined`` features, with
-    coefficients uniform in [-1, 1], and takes the best cut of the best of them.
+    coefficients uniform in [-1, 1], and takes the best cut over all of them.
 
     Parameters
     ----------
