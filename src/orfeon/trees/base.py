@@ -26,7 +26,7 @@ from orfeon.base import (
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
-from orfeon.growth import Growth
+from orfeon.growth import Growth, grow_forest
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import tree_seeds
@@ -96,6 +96,13 @@ class MemberSamples:
     candidates: npt.NDArray[np.int64] | None = None
     halves: npt.NDArray[np.uint8] | None = None
 
+    def grow(self, data: TrainingSet, growth: Growth) -> Forest:
+        """Grow the trees, unpruned."""
+        return grow_forest(
+            data.table, self.y, n_classes=data.n_classes, seeds=self.seeds, weights=self.weights,
+            n_samples=self.n_samples, candidates=self.candidates, growth=growth,
+        )  # fmt: skip
+
 
 @saved.attributes(forest_=saved.instance("Forest"))
 class BaseTree(TabularEstimator):
@@ -106,10 +113,25 @@ class BaseTree(TabularEstimator):
     """
 
     forest_: Forest
+    max_depth: int | None
+    max_leaf_nodes: int | None
+    min_samples_split: float
+    min_samples_leaf: float
+    min_weight_fraction_leaf: float
 
     @abstractmethod
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         """Grow a tree from each member's samples; also the attributes of a tree fitted alone."""
+
+    def _size_limits(self, n_samples: float) -> dict[str, Any]:
+        """The parameters that limit the size of a tree, as :class:`Growth` takes them."""
+        return {
+            "max_depth": self.max_depth,
+            "max_leaf_nodes": self.max_leaf_nodes,
+            "min_samples_split": least_weight(self.min_samples_split, n_samples),
+            "min_samples_leaf": least_weight(self.min_samples_leaf, n_samples),
+            "min_weight_fraction_leaf": self.min_weight_fraction_leaf,
+        }
 
     def _prepare(self, data: TrainingSet) -> None:
         """Compute what all trees share before threads start."""

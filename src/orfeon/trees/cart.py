@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.pruning import PruningPath, prune_to_alpha, pruning_path
-from orfeon.growth import Growth, grow_forest, grow_pruned_forest
+from orfeon.growth import Growth, grow_pruned_forest
 from orfeon.growth.cross_validated import CrossValidation
 from orfeon.trees.base import (
     CRITERION,
@@ -24,7 +24,6 @@ from orfeon.trees.base import (
     TreeClassifierMixin,
     TreeRegressorMixin,
     features_per_node,
-    least_weight,
 )
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
@@ -50,11 +49,6 @@ class _CART(BaseTree):
     pruning_rule: PruningRule
     n_folds: int
     keep_a_split: bool
-    max_depth: int | None
-    max_leaf_nodes: int | None
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight_fraction_leaf: float
     min_impurity_decrease: float
     max_features: Any
     n_best: int
@@ -67,11 +61,7 @@ class _CART(BaseTree):
     def _growth(self, n_features: int, n_samples: float) -> Growth:
         return Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, n_samples),
-            min_samples_leaf=least_weight(self.min_samples_leaf, n_samples),
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            **self._size_limits(n_samples),
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=features_per_node(self.max_features, n_features),
             n_best=self.n_best,
@@ -88,22 +78,17 @@ class _CART(BaseTree):
             _ = data.groups
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
-        how: dict[str, Any] = {
-            "n_classes": data.n_classes,
-            "seeds": samples.seeds,
-            "weights": samples.weights,
-            "n_samples": samples.n_samples,
-            "candidates": samples.candidates,
-            "growth": self._growth(data.table.n_features, samples.n_samples),
-        }
+        growth = self._growth(data.table.n_features, samples.n_samples)
         if isinstance(self.pruning, str):
             forest, cross_validation = grow_pruned_forest(
-                data.table, data.X, samples.y, **how, n_folds=self.n_folds,
+                data.table, data.X, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
+                weights=samples.weights, n_samples=samples.n_samples,
+                candidates=samples.candidates, growth=growth, n_folds=self.n_folds,
                 one_standard_error=self.pruning_rule == "1se", keep_a_split=self.keep_a_split,
                 groups=data.groups,
             )  # fmt: skip
             return forest, {"cross_validation_": cross_validation}
-        forest = grow_forest(data.table, samples.y, **how)
+        forest = samples.grow(data, growth)
         if self.pruning is not None:
             forest = prune_to_alpha(forest, self.pruning, self._cost)
         return forest, {}

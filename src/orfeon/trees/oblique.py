@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
-from orfeon.growth import Growth, grow_forest
+from orfeon.growth import Growth
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
@@ -21,7 +21,6 @@ from orfeon.trees.base import (
     MemberSamples,
     TreeClassifierMixin,
     TreeRegressorMixin,
-    least_weight,
 )
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
@@ -42,32 +41,18 @@ class _ObliqueTree(BaseTree):
 
     n_combinations: int
     n_combined: int
-    max_depth: int | None
-    max_leaf_nodes: int | None
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight_fraction_leaf: float
     min_impurity_decrease: float
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         growth = Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             splitter="oblique",
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, samples.n_samples),
-            min_samples_leaf=least_weight(self.min_samples_leaf, samples.n_samples),
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            **self._size_limits(samples.n_samples),
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=self.n_combinations,
             n_combined=self.n_combined,
         )
-        forest = grow_forest(
-            data.table, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
-            weights=samples.weights, n_samples=samples.n_samples, candidates=samples.candidates,
-            growth=growth,
-        )  # fmt: skip
-        return forest, {}
+        return samples.grow(data, growth), {}
 
 
 @documented()

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
-from orfeon.growth import Growth, grow_forest
+from orfeon.growth import Growth
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
@@ -23,7 +23,6 @@ from orfeon.trees.base import (
     TreeClassifierMixin,
     TreeRegressorMixin,
     features_per_node,
-    least_weight,
 )
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions
@@ -37,30 +36,15 @@ class _RandomTree(BaseTree):
     }
 
     max_features: Any
-    max_depth: int | None
-    max_leaf_nodes: int | None
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight_fraction_leaf: float
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
-        total = samples.n_samples
         growth = Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             splitter="random",
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, total),
-            min_samples_leaf=least_weight(self.min_samples_leaf, total),
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+            **self._size_limits(samples.n_samples),
             max_features=features_per_node(self.max_features, data.table.n_features),
         )
-        forest = grow_forest(
-            data.table, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
-            weights=samples.weights, n_samples=samples.n_samples, candidates=samples.candidates,
-            growth=growth,
-        )  # fmt: skip
-        return forest, {}
+        return samples.grow(data, growth), {}
 
 
 @documented()

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
-from orfeon.growth import Growth, grow_forest
+from orfeon.growth import Growth
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
@@ -31,12 +31,7 @@ class _Stump(BaseTree):
         return Growth(criterion=self._impurity, max_depth=1)  # type: ignore[arg-type]
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
-        growth = self._plain_growth(data, samples.n_samples)
-        forest = grow_forest(
-            data.table, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
-            weights=samples.weights, candidates=samples.candidates, growth=growth,
-        )  # fmt: skip
-        return forest, {}
+        return samples.grow(data, self._plain_growth(data, samples.n_samples)), {}
 
 
 @documented()
