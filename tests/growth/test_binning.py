@@ -110,5 +110,7 @@ def test_read_only_rows_are_enough():
 
 @pytest.mark.parametrize("max_bins", [1, 0, 256])
 def test_the_number_of_bins_is_checked(max_bins):
-    with pytest.raises(ValueError, match=f"max_bins={max_bins} is not allowed: from 2 to 255 are"):
+    with pytest.raises(
+        ValueError, match=f"max_bins={max_bins} is not allowed: it must be from 2 to 255"
+    ):
         bin_table(np.zeros((3, 1)), Schema.ordered(1), max_bins)

@@ -155,7 +155,7 @@ def test_one_row():
         (np.array([1, 2, -1]), None, "weights lie between -1 and 2; they must be finite and not"),
         (np.array([1.0, np.nan, 1.0]), None, "weights lie between nan and nan"),
         (np.array([1.0, np.inf, 1.0]), None, "weights lie between 1.0 and inf"),
-        (np.array([[1.0, 0, 1], [0, 0, 0]]), None, "weights are all 0; one at least"),
+        (np.array([[1.0, 0, 1], [0, 0, 0]]), None, "weights are all 0; at least one"),
         (np.ones(3), [[0, 2]], "candidates lie between 0 and 2; .* from 0 to 1"),
         (np.ones(3), [[-1, 0]], "candidates lie between -1 and 0"),
         (np.ones(3), [[0], [1], [1]], r"candidates has shape \(3, 1\); \(1, n\) or \(2, n\)"),

@@ -72,7 +72,7 @@ def refuse(forged: Opened, folder: Any, message: str) -> None:
 
 
 def as_numbers(fields: dict[str, Any]) -> None:
-    """Let the trees of a forest say numbers, as those of a regression do."""
+    """Let the trees of a forest predict numbers, as regression trees do."""
     n_nodes = len(read_small_array(fields["missing"]["inline"]))
     fields.update(
         n_classes=0, label=inline(np.zeros(0, "i4")), value=inline(np.zeros((n_nodes, 1)))
@@ -122,7 +122,7 @@ def test_trees_that_say_numbers_do_not_vote():
         lambda: forest.weigh_votes(X, np.ones(1)),
     ]
     for query in queried:
-        with pytest.raises(ValueError, match="the trees of this forest say numbers"):
+        with pytest.raises(ValueError, match="this forest predicts numbers"):
             query()
 
 

@@ -245,7 +245,7 @@ def _checked_counts(in_bag: npt.NDArray[Any], n_trees: int, n_train: int) -> npt
             f"({n_trees}, {n_train})."
         )
     if not (np.isfinite(counts) & (counts >= 0)).all():
-        raise ValueError("in_bag has negative, infinite or missing values; counts are expected.")
+        raise ValueError("in_bag holds negative, infinite or missing values; counts are expected.")
     return counts
 
 
