@@ -10,8 +10,8 @@ from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
 from orfeon.growth import Growth, grow_forest
 from orfeon.growth import residuals as module
+from orfeon.growth.engine import integer_weights
 from orfeon.growth.residuals import ExactTrees, FixedPoint
-from orfeon.growth.weights import whole_weights
 
 GROWTHS = [
     Growth(criterion="variance", max_depth=3),
@@ -129,7 +129,7 @@ def test_sums_of_moments_are_exact_and_never_overflow():
     rng = np.random.default_rng(1)
     residuals = rng.normal(size=(2, 1000)) * [[1.0], [1e9]]
     for weights in (np.ones((1, 1000)), rng.integers(0, 2**20, (1, 1000)), rng.random((2, 1000))):
-        whole = whole_weights(weights)
+        whole = integer_weights(weights)
         moments, scale = FixedPoint(whole)(residuals)
         total = [sum(map(abs, map(int, row))) for row in moments]
         assert max(total) < 2**61
