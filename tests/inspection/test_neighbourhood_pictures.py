@@ -99,7 +99,7 @@ def test_weights_of_samples_are_those_of_the_forest_whoever_made_it(forest, wave
     np.testing.assert_allclose(near, same.mean(axis=2).T, atol=1e-12)
     sparse_ones = proximities(theirs, X, X[:5], sparse_output=True)
     np.testing.assert_allclose(sparse_ones.toarray(), near, atol=1e-12)
-    with pytest.raises(TypeError, match=r"forest is of type LogisticRegression, .* need trees"):
+    with pytest.raises(TypeError, match=r"forest is a LogisticRegression; .* need trees"):
         forest_weights(LogisticRegression().fit(X, y), X, X)
 
 
