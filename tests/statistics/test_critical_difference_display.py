@@ -90,7 +90,7 @@ def test_nothing_is_joined_where_all_differ():
 def test_a_difference_longer_than_the_line_is_written():
     display = CriticalDifferenceDisplay.from_ranks([1.4, 1.6], 3)
     texts = [text.get_text() for text in display.ax_.texts]
-    assert "critical difference 1.13, more than the line is long" in texts
+    assert "critical difference 1.13, longer than the line" in texts
     assert len(display.bars_) == 1
 
 

@@ -76,7 +76,7 @@ def test_two_methods_are_the_square_of_a_sign_test():
 
 def test_one_data_set_has_ranks_and_no_test():
     assert average_ranks([[0.1, 0.3, 0.2]]).tolist() == [3.0, 1.0, 2.0]
-    with pytest.raises(ValueError, match="a line for each of 2 or more data sets, got 1"):
+    with pytest.raises(ValueError, match="a row for each of 2 or more data sets, got 1"):
         friedman_test([[0.1, 0.3, 0.2]])
 
 
@@ -154,7 +154,7 @@ def test_ranks_are_checked():
         critical_difference(1, 3)
     with pytest.raises(ValueError, match="comparisons='some' is not allowed"):
         critical_difference(3, 3, comparisons="some")
-    with pytest.raises(ValueError, match="'x' is none of the methods: 0, 1"):
+    with pytest.raises(ValueError, match="'x' is not one of the methods: 0, 1"):
         NemenyiTest.from_ranks([1.0, 2.0], 3).p_value("0", "x")
 
 
@@ -195,7 +195,7 @@ def test_holm_refuses_what_is_no_p_value():
         holm([])
     with pytest.raises(ValueError, match="alpha=5 is not allowed"):
         holm([0.1], alpha=5)
-    with pytest.raises(ValueError, match=r"control='C5' is none of the methods: C4.5, C4.5\+m"):
+    with pytest.raises(ValueError, match=r"control='C5' is not one of the methods: C4.5, C4.5\+m"):
         compare_with_control(AREAS, "C5", names=NAMES)
 
 
@@ -251,7 +251,7 @@ def test_records_refuse_what_they_cannot_compare():
         win_draw_loss([])
     with pytest.raises(ValueError, match=r"scores\[0\] must have scores on at least one split"):
         win_draw_loss([np.ones((2, 0))])
-    with pytest.raises(ValueError, match="'x' is none of the methods: 0, 1"):
+    with pytest.raises(ValueError, match="'x' is not one of the methods: 0, 1"):
         win_draw_loss([[1.0, 2.0]]).record("x", "0")
 
 
@@ -263,14 +263,14 @@ def test_bad_tables_are_refused_by_name(test):
     frame = pd.DataFrame({"bagging": [0.9, 0.8], "boosting": [0.7, math.nan]})
     with pytest.raises(ValueError, match=r"that of 'boosting' on data set 1 \(counted.* is nan"):
         test(frame)
-    with pytest.raises(ValueError, match="2 or more methods: 1"):
+    with pytest.raises(ValueError, match="2 or more methods, got 1"):
         test([[0.9], [0.8]])
     with pytest.raises(ValueError, match=r"scores must have 2 dimension\(s\), got shape \(2,\)"):
         test([0.9, 0.8])
 
 
 def test_bad_names_are_refused():
-    with pytest.raises(ValueError, match="names must hold one for each of 4 methods, got 2"):
+    with pytest.raises(ValueError, match="names must hold one name for each of 4 methods, got 2"):
         friedman_test(AREAS, names=["a", "b"])
     with pytest.raises(ValueError, match="names must differ, got 'a' twice"):
         nemenyi(AREAS, names=["a", "b", "a", "c"])

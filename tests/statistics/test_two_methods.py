@@ -181,7 +181,7 @@ def test_mcnemar_counts_what_only_one_gets_wrong():
 
 
 def test_mcnemar_refuses_what_it_cannot_count():
-    with pytest.raises(ValueError, match="second must be as long as y, got 1 and 2"):
+    with pytest.raises(ValueError, match="second must have the length of y, got 1 and 2"):
         mcnemar_test([0, 1], [0, 1], [0])
     with pytest.raises(ValueError, match="first must hold classes, got nan at place 1"):
         mcnemar_test([0, 1], [0, math.nan], [0, 1])
@@ -273,7 +273,7 @@ def test_what_is_no_pair_of_scores_is_refused_by_name(test):
         test([1.0, 2.0, 3.0], [1.0, 2.0, math.nan])
     with pytest.raises(ValueError, match="first must hold finite numbers, got inf at place 0"):
         test([math.inf, 2.0], [1.0, 2.0])
-    with pytest.raises(ValueError, match="first and second must be as long, got 2 and 3"):
+    with pytest.raises(ValueError, match="first and second must have the same length, got 2 and 3"):
         test([1.0, 2.0], [1.0, 2.0, 3.0])
     with pytest.raises(ValueError, match=r"must hold at least [12] pairs, got 0"):
         test([], [])

@@ -1,4 +1,4 @@
-"""Checks of what tests are given, with errors that name what is wrong and where."""
+"""Checks of scores and options, with errors that name what is wrong and where."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def pairs(first: Any, second: Any, at_least: int) -> tuple[Floats, Floats]:
     """Read the scores of two methods on the same splits or data sets."""
     one, other = numbers("first", first, 1), numbers("second", second, 1)
     if len(one) != len(other):
-        raise ValueError(f"first and second must be as long, got {len(one)} and {len(other)}.")
+        raise ValueError(
+            f"first and second must have the same length, got {len(one)} and {len(other)}."
+        )
     if len(one) < at_least:
         raise ValueError(f"first and second must hold at least {at_least} pairs, got {len(one)}.")
     return one, other
@@ -43,15 +45,17 @@ def pairs(first: Any, second: Any, at_least: int) -> tuple[Floats, Floats]:
 def table(
     scores: Any, names: Sequence[str] | None, decimals: int | None, at_least: int = 1
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Read a table of scores, one line a data set and one column a method."""
+    """Read a table of scores: one row per data set, one column per method."""
     columns = getattr(scores, "columns", None)
     read = _finite_table(scores, names if columns is None or names is not None else list(columns))
     n_datasets, n_methods = read.shape
     if n_methods < 2:
-        raise ValueError(f"scores must have a column for each of 2 or more methods: {n_methods}.")
+        raise ValueError(
+            f"scores must have a column for each of 2 or more methods, got {n_methods}."
+        )
     if n_datasets < at_least:
         raise ValueError(
-            f"scores must have a line for each of {at_least} or more data sets, got {n_datasets}."
+            f"scores must have a row for each of {at_least} or more data sets, got {n_datasets}."
         )
     if names is None:
         names = list(columns) if columns is not None else [str(j) for j in range(n_methods)]
@@ -78,7 +82,9 @@ def method_names(names: Sequence[Any], n_methods: int) -> tuple[str, ...]:
     """Check the names of methods."""
     read = tuple(str(name) for name in names)
     if len(read) != n_methods:
-        raise ValueError(f"names must hold one for each of {n_methods} methods, got {len(read)}.")
+        raise ValueError(
+            f"names must hold one name for each of {n_methods} methods, got {len(read)}."
+        )
     twice = next((name for name in read if read.count(name) > 1), None)
     if twice is not None:
         raise ValueError(f"names must differ, got {twice!r} twice.")
@@ -86,13 +92,13 @@ def method_names(names: Sequence[Any], n_methods: int) -> tuple[str, ...]:
 
 
 def check_level(alpha: float) -> None:
-    """Refuse what is no level of significance."""
+    """Reject a level of significance outside 0 to 1."""
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha={alpha} is not allowed: it is between 0 and 1, such as 0.05.")
 
 
 def check_alternative(alternative: str) -> None:
-    """Refuse what is no alternative hypothesis."""
+    """Reject an unknown alternative hypothesis."""
     if alternative not in ALTERNATIVES:
         raise ValueError(
             f'alternative={alternative!r} is not allowed; use "two-sided", "less" or "greater".'

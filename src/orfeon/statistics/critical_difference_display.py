@@ -43,9 +43,9 @@ class CriticalDifferenceDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
+        The axes of the plot.
     figure_ : matplotlib Figure
-        Its figure.
+        The figure of the axes.
     bars_ : list of matplotlib Line2D
         One for each group of methods that do not differ significantly.
 
@@ -89,7 +89,7 @@ class CriticalDifferenceDisplay:
         ranks : array-like of shape (n_methods,)
             Average ranks; 1 is the best.
         n_datasets : int
-            Data sets that these are averages over.
+            Number of data sets.
         names : sequence of str, optional
             Names of the methods; by default their numbers.
         alpha : float, default=0.05
@@ -100,7 +100,7 @@ class CriticalDifferenceDisplay:
         Returns
         -------
         CriticalDifferenceDisplay
-            What was drawn.
+            The display, drawn.
         """
         return cls(NemenyiTest.from_ranks(ranks, n_datasets, names=names, alpha=alpha)).plot(ax)
 
@@ -120,7 +120,7 @@ class CriticalDifferenceDisplay:
         Parameters
         ----------
         scores : array-like or data frame of shape (n_datasets, n_methods)
-            One line a data set, one column a method.
+            One row per data set, one column per method.
         greater_is_better, names, decimals, alpha
             As for :func:`nemenyi`.
         ax : matplotlib Axes, optional
@@ -129,7 +129,7 @@ class CriticalDifferenceDisplay:
         Returns
         -------
         CriticalDifferenceDisplay
-            What was drawn.
+            The display, drawn.
         """
         found = nemenyi(
             scores, greater_is_better=greater_is_better, names=names, decimals=decimals, alpha=alpha
@@ -147,7 +147,7 @@ class CriticalDifferenceDisplay:
         Returns
         -------
         CriticalDifferenceDisplay
-            The display, with what was drawn.
+            The display, drawn.
         """
         n_lines = math.ceil(len(self.data.names) / 2)
         bars = _bars(self.data)
@@ -176,7 +176,7 @@ class CriticalDifferenceDisplay:
             f"that do not differ significantly (Nemenyi, level {self.data.alpha:g})",
         )
         make_room(ax)
-        # Numbers stand beside each other, which is known when the axes have their place.
+        # Whether numbers fit beside each other is known only after the layout.
         every = max(1, math.ceil(_NUMBER * (k - 1) / width_of(ax)))
         ax.set_xticks(range(1, k + 1, every))
         return self
@@ -221,18 +221,18 @@ class CriticalDifferenceDisplay:
                 )  # fmt: skip
 
     def _draw_difference(self) -> None:
-        """How long the critical difference is, above the axis."""
+        """The critical difference as an interval above the axis."""
         ax, length = self.ax_, self.data.critical_difference
         k = len(self.data.names)
         text = f"critical difference {length:.2f}"
-        # Where it is longer than the whole line no methods differ: it is only written.
+        # Longer than the whole line: no methods differ, and it is only written.
         if length <= k - 1:
             ax.errorbar(
                 1 + 0.5 * length, -_ABOVE, xerr=0.5 * length, color=INK, linewidth=1.2, capsize=3.0
             )
             place = (1 + length, -_ABOVE)
         else:
-            text += ", more than the line is long"
+            text += ", longer than the line"
             place = (1.0, -_ABOVE)
         ax.annotate(
             text, place, xytext=(5.0, 0.0), textcoords="offset points", va="center",

@@ -1,6 +1,6 @@
 """Tests from five repetitions of two-fold cross-validation.
 
-The halves of a repetition share no training samples, so that the variance is not underrated.
+The halves of a repetition share no training samples, so the variance is not underestimated.
 
 References
 ----------
@@ -32,7 +32,7 @@ class FiveByTwoTest:
     Parameters
     ----------
     mean_difference : float
-        The first method's scores minus the second's, over all ten.
+        Mean of the first method's scores minus the second's, over all ten.
     t_statistic : float
         Difference of the first fold over the spread within repetitions; 5 degrees of freedom.
     t_p_value : float
@@ -41,7 +41,7 @@ class FiveByTwoTest:
         All ten squared differences over the spread; 10 and 5 degrees of freedom. It does not
         depend on which fold is the first.
     f_p_value : float
-        How likely so large an F is where the methods are equally good.
+        Its p-value.
 
     Examples
     --------
@@ -72,17 +72,17 @@ def five_by_two_cv_test(first: Any, second: Any) -> FiveByTwoTest:
     Parameters
     ----------
     first, second : array-like of shape (5, 2)
-        Scores of the two methods: one line for each repetition, one column for each fold.
+        Scores of the two methods: one row per repetition, one column per fold.
 
     Returns
     -------
     FiveByTwoTest
-        Both tests. The F-test has more power, and is to be preferred.
+        Both tests. Prefer the F-test, which has more power.
 
     Notes
     -----
-    Where there is no spread within repetitions, p-values are 1 if there is no difference at all and
-    0 otherwise; Dietterich's looks at the first fold alone.
+    Without spread within repetitions, p-values are 1 if there is no difference at all and 0
+    otherwise; Dietterich's test uses only the first fold.
 
     Examples
     --------

@@ -37,16 +37,16 @@ class FriedmanTest:
     ranks : tuple of float
         Their average ranks; 1 is the best.
     n_datasets : int
-        Data sets that these are averages over.
+        Number of data sets.
     chi_square : float
         Friedman's statistic.
     chi_square_p_value : float
-        How likely it is where all methods are equally good.
+        Its p-value.
     f_statistic : float
-        That of Iman and Davenport, which is less conservative; infinite where all data sets rank
-        the methods alike.
+        That of Iman and Davenport, which is less conservative; infinite if all data sets rank
+        the methods identically.
     f_p_value : float
-        How likely it is where all methods are equally good.
+        Its p-value.
 
     Examples
     --------
@@ -81,11 +81,11 @@ def average_ranks(
     Parameters
     ----------
     scores : array-like or data frame of shape (n_datasets, n_methods)
-        One line a data set, one column a method.
+        One row per data set, one column per method.
     greater_is_better : bool, default=True
         False for errors and losses.
     decimals : int, optional
-        To how many decimals scores are rounded, so that those printed alike are tied.
+        Decimals to which scores are rounded, so that scores that print the same are tied.
 
     Returns
     -------
@@ -123,13 +123,13 @@ def friedman_test(
     Parameters
     ----------
     scores : array-like or data frame of shape (n_datasets, n_methods)
-        One line a data set, one column a method; two or more of each.
+        One row per data set, one column per method; two or more of each.
     greater_is_better : bool, default=True
         False for errors and losses.
     names : sequence of str, optional
         Names of the methods; by default those of the columns, or their numbers.
     decimals : int, optional
-        To how many decimals scores are rounded, so that those printed alike are tied.
+        Decimals to which scores are rounded, so that scores that print the same are tied.
     correct_ties : bool, default=True
         Whether the statistic allows for ties, as SciPy's does. Demšar's formula does not.
 
@@ -145,7 +145,7 @@ def friedman_test(
 
     Notes
     -----
-    Where all methods are tied on all data sets the statistics are 0, and the p-values 1.
+    If all methods are tied on all data sets, the statistics are 0 and the p-values 1.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def friedman_test(
     )
     chi_square = between / within if within > 0.0 else 0.0
     left = n * (k - 1) - chi_square
-    # Rounding: where all data sets agree nothing is left.
+    # If all data sets agree, only rounding is left.
     is_perfect = left <= 1e-12 * n * k
     f_statistic = math.inf if is_perfect else (n - 1) * chi_square / left
     return FriedmanTest(

@@ -33,7 +33,7 @@ class HolmCorrection:
     p_values : tuple of float
         Those of the tests.
     adjusted : tuple of float
-        The levels at which each would just be rejected, all being tested.
+        The lowest levels at which each is rejected, given all tests.
     alpha : float
         Level of significance, for all together.
 
@@ -88,7 +88,7 @@ def holm(p_values: Any, *, alpha: float = 0.05) -> HolmCorrection:
     if not len(read):
         raise ValueError("p_values must hold at least one, got none.")
     order = np.argsort(read, kind="stable")
-    # Each is multiplied by how many are not smaller, and is no less than those before it.
+    # Each is multiplied by the number of p-values not smaller, and is at least the one before.
     steps = np.maximum.accumulate(read[order] * np.arange(len(read), 0, -1))
     adjusted = np.empty_like(read)
     adjusted[order] = np.minimum(steps, 1.0)
@@ -109,7 +109,7 @@ class ControlComparison:
         Differences of their average ranks from the control's in standard errors; negative where a
         method is better than the control.
     correction : HolmCorrection
-        Two-sided p-values, and what they are for all together.
+        Two-sided p-values, before and after Holm's correction.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def compare_with_control(
     Parameters
     ----------
     scores : array-like or data frame of shape (n_datasets, n_methods)
-        One line a data set, one column a method.
+        One row per data set, one column per method.
     control : str
         Name of the method that the others are compared with.
     greater_is_better : bool, default=True
@@ -160,7 +160,7 @@ def compare_with_control(
     names : sequence of str, optional
         Names of the methods; by default those of the columns, or their numbers.
     decimals : int, optional
-        To how many decimals scores are rounded, so that those printed alike are tied.
+        Decimals to which scores are rounded, so that scores that print the same are tied.
     alpha : float, default=0.05
         Level of significance, for all comparisons together.
 
@@ -179,7 +179,7 @@ def compare_with_control(
     """
     read, its_names = table(scores, names, decimals)
     if control not in its_names:
-        raise ValueError(f"control={control!r} is none of the methods: {', '.join(its_names)}.")
+        raise ValueError(f"control={control!r} is not one of the methods: {', '.join(its_names)}.")
     ranks = average_ranks(read, greater_is_better=greater_is_better)
     n_datasets, k = read.shape
     error = math.sqrt(k * (k + 1) / (6.0 * n_datasets))

@@ -1,7 +1,7 @@
 """McNemar's test of two classifiers on one test set.
 
-It looks at the samples that only one of them gets wrong: where both are as good, these are
-shared between them as by tossing a coin.
+It counts the samples that only one of the two gets wrong: if both are equally good, a coin toss
+decides which.
 
 References
 ----------
@@ -27,7 +27,7 @@ Method = Literal["exact", "corrected"]
 
 @dataclass(frozen=True)
 class McNemarTest:
-    """Samples that one of two classifiers gets wrong, and how likely such a difference is.
+    """Samples that only one of two classifiers gets wrong, and the p-value of the difference.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class McNemarTest:
             statistic = float(min(first, second))
             p_value = float(stats.binomtest(first, n).pvalue) if n else 1.0
         else:
-            # Never less than nothing: equal counts are no difference.
+            # Equal counts have a statistic of 0, not of 1.
             statistic = max(abs(first - second) - 1, 0) ** 2 / n if n else 0.0
             p_value = float(stats.chi2.sf(statistic, 1))
         return cls(first, second, statistic, p_value, method)
@@ -96,7 +96,7 @@ class McNemarTest:
 
 
 def mcnemar_test(y: Any, first: Any, second: Any, *, method: Method = "exact") -> McNemarTest:
-    """Test whether two classifiers err as often, from their predictions of the same samples.
+    """Test whether two classifiers err equally often, from their predictions of the same samples.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def mcnemar_test(y: Any, first: Any, second: Any, *, method: Method = "exact") -
         Predictions of the classifiers.
     method : {"exact", "corrected"}, default="exact"
         By the binomial distribution, which holds for any number of samples; or by chi-square with
-        the correction for continuity, as Dietterich has it.
+        the correction for continuity, as in Dietterich (1998).
 
     Returns
     -------
@@ -121,14 +121,16 @@ def mcnemar_test(y: Any, first: Any, second: Any, *, method: Method = "exact") -
     >>> test.only_first_wrong, test.only_second_wrong, test.p_value
     (4, 1, 0.375)
     """
-    truth = _labels("y", y)
+    y_true = _labels("y", y)
     wrong = []
     for name, given in (("first", first), ("second", second)):
         answers = _labels(name, given)
-        if len(answers) != len(truth):
-            raise ValueError(f"{name} must be as long as y, got {len(answers)} and {len(truth)}.")
-        wrong.append(answers != truth)
-    if not len(truth):
+        if len(answers) != len(y_true):
+            raise ValueError(
+                f"{name} must have the length of y, got {len(answers)} and {len(y_true)}."
+            )
+        wrong.append(answers != y_true)
+    if not len(y_true):
         raise ValueError("y must hold at least one sample, got none.")
     only_first = int((wrong[0] & ~wrong[1]).sum())
     only_second = int((wrong[1] & ~wrong[0]).sum())

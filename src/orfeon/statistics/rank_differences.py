@@ -26,13 +26,13 @@ from orfeon.statistics.friedman import average_ranks
 
 Comparisons = Literal["all", "control"]
 
-#: Ranks are averages: what rounding adds to their differences is no difference.
+#: Differences of average ranks below this are due to rounding.
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class NemenyiTest:
-    """Average ranks, and by how much two of them must differ.
+    """Average ranks, and their critical difference.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class NemenyiTest:
     ranks : tuple of float
         Their average ranks; 1 is the best.
     n_datasets : int
-        Data sets that these are averages over.
+        Number of data sets.
     alpha : float
         Level of significance, for all pairs together.
     critical_difference : float
@@ -87,7 +87,7 @@ class NemenyiTest:
         ranks : array-like of shape (n_methods,)
             Average ranks; 1 is the best.
         n_datasets : int
-            Data sets that these are averages over.
+            Number of data sets.
         names : sequence of str, optional
             Names of the methods; by default their numbers.
         alpha : float, default=0.05
@@ -124,7 +124,7 @@ class NemenyiTest:
         return self._apart(one, other) >= self.critical_difference - _ROUNDING
 
     def p_value(self, one: str, other: str) -> float:
-        """The level at which two methods would just differ.
+        """P-value of the difference of two methods.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class NemenyiTest:
         Returns
         -------
         float
-            The p-value, which allows for all pairs.
+            The p-value, corrected for all pairs.
         """
         k = len(self.names)
         quantile = self._apart(one, other) / _standard_error(k, self.n_datasets) * math.sqrt(2.0)
@@ -162,7 +162,7 @@ class NemenyiTest:
 
     def _rank(self, name: str) -> float:
         if name not in self.names:
-            raise ValueError(f"{name!r} is none of the methods: {', '.join(self.names)}.")
+            raise ValueError(f"{name!r} is not one of the methods: {', '.join(self.names)}.")
         return self.ranks[self.names.index(name)]
 
     def _apart(self, one: str, other: str) -> float:
@@ -188,12 +188,12 @@ class NemenyiTest:
 def critical_difference(
     n_methods: int, n_datasets: int, *, alpha: float = 0.05, comparisons: Comparisons = "all"
 ) -> float:
-    """By how much average ranks must differ to differ significantly.
+    """Difference from which on two average ranks differ significantly.
 
     Parameters
     ----------
     n_methods, n_datasets : int
-        How many there are; two methods or more.
+        Numbers of methods, two or more, and of data sets.
     alpha : float, default=0.05
         Level of significance, for all comparisons together.
     comparisons : {"all", "control"}, default="all"
@@ -214,7 +214,7 @@ def critical_difference(
     """
     check_level(alpha)
     if n_methods < 2:
-        raise ValueError(f"n_methods={n_methods} is not allowed: 2 or more are compared.")
+        raise ValueError(f"n_methods={n_methods} is not allowed; at least 2 methods are compared.")
     if n_datasets < 1:
         raise ValueError(f"n_datasets={n_datasets} is not allowed: it is 1 or more.")
     if comparisons == "all":
@@ -244,13 +244,13 @@ def nemenyi(
     Parameters
     ----------
     scores : array-like or data frame of shape (n_datasets, n_methods)
-        One line a data set, one column a method.
+        One row per data set, one column per method.
     greater_is_better : bool, default=True
         False for errors and losses.
     names : sequence of str, optional
         Names of the methods; by default those of the columns, or their numbers.
     decimals : int, optional
-        To how many decimals scores are rounded, so that those printed alike are tied.
+        Decimals to which scores are rounded, so that scores that print the same are tied.
     alpha : float, default=0.05
         Level of significance, for all pairs together.
 

@@ -28,9 +28,9 @@ class SignTest:
     Parameters
     ----------
     wins, draws, losses : int
-        On how many data sets the first method's score is larger, as large and smaller.
+        Numbers of data sets on which the first method's score is larger, equal and smaller.
     p_value : float
-        How likely such a record is where the methods are equally good.
+        The p-value.
 
     Examples
     --------
@@ -69,12 +69,12 @@ def sign_test(
     first, second : array-like of shape (n,)
         Scores of the two methods on the same data sets.
     draws : {"split", "drop"}, default="split"
-        Whether draws are shared evenly, one being left out if they are odd, as Demšar has it; or
-        all are left out.
+        Whether draws are split evenly, leaving one out if their number is odd, as in Demšar (2006),
+        or all left out.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        What may be true of the first method's scores instead of being the same.
+        The alternative hypothesis about the first method's scores.
     decimals : int, optional
-        To how many decimals scores are rounded, so that those printed alike are draws.
+        Decimals to which scores are rounded, so that scores that print the same are draws.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def sign_test(
 
     Notes
     -----
-    Tables of critical values are often made by the normal distribution, which finds a little more:
-    11 wins of 14 count as significant at 0.05, but have a probability of 0.057.
+    Tables of critical values often use the normal distribution, which finds slightly more
+    differences: 11 wins of 14 count as significant at 0.05, but have a probability of 0.057.
 
     Examples
     --------

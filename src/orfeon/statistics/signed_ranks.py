@@ -22,9 +22,9 @@ from orfeon.utils.text import p_value_text
 
 Zeros = Literal["split", "drop"]
 
-#: SciPy's names for what is done with differences of nothing.
+#: SciPy's names of the ways to treat zero differences.
 _ZERO_METHODS = {"split": "zsplit", "drop": "wilcox"}
-#: Up to as many pairs all signs are tried where there are ties.
+#: With ties, all signs are tried up to this many pairs.
 _FEW = 13
 
 
@@ -35,12 +35,12 @@ class WilcoxonTest:
     Parameters
     ----------
     ranks_for, ranks_against : float
-        Sums of the ranks of the positive and of the negative differences; those of differences of
-        nothing are shared, or left out.
+        Sums of the ranks of the positive and of the negative differences; zero differences
+        are shared, or left out.
     n : int
         Pairs that take part.
     p_value : float
-        How likely such sums are where the methods are equally good.
+        The p-value.
 
     Examples
     --------
@@ -81,12 +81,12 @@ def wilcoxon_test(
     first, second : array-like of shape (n,)
         Scores of the two methods on the same data sets.
     zeros : {"split", "drop"}, default="split"
-        Whether differences of nothing count half for each method, as Demšar has it, or are left
-        out, as Wilcoxon had it.
+        Whether zero differences count half for each method, as in Demšar (2006), or are left out,
+        as in Wilcoxon (1945).
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        What may be true of the first method's scores instead of being the same.
+        The alternative hypothesis about the first method's scores.
     decimals : int, optional
-        To how many decimals differences are rounded, so that those printed alike are tied.
+        Decimals to which differences are rounded, so that those that print the same are tied.
 
     Returns
     -------
@@ -96,8 +96,8 @@ def wilcoxon_test(
     Notes
     -----
     SciPy finds the p-value: exactly up to 50 pairs without ties, by all signs up to 13 pairs with
-    ties, and otherwise by a normal distribution with corrected variance. Where all differences are
-    nothing it is 1.
+    ties, and otherwise by a normal distribution with corrected variance. If all differences
+    are zero, it is 1.
 
     Examples
     --------

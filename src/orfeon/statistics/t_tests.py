@@ -40,14 +40,13 @@ class PairedTTest:
     mean_difference : float
         The first method's scores minus the second's.
     standard_error : float
-        Of the mean difference, corrected where the test is.
+        Standard error of the mean difference, corrected in the corrected test.
     statistic : float
-        Their ratio; infinite where all differences are alike and not zero, and 0 where they are
-        zero.
+        Their ratio; infinite if all differences are equal and not zero, 0 if they are zero.
     degrees_of_freedom : int
         Those of Student's distribution.
     p_value : float
-        How likely so large a statistic is where the methods are equally good.
+        The p-value.
     is_corrected : bool
         Whether the variance is corrected for overlapping training sets.
 
@@ -70,17 +69,17 @@ class PairedTTest:
     is_corrected: bool = False
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """An interval that covers the true mean difference.
+        """Confidence interval of the mean difference.
 
         Parameters
         ----------
         confidence : float, default=0.95
-            In which share of studies it does.
+            The confidence level.
 
         Returns
         -------
         tuple of (float, float)
-            Its ends, alike on both sides of the mean difference.
+            Its ends, symmetric about the mean difference.
         """
         if not 0.0 < confidence < 1.0:
             raise ValueError(f"confidence={confidence} is not allowed: it is between 0 and 1.")
@@ -99,14 +98,14 @@ class PairedTTest:
 def paired_t_test(
     first: Any, second: Any, *, alternative: Alternative = "two-sided"
 ) -> PairedTTest:
-    """Test whether two methods differ on the mean, from scores that are independent pairs.
+    """Test whether two methods differ on average, from independent pairs of scores.
 
     Parameters
     ----------
     first, second : array-like of shape (n,)
         Scores of the two methods on the same splits or data sets; two or more.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        What may be true of the first method's mean instead of being the same.
+        The alternative hypothesis about the first method's mean.
 
     Returns
     -------
@@ -115,7 +114,7 @@ def paired_t_test(
 
     See Also
     --------
-    corrected_resampled_t_test : Where the pairs come from splits of the same samples.
+    corrected_resampled_t_test : For splits of the same samples.
 
     Notes
     -----
@@ -150,7 +149,7 @@ def corrected_resampled_t_test(
     n_train, n_test : int
         Samples that methods are trained and tested on in each split.
     alternative : {"two-sided", "less", "greater"}, default="two-sided"
-        What may be true of the first method's mean instead of being the same.
+        The alternative hypothesis about the first method's mean.
 
     Returns
     -------

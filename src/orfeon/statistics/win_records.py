@@ -1,6 +1,6 @@
 """Records of wins, draws and losses of methods against each other.
 
-A difference counts as it stands, or only where a test finds it significant.
+A difference counts as it is, or only if a test finds it significant.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ Test = Callable[[Floats, Floats], Any]
 
 @dataclass(frozen=True, eq=False)
 class WinDrawLoss:
-    """On how many data sets each method wins, draws and loses against each other.
+    """Numbers of data sets on which each method wins, draws and loses against each other.
 
     Parameters
     ----------
     names : tuple of str
         The methods.
     n_datasets : int
-        How many data sets there are.
+        Number of data sets.
     wins : ndarray of shape (n_methods, n_methods)
-        On how many the method of the line is better than that of the column.
+        Numbers of data sets on which the method of the row is better than that of the column.
 
     Examples
     --------
@@ -52,12 +52,12 @@ class WinDrawLoss:
 
     @property
     def losses(self) -> Counts:
-        """On how many data sets the method of the line is worse than that of the column."""
+        """Numbers of data sets on which the method of the row is worse than that of the column."""
         return self.wins.T
 
     @property
     def draws(self) -> Counts:
-        """On how many data sets neither is better."""
+        """Numbers of data sets on which neither is better."""
         return self.n_datasets - self.wins - self.wins.T
 
     def record(self, one: str, other: str) -> tuple[int, int, int]:
@@ -75,7 +75,7 @@ class WinDrawLoss:
         """
         for name in (one, other):
             if name not in self.names:
-                raise ValueError(f"{name!r} is none of the methods: {', '.join(self.names)}.")
+                raise ValueError(f"{name!r} is not one of the methods: {', '.join(self.names)}.")
         i, j = self.names.index(one), self.names.index(other)
         return int(self.wins[i, j]), int(self.draws[i, j]), int(self.wins[j, i])
 
@@ -104,20 +104,20 @@ def win_draw_loss(
     Parameters
     ----------
     scores : sequence of array-like
-        One for each data set: the scores of the methods, of shape (n_methods,); or on some splits,
-        of shape (n_methods, n_splits), where the means are compared. Data sets may have different
+        One per data set: the scores of the methods, of shape (n_methods,); or on several splits,
+        of shape (n_methods, n_splits), whose means are compared. Data sets may have different
         numbers of splits.
     greater_is_better : bool, default=True
         False for errors and losses.
     names : sequence of str, optional
         Names of the methods; by default the columns of a data frame, or their numbers.
     decimals : int, optional
-        To how many decimals scores or means are rounded, so that those printed alike are draws.
+        Decimals to which scores or means are rounded; those that print the same are draws.
     test : callable, optional
         Such as :func:`paired_t_test`: given the scores of two methods on the same splits, what it
         returns has a ``p_value``. Differences whose p-values are above ``alpha`` are then draws.
     alpha : float, default=0.05
-        Level of significance, of each test by itself.
+        Level of significance of each test.
 
     Returns
     -------
