@@ -7,7 +7,7 @@ Martínez-Muñoz (2006), with a circle; ``--problem diagonal`` has the line of i
 
 Run it with ``python examples/cover_mosaic.py``; it takes about half a minute, nearly all of it for
 3003 trees of up to 30 000 samples. With ``--out FILE`` it also draws the picture, which needs
-matplotlib. ``--quick`` does with fewer samples and members, in a few seconds.
+matplotlib. ``--quick`` uses fewer samples and members, in a few seconds.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def main() -> None:
     for name in PROBLEMS:
         compare_methods(name)
 
-    print("\nNo test set? Members are asked about the samples they did not see (out-of-bag):\n")
+    print("\nNo test set? Members predict the samples they were not trained on (out-of-bag):\n")
     for name in PROBLEMS:
         X, y = problem(name).sample(N_TRAIN, random_state=0)
         X_test, y_test = problem(name).sample(N_TEST, random_state=1)
@@ -154,7 +154,7 @@ def main() -> None:
             f"test error {1 - bag.score(X_test, y_test):6.1%}"
         )
 
-    print("\nThe pruned tree of the waveform problem; (examples/errors) are of the training set:\n")
+    print("\nThe pruned tree of the waveform problem; (samples/errors) are those of the training set:\n")
     X, y = problem("waveform").sample(N_TRAIN, random_state=0)
     tree = CARTClassifier(pruning="cv", random_state=0).fit(X, y)
     print(export_text(tree, class_names=["A", "B", "C"]))

@@ -2,7 +2,7 @@
 
 Run it with ``python examples/see_why.py``; it takes less than a minute on an idle core, most of it
 to train the same learners hundreds of times for their bias and variance. With ``--out FOLDER`` it
-also draws the pictures of the user guide, which needs matplotlib. ``--quick`` does with fewer
+also draws the pictures of the user guide, which needs matplotlib. ``--quick`` uses fewer
 members, samples and trainings, in a few seconds; its figures are rougher.
 """
 
@@ -307,7 +307,7 @@ def walk_and_search(effort: Effort, album: Album) -> None:
     album.keep("coincidence", lambda: inspection.CoincidenceDisplay.from_estimator(few, X, y))
 
 
-# -- members that are alike ------------------------------------------------------------------------
+# -- correlated members ----------------------------------------------------------------------------
 
 
 def correlate(effort: Effort, album: Album) -> None:

@@ -1,7 +1,7 @@
 """See how votes become decisions: rules, mixtures of experts, and a cascade that saves cost.
 
 Run it with ``python examples/teach_combining.py``; it takes about half a minute. With ``--out
-FOLDER`` it also draws the pictures of the user guide, which needs matplotlib. ``--quick`` does with
+FOLDER`` it also draws the pictures of the user guide, which needs matplotlib. ``--quick`` uses
 fewer samples and draws, in a few seconds; its figures are rougher.
 """
 
@@ -315,7 +315,7 @@ CONFIDENCES = (0.95, 0.99, 0.999, 1.0)
 
 
 def levels(n_trees: int) -> list[tuple[str, Any]]:
-    """From cheap to dear."""
+    """From cheap to expensive."""
     return [
         ("logistic regression", LogisticRegression()),
         ("forest", orfeon.RandomForestClassifier(n_trees)),
@@ -358,11 +358,11 @@ def at_loss(loss: float, seed: int, effort: Effort, test: Sample) -> tuple[Any, 
     model = orfeon.CostCascadeClassifier(
         levels(effort.n_trees), costs=COSTS, max_loss=loss, random_state=seed
     )
-    with warnings.catch_warnings():  # it tells of levels that are not worth asking
+    with warnings.catch_warnings():  # it reports levels that are not worth their cost
         warnings.filterwarnings("ignore", "costs=", UserWarning)
         model.fit(*make_threenorm(1000, random_state=seed))
-    is_asked = np.isin(np.arange(3), model.levels_)
-    cost = np.cumsum(COSTS * is_asked)[model.answer_level(test[0])].mean()
+    is_used = np.isin(np.arange(3), model.levels_)
+    cost = np.cumsum(COSTS * is_used)[model.answer_level(test[0])].mean()
     return model, [float(cost), 1 - model.score(*test)]
 
 
@@ -462,7 +462,7 @@ def draw_cost(curves: dict[str, Curve]) -> Any:
     ax.margins(y=0.25)
     ax.set_xlabel("cost of a row (logistic regression: 1)")
     ax.set_ylabel("test error, %")
-    ax.set_title("The dear model is asked about hard rows only: error against cost", fontsize=10)
+    ax.set_title("Only hard rows reach the expensive model: error against cost", fontsize=10)
     ax.legend(frameon=False, fontsize=8, loc="upper right")
     for edge in ("top", "right"):
         ax.spines[edge].set_visible(False)
