@@ -154,7 +154,7 @@ def main() -> None:
             f"test error {1 - bag.score(X_test, y_test):6.1%}"
         )
 
-    print("\nThe pruned tree of the waveform problem; (samples/errors) are those of the training set:\n")
+    print("\nThe pruned tree of the waveform problem; (samples/errors) of the training set:\n")
     X, y = problem("waveform").sample(N_TRAIN, random_state=0)
     tree = CARTClassifier(pruning="cv", random_state=0).fit(X, y)
     print(export_text(tree, class_names=["A", "B", "C"]))
