@@ -196,7 +196,7 @@ def _reload(running: Service, model: Path, n_before: int) -> None:
 
 
 def _n_reloads(running: Service) -> int:
-    return sum("loaded anew" in line for line in list(running.lines))
+    return sum("the model was reloaded" in line for line in list(running.lines))
 
 
 def _reload_often(
@@ -226,7 +226,7 @@ def _lines(
     detail = {
         "reloads": n_reloads, "kept": tally.n_kept, "fresh": tally.n_fresh,
         "reasons": tally.reasons, "memory": [round(each, 4) for each in memory],
-        "log": [line for line in running.lines if "loaded anew" not in line],
+        "log": [line for line in running.lines if "the model was reloaded" not in line],
     }  # fmt: skip
     found = [
         Measurement(

@@ -14,8 +14,7 @@ from sklearn.base import is_regressor
 from tests.shared import cases, public_estimators
 from tests.test_estimator_checks import make
 
-from orfeon.utils.interruption import HeldSignals, InterruptibleDispatcher
-from orfeon.utils.jit import kernel
+from orfeon.utils.jit import HeldSignals, InterruptibleDispatcher, kernel
 
 RECORD = np.dtype([("number", np.int64), ("value", np.float64)])
 

@@ -1,4 +1,4 @@
-"""Results of joblib one by one, with nothing left running when somebody stops early."""
+"""Results of joblib one by one; whatever is left is cancelled when the caller stops early."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from orfeon.utils.user_warning import expect_renewed_workers
 
 @contextmanager
 def joblib_results(parallel: Any, calls: Iterable[Any]) -> Iterator[Iterator[Any]]:
-    """Results of a ``Parallel`` with ``return_as="generator"``; those not wanted are cancelled.
+    """Results of a ``Parallel`` with ``return_as="generator"``; unread ones are cancelled.
 
-    A traceback may keep results that nobody reads any more. With them joblib's next user who wants
-    another ``n_jobs`` would wait for ever.
+    Otherwise a traceback may keep the generator alive, and the next use of joblib with another
+    ``n_jobs`` would wait for ever.
     """
     expect_renewed_workers()
     results = parallel(calls)
@@ -23,6 +23,6 @@ def joblib_results(parallel: Any, calls: Iterable[Any]) -> Iterator[Iterator[Any
         yield results
     finally:
         if results.gi_frame is not None:
-            with warnings.catch_warnings():  # joblib's, that something was done in vain
+            with warnings.catch_warnings():  # joblib warns of unused results
                 warnings.simplefilter("ignore")
                 results.close()

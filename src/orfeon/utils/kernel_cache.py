@@ -1,8 +1,8 @@
-"""Compiled kernels on disk, in a cache that no folder and no damaged file can break.
+"""A disk cache for compiled kernels that tolerates read-only folders and damaged files.
 
-Numba's own cache needs a folder it can write to, notices changes only in the file a function is
-in, and raises the same error for ever once one of its files is damaged. This one reads whatever
-it can, checks each file before it uses it, and compiles what it cannot read.
+Numba's own cache needs a writable folder, notices changes only in the file of a function, and
+raises the same error for ever once one of its files is damaged. This one reads what it can, checks
+each file before it uses it, and compiles what it cannot read.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DIGEST_SIZE = hashlib.sha256().digest_size
 
 
 def source_digest() -> str:
-    """A word that changes with the content of any file that kernels are made from."""
+    """A digest of all files that kernels are compiled from."""
     package = resources.files("orfeon")  # also where it is imported from a zip archive
     sources = {"data/sorting.py": package / "data" / "sorting.py", **_sources(package / "kernels")}
     digest = hashlib.sha256()
@@ -48,7 +48,7 @@ def source_digest() -> str:
 
 
 def _sources(folder: Traversable, prefix: str = "") -> dict[str, Traversable]:
-    """The Python files of a folder and the folders in it, by path."""
+    """The Python files below a folder, by path."""
     found: dict[str, Traversable] = {}
     for one in folder.iterdir():
         name = f"{prefix}{one.name}"
@@ -71,22 +71,22 @@ class KernelFiles:
         self.name = f"{name}-{_SOURCES}"
 
     def path(self, key: Any) -> Path:
-        """The file of one version; Numba's keys name types, processor and code."""
+        """The file of one version; Numba's keys contain types, processor and code."""
         version = hashlib.sha256(f"{numba.__version__} {key!r}".encode()).hexdigest()[:16]
         return self.folder / f"{self.name}-{version}.nbc"
 
     def load(self, key: Any) -> Any:
-        """What was saved under a key, or None if it cannot be read."""
+        """The data saved under a key, or None if it cannot be read."""
         try:
             content = self.path(key).read_bytes()
         except OSError:
             return None
         digest, data = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
-        # Code with a flipped bit would run, so nothing is unpickled before the checksum holds.
+        # Damaged code would run, so nothing is unpickled before the checksum is verified.
         return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None
 
     def save(self, key: Any, compiled: Any) -> None:
-        """Write a version whole or not at all."""
+        """Write a version completely or not at all."""
         data = dumps(compiled)
         handle, temporary = tempfile.mkstemp(dir=self.folder, suffix=".nbc.tmp")
         try:
@@ -143,9 +143,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
                 data = files.load(key)
                 if data is not None:
                     return self._impl.rebuild(context, data)
-            except (
-                Exception
-            ) as error:  # whatever is wrong with a file, the function can be compiled
+            except Exception as error:  # whatever is wrong, the function can be compiled
                 logger.debug("%s is ignored: %s", files.path(key), error)
         return None
 

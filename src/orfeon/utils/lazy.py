@@ -38,9 +38,8 @@ def lazy_names(
 
 
 def if_installed(needed: str, names: Collection[str]) -> Collection[str]:
-    """Names for ``__dir__`` that need an optional package, or none where it is not installed.
+    """Names for ``__dir__`` that need an optional package; none if it is not installed.
 
-    Whoever goes over all the names of a module gets these too; without the package that would
-    raise.
+    Otherwise code that reads all names of a module would raise.
     """
     return names if importlib.util.find_spec(needed) is not None else ()

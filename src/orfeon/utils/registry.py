@@ -1,4 +1,4 @@
-"""Rules by name: the names, the classes they stand for, and names with options as rules."""
+"""Rules by name: from a name and options to an object."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ RuleT = TypeVar("RuleT")
 
 @dataclass(frozen=True)
 class RuleNames(Generic[RuleT]):
-    """Names of rules, which are dataclasses whose fields are their options."""
+    """Names of rules and where their classes are; a rule is a dataclass, its fields are options."""
 
     package: str
     homes: Mapping[str, tuple[str, str]]
 
     def kind(self, name: str) -> type[RuleT]:
-        """The class of a name."""
         module, attribute = self.homes[name]
         home = importlib.import_module(f"{self.package}.{module}")
         found: type[RuleT] = getattr(home, attribute)
         return found
 
     def rule(self, rule: str | RuleT, base: type[Any], options: Mapping[str, Any]) -> RuleT:
-        """The rule of a name."""
+        """The rule with a name and options, or a rule that was passed as an object."""
         if not isinstance(rule, str) and isinstance(rule, base):
             if options:
                 raise ValueError(
-                    f"{', '.join(options)} cannot be given beside rule={rule!r}, which has its "
-                    "options."
+                    f"{', '.join(options)} cannot be combined with rule={rule!r}, which has its "
+                    "own options."
                 )
             return rule
         if not isinstance(rule, str) or rule not in self.homes:

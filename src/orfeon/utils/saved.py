@@ -1,13 +1,12 @@
-"""What model files hold of a class, declared above it.
+"""Declare which attributes of a class are saved in model files.
 
-A class names its attributes and what each may be; what its bases declare is added. An estimator
-that fitting gives one more attribute thus says so in its own file::
+A class declares its attributes and the kind of each; declarations of its bases are added::
 
     @saved.attributes(threshold_=saved.number(), costs_=saved.optional(saved.floats))
     class MyClassifier(VotingClassifierMixin, IndependentEnsemble): ...
 
-:mod:`orfeon.io` rejects what is not declared, missing or of another kind, when it saves and when it
-loads.
+:mod:`orfeon.io` rejects attributes that are not declared, missing or of another kind, both when it
+saves and when it loads.
 """
 
 from __future__ import annotations
@@ -22,24 +21,24 @@ import numpy as np
 Numbers = str | np.dtype[Any] | tuple[str, ...]
 Class = TypeVar("Class", bound=type[Any])
 
-#: Bits of an integer that is a class or a category: Python gives few of these the same hash.
+#: Bits of an integer that is a class or a category: few of these have the same hash.
 MAX_KEY_BITS = 64
 
 
 class Kind(NamedTuple):
-    """What an attribute may be."""
+    """A check of an attribute, and a description of what passes it."""
 
     words: str
     holds: Callable[[Any], bool]
     is_optional: bool = False
-    #: Its name in model files, if that is older than the name in the class.
+    #: Its name in model files, if it was renamed since 0.1.
     name_in_files: str = ""
 
 
 def attributes(others: Kind | None = None, /, **kinds: Kind | None) -> Callable[[Class], Class]:
-    """Declare the attributes of a class that are saved; None for one that is not.
+    """Declare the saved attributes of a class; None marks one that is not saved.
 
-    ``others`` is the kind of all fields of the dataclasses that inherit from this one: for families
+    ``others`` is the kind of all fields of dataclasses that inherit from this one, for families
     whose constructors check them.
     """
 
@@ -64,12 +63,10 @@ def attributes_of(kind: type[Any]) -> dict[str, Kind | None] | None:
 
 
 def optional(kind: Kind) -> Kind:
-    """An attribute that a fitted estimator may lack."""
     return kind._replace(is_optional=True)
 
 
 def in_files(name: str, kind: Kind) -> Kind:
-    """An attribute that has an older name in model files."""
     return kind._replace(name_in_files=name)
 
 
@@ -77,7 +74,6 @@ def in_files(name: str, kind: Kind) -> Kind:
 
 
 def integer(low: int, high: int = 2**63 - 1) -> Kind:
-    """An int in a range."""
     words = f"an integer from {low}" + (f" to {high}" if high < 2**63 - 1 else "")
     return Kind(words, lambda v: type(v) is int and low <= v <= high)
 
@@ -86,7 +82,7 @@ def number() -> Kind:
     """A finite number, of Python or NumPy."""
 
     def holds(value: Any) -> bool:
-        if type(value) is int:  # larger ones are no floats
+        if type(value) is int:  # larger ones do not fit into a float
             return value.bit_length() < 1024
         return (type(value) is float or isinstance(value, np.floating)) and math.isfinite(value)
 
@@ -135,12 +131,10 @@ def subclass(*names: str) -> Kind:
 
 
 def list_of(item: Kind, at_least: int = 0) -> Kind:
-    """A list of things of one kind."""
     return _sequence(list, item, at_least)
 
 
 def tuple_of(item: Kind, at_least: int = 0) -> Kind:
-    """A tuple of things of one kind."""
     return _sequence(tuple, item, at_least)
 
 
@@ -154,7 +148,7 @@ def _sequence(container: type[Any], item: Kind, at_least: int) -> Kind:
 
 
 def tuple_with(*items: Kind) -> Kind:
-    """A tuple of things, each of its own kind."""
+    """A tuple of items, each of its own kind."""
 
     def holds(value: Any) -> bool:
         is_long = type(value) is tuple and len(value) == len(items)
@@ -164,8 +158,6 @@ def tuple_with(*items: Kind) -> Kind:
 
 
 def dict_of(key: Kind, item: Kind) -> Kind:
-    """A dict from things of one kind to things of another."""
-
     def holds(value: Any) -> bool:
         return isinstance(value, dict) and all(
             key.holds(name) and item.holds(one) for name, one in value.items()
@@ -175,16 +167,15 @@ def dict_of(key: Kind, item: Kind) -> Kind:
 
 
 def one_of(*kinds: Kind) -> Kind:
-    """A thing of one of several kinds."""
     words = " or ".join(kind.words for kind in kinds)
     return Kind(words, lambda v: any(kind.holds(v) for kind in kinds))
 
 
 def is_key(value: Any) -> bool:
-    """Whether a forger cannot choose many such values of the same hash.
+    """Whether an attacker cannot choose many such values with the same hash.
 
-    The hashes of strings are secret, and few machine numbers share one. Those of larger integers,
-    of tuples and of complex numbers can be chosen to be all the same.
+    Hashes of strings are secret, and few numbers of 64 bits share a hash. Larger integers, tuples
+    and complex numbers can be chosen to have all the same hash.
     """
     if type(value) is int:
         return value.bit_length() <= MAX_KEY_BITS
@@ -213,7 +204,7 @@ matrix = array("f8", 2)
 indices = array("i8", 1, low=0)
 estimator = Kind("an estimator", lambda v: hasattr(v, "get_params") and not isinstance(v, type))
 seed_sequence = Kind("a seed sequence", lambda v: type(v) is np.random.SeedSequence)
-#: Numbers of members that were trained together.
+#: Indices of members that were trained together.
 batch = Kind("a range", lambda v: type(v) is range and v.step == 1)
-#: Batches, and what each was trained on.
+#: Batches, and the digest of the training set of each.
 history = list_of(tuple_with(batch, string))

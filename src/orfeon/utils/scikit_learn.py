@@ -1,4 +1,4 @@
-"""Names that scikit-learn does not promise to keep: all of them are imported here."""
+"""Private names of scikit-learn; no other module imports any."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sklearn.utils._set_output import _wrap_data_with_container as _wrap_data_with_container
     from sklearn.utils.multiclass import _ovr_decision_function as _ovr_decision_function
 
-#: Names that few models need; imported on first use.
+#: Rarely needed names, imported on first use.
 _SELDOM = {
     "NODE_DTYPE": "sklearn.tree._tree",
     "Tree": "sklearn.tree._tree",

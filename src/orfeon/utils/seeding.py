@@ -11,7 +11,7 @@ RandomState = int | np.random.Generator | np.random.RandomState | np.random.Seed
 
 
 class Purpose(IntEnum):
-    """What randomness is for besides the members: keys so high that no member has them."""
+    """Spawn keys of randomness for other purposes than members; no member has so high a key."""
 
     IMPORTANCE = 2**32 - 1
     DEALING_SAMPLES = 2**32 - 2
@@ -32,13 +32,13 @@ class Purpose(IntEnum):
 
 
 def branch(sequence: np.random.SeedSequence, *keys: int) -> np.random.SeedSequence:
-    """A root of its own for one member or purpose, whoever asks for it and whenever."""
+    """An independent seed sequence for a member or purpose, the same whenever it is requested."""
     key = (*sequence.spawn_key, *(int(one) for one in keys))
     return np.random.SeedSequence(sequence.entropy, spawn_key=key)
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
-    """The root of all randomness of one fit."""
+    """The seed sequence of one fit."""
     if random_state is None:
         return np.random.SeedSequence()
     if isinstance(random_state, np.random.SeedSequence):
@@ -55,7 +55,7 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
 
 
 def tree_seeds(sequence: np.random.SeedSequence, n_trees: int) -> npt.NDArray[np.uint64]:
-    """Seeds of the first ``n_trees`` trees; a longer request begins with the same ones."""
+    """Seeds of the first ``n_trees`` trees; more trees get the same first seeds."""
     return np.random.Generator(np.random.PCG64(sequence)).integers(
         0, 2**64 - 1, size=n_trees, dtype=np.uint64
     )

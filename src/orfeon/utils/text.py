@@ -1,4 +1,4 @@
-"""Text for messages: nearest names, lists, tables, times, sizes, p-values."""
+"""Text for messages: similar names, lists, tables, times, sizes, p-values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 60
 
 
 def nearest(name: object, names: Iterable[object], n: int = 3) -> list[str]:
-    """The names nearest to an unknown one."""
+    """The known names most similar to an unknown one."""
     from difflib import get_close_matches
 
     known: dict[str, dict[str, None]] = {}
@@ -127,7 +127,7 @@ def clock_text(seconds: float) -> str:
 
 
 def size_text(n_bytes: float) -> str:
-    """A number of bytes with its unit."""
+    """A size with its unit."""
     if n_bytes < 1000:
         return f"{n_bytes:.0f} bytes"
     for unit in ("kB", "MB", "GB"):
@@ -138,7 +138,6 @@ def size_text(n_bytes: float) -> str:
 
 
 def p_value_text(p_value: float) -> str:
-    """A p-value as text."""
     if math.isnan(p_value):
         return "p unknown"
     return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"

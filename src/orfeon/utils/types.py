@@ -1,4 +1,4 @@
-"""Names of the array types that functions of all packages take and return."""
+"""Array types used by all packages."""
 
 from __future__ import annotations
 

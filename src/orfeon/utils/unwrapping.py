@@ -9,7 +9,7 @@ from sklearn.frozen import FrozenEstimator
 
 
 def unpruned(ensemble: Any) -> Any:
-    """The members that a pruned ensemble kept, as the ensemble that they are.
+    """The kept members of a pruned ensemble, as an ensemble.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def unpruned(ensemble: Any) -> Any:
     -------
     object
         The ensemble inside a :class:`orfeon.PrunedClassifier`, a :class:`orfeon.PrunedRegressor` or
-        a :class:`sklearn.frozen.FrozenEstimator`; anything else is given back.
+        a :class:`sklearn.frozen.FrozenEstimator`; anything else is returned unchanged.
 
     Examples
     --------

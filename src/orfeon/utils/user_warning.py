@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the user's, however deep in the library they arise."""
+"""Warnings that point at the user's line, however deep in the library they are raised."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import re
 import sys
 import warnings
 
-#: Packages whose frames are not the user's.
+#: Packages whose frames are skipped.
 _INNER = ("orfeon", "sklearn", "imblearn", "joblib", "contextlib")
-#: How joblib's warning of a renewed worker process begins.
+#: How joblib's warning about a restarted worker process begins.
 _RENEWED = "A worker stopped while some jobs were given to the executor"
 
 
 class AdvisedWarning(UserWarning):
-    """What was found, and what to do about it.
+    """A finding, and advice on what to do.
 
-    They are apart because not everyone can do it: who reads the report of a study cannot set the
-    parameters of an estimator.
+    They are separate because readers of a study's report cannot set parameters of an estimator.
     """
 
     def __init__(self, finding: str, advice: str) -> None:
@@ -39,12 +38,12 @@ def warn_user(message: str | Warning, category: type[Warning] = UserWarning) -> 
 
 
 def expect_renewed_workers() -> None:
-    """Let joblib renew its worker processes without a warning.
+    """Silence joblib's warning about restarted worker processes.
 
-    It ends workers that have grown by 300 MB, as compiled kernels make them, and starts others. It
-    warns of that in the thread that hands out the results: where warnings are errors, the thread
-    ends, and whoever waits for a result waits for ever.
+    It restarts workers that have grown by 300 MB, as compiled kernels make them. It warns in the
+    thread that returns results: if warnings are errors, that thread ends, and the caller waits for
+    ever.
     """
     known = ("ignore", re.compile(_RENEWED, re.IGNORECASE), UserWarning, None, 0)
-    if known not in warnings.filters:  # another entry would have all others forget what they told
+    if known not in warnings.filters:  # another filter would reset which warnings were shown
         warnings.filterwarnings("ignore", _RENEWED, UserWarning)

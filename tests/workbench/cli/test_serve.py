@@ -25,7 +25,7 @@ from tests.workbench.serve.clients import ask
 from orfeon.workbench.cli import main
 from orfeon.workbench.cli.serve import _address, _warn_of_strangers
 from orfeon.workbench.serve import create_app, process
-from orfeon.workbench.serve.copies import forget_copies
+from orfeon.workbench.serve.copies import delete_old_copies
 
 
 @contextlib.contextmanager
@@ -230,7 +230,7 @@ def test_copies_that_nobody_maps_any_more_are_deleted(tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         os.utime(folder, (number, number))
-    forget_copies(tmp_path, tmp_path / "1")
+    delete_old_copies(tmp_path, tmp_path / "1")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["1", "3"]
 
 
@@ -255,7 +255,7 @@ def test_a_port_that_is_taken_is_a_mistake_of_the_user(place, capsys):
         (["--timeout", "0"], "greater than 0"),
         (["--early-decision", "2"], "at most 1"),
         (["--allow-host", "http://model.example"], "without scheme and port"),
-        (["--host", "no.such.host.invalid", "--port", "0"], "no such interface"),
+        (["--host", "no.such.host.invalid", "--port", "0"], "is not an address of this machine"),
     ],
 )
 def test_wrong_options_are_told(place, capsys, more, message):

@@ -111,7 +111,7 @@ def test_a_strange_host_changes_no_page_where_hosts_are_not_checked(wave, host):
     assert ask(wave, b"", path="/model", method="GET", host=host).status == 200
     missing = ask(wave, b"", path="/nothing", method="GET", host=host)
     assert missing.status == 404
-    assert missing.message == "There is nothing at '/nothing'."
+    assert missing.message == "'/nothing' does not exist."
 
 
 def test_pages_from_elsewhere_are_given_no_leave_to_read(wave):

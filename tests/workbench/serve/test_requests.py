@@ -460,7 +460,7 @@ def test_dictionaries_in_parts_are_refused(homes, new_homes):
         writer.write_table(second)
     answer = ask(homes, sink.getvalue().to_pybytes(), ARROW)
     assert (answer.status, answer.kind) == (400, "bad_arrow")
-    assert "in parts" in answer.message
+    assert "is a delta" in answer.message
 
 
 @pytest.mark.parametrize(

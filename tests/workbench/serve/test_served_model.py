@@ -149,7 +149,7 @@ def test_models_of_several_targets_are_refused(waveform):
         RandomForestRegressor(2).fit(X, X[:, :2]),
         RandomForestClassifier(2).fit(X, np.column_stack([y, y])),
     ):
-        with pytest.raises(UserError, match="predicts several targets"):
+        with pytest.raises(UserError, match="has several targets; only models with one"):
             create_app(model)
 
 
@@ -205,7 +205,7 @@ def test_what_cannot_be_served_is_refused(tmp_path):
     (tmp_path / "model.orfeon").write_bytes(b"\x80\x04junk")
     with pytest.raises(UserError):
         create_app(tmp_path / "model.orfeon")
-    with pytest.raises(ValueError, match="preparation is for estimators"):
+    with pytest.raises(ValueError, match="preparation must not be given for a model file"):
         create_app(tmp_path / "model.orfeon", preparation=object())
 
 

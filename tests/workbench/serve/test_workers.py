@@ -11,7 +11,7 @@ import pytest
 from orfeon.workbench.serve import Limits
 from orfeon.workbench.serve.process import ApplicationMaker
 from orfeon.workbench.serve.reloading import ReplaceableApplication
-from orfeon.workbench.serve.workers import Workers, _Answering
+from orfeon.workbench.serve.workers import Workers, _WorkerServer
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_copies_that_cannot_be_served_are_not_kept(maker):
 def test_a_worker_that_cannot_load_ends_and_leaves_the_port_to_others(maker):
     here, there = multiprocessing.Pipe()
     with here, there:
-        worker = _Answering(maker, {"log_config": None}, there)
+        worker = _WorkerServer(maker, {"log_config": None}, there)
         worker._app = ReplaceableApplication(first := maker())
         worker._load(replace(maker, path=maker.path.with_name("none.orfeon")))
     assert worker._app._app is first

@@ -1,4 +1,4 @@
-"""From a raw table to features and a target that every estimator takes."""
+"""Turn a raw table into features and a target for any estimator."""
 
 from orfeon.workbench.prepare.kinds import ColumnProfile
 from orfeon.workbench.prepare.preparation import Preparation

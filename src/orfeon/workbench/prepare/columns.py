@@ -1,6 +1,6 @@
-"""The description of a column: learnt once, kept in model files, applied to any later table.
+"""The description of a column: learned in training, saved in model files, used on new data.
 
-The commands and the service read nothing else to know what a column of new data must contain.
+The commands and the service check columns of new data by it alone.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 
 from orfeon.errors import UserError
 from orfeon.utils.text import short
-from orfeon.workbench.prepare.parsing import DATE_FORMATS, moments, numbers, words
+from orfeon.workbench.prepare.parsing import DATE_FORMATS, numbers, strings, timestamps
 
-#: What a date becomes.
+#: Features of a date.
 DATE_PARTS = ("days", "month", "weekday", "hour")
 #: Most categories of a column; rarer values share the last one.
 MAX_CATEGORIES = 255
-#: The category of all values that are too rare to have their own.
+#: The category of all rare values.
 OTHER = "(other)"
-#: Kinds that a preparation makes. A model without one may have columns of "any" kind.
+#: Kinds of prepared columns; a model without a preparation may have columns of "any" kind.
 KINDS = ("number", "category", "date")
 
 Category = str | bool | int | float
@@ -31,7 +31,7 @@ Category = str | bool | int | float
 class InputColumn:
     """A column that a model needs, and how it becomes features.
 
-    With ``has_other`` the last category stands for all values that are not among the others.
+    With ``has_other`` the last category is that of all other values.
     """
 
     name: str
@@ -43,13 +43,12 @@ class InputColumn:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features that the column becomes."""
         if self.kind == "date":
             return tuple(f"{self.name} ({part})" for part in self.parts)
         return (self.name,)
 
     def transform(self, series: Any) -> dict[str, Any]:
-        """Turn a column into features."""
+        """The features of a column, by name."""
         if self.kind == "date":
             return self._dates(series)
         if self.kind == "category":
@@ -57,7 +56,7 @@ class InputColumn:
         return {self.name: self._numbers(series)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for a JSON document; model files of 0.1 call the categories levels."""
+        """Plain values for JSON; as in model files of 0.1, categories are called levels."""
         return {
             "name": self.name,
             "kind": self.kind,
@@ -69,7 +68,7 @@ class InputColumn:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> InputColumn:
-        """The column of plain values; a value that :meth:`to_dict` cannot give is a ValueError."""
+        """The column of plain values; raises ValueError unless :meth:`to_dict` can return them."""
         name, kind, has_other = plain["name"], plain["kind"], plain["has_other"]
         levels, form, parts = plain["levels"], plain["date_format"], plain["parts"]
         require(type(name) is str, "name must be a string", name)
@@ -105,24 +104,24 @@ class InputColumn:
         found, others = numbers(series)
         readable = np.isfinite(found)
         if others and not readable.any():
-            word = next(iter(others))
+            value = next(iter(others))
             raise UserError(
                 f"The column {self.name!r} must contain numbers, as it did when the model was "
-                f"trained; it contains {word[:40]!r}."
+                f"trained; it contains {value[:40]!r}."
             )
         return np.where(readable, found, np.nan)
 
     def _categories(self, series: Any) -> Any:
         import pandas
 
-        codes, found = words(series)
+        codes, found = strings(series)
         place = {category: i for i, category in enumerate(self.categories)}
         unknown = len(self.categories) - 1 if self.has_other else -1
-        table = np.array([*(place.get(word, unknown) for word in found), -1], dtype=np.int64)
+        table = np.array([*(place.get(one, unknown) for one in found), -1], dtype=np.int64)
         return pandas.Categorical.from_codes(table[codes], categories=list(self.categories))
 
     def _dates(self, series: Any) -> dict[str, Any]:
-        when = moments(series, self.date_format)
+        when = timestamps(series, self.date_format)
         if when.isna().all() and series.notna().any():
             raise UserError(
                 f"The column {self.name!r} must contain dates, as it did when the model was "
@@ -134,7 +133,6 @@ class InputColumn:
 
 
 def date_parts(when: Any) -> dict[str, Any]:
-    """The parts of dates, as numbers."""
     import pandas
 
     days = (when - pandas.Timestamp("1970-01-01")) / pandas.Timedelta(days=1)
@@ -152,10 +150,10 @@ def learn_column(name: str, series: Any, kind: str, form: str | None) -> InputCo
     if kind == "number":
         return InputColumn(name, "number")
     if kind == "date":
-        parts = date_parts(moments(series, form))
+        parts = date_parts(timestamps(series, form))
         useful = [part for part, values in parts.items() if _varies(values)]
         return InputColumn(name, "date", date_format=form, parts=tuple(useful or ["days"]))
-    codes, found = words(series)
+    codes, found = strings(series)
     if len(found) <= MAX_CATEGORIES:
         return InputColumn(name, "category", tuple(sorted(found)))
     counts = np.bincount(codes[codes >= 0], minlength=len(found))
@@ -167,7 +165,7 @@ def learn_column(name: str, series: Any, kind: str, form: str | None) -> InputCo
 
 
 def require(condition: Any, rule: str, value: Any) -> None:
-    """Raise a ValueError that names the rule and the value: anybody may have written the file."""
+    """Raise a ValueError with the rule and the value unless a condition holds."""
     if not condition:
         raise ValueError(f"{rule}; got {short(repr(value))}")
 

@@ -1,4 +1,4 @@
-"""Tables as they come: names made strings, and different; columns found by name."""
+"""Raw tables: unique column names, and columns by name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from orfeon.utils.text import did_you_mean, nearest, some_of
 
 
 def clean_frame(frame: Any) -> tuple[Any, list[str]]:
-    """Give every column a name of its own, a string without blanks around it."""
+    """A pandas frame whose column names are distinct, stripped strings, and notes on it."""
     import pandas
 
     if not isinstance(frame, pandas.DataFrame):
@@ -51,7 +51,7 @@ def _free_name(name: str, taken: Container[str]) -> str:
 
 
 def find_column(table: Any, name: Any, what: str = "") -> str:
-    """The column of a name."""
+    """The column with a name; the error suggests similar names."""
     wanted = str(name).strip()
     names = list(table.columns)
     if wanted in names:

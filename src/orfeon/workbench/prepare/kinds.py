@@ -42,8 +42,8 @@ SHARE_OF_NAMES = 0.9
 #: Mean number of words per cell from which a column is free text.
 WORDS_OF_TEXT = 4.0
 
-#: Rows of a long column that are looked at first.
-LOOK = 100_000
+#: Rows of a long column that are sampled first.
+_N_SAMPLED = 100_000
 
 _NAME_OF_IDENTIFIER = re.compile(
     r"(^|[\s_.-])(?i:u?id|ids|uuid|guid|index|rowid|row|nr|no|key|unnamed: ?\d+)$|[a-z]I[dD]$"
@@ -87,11 +87,11 @@ class ColumnProfile:
 
 
 def profile_column(name: str, series: Any) -> ColumnProfile:
-    """Find out what a column is."""
+    """Infer the kind of a column, and summarise it."""
     if is_number_type(series):
         return _profile_numbers(name, numbers(series)[0], series)
     if _is_long_list_of_names(series):
-        return _profile_many_words(name, series)
+        return _profile_long_list(name, series)
     try:
         codes, values = distinct(series)
     except TypeError:
@@ -104,12 +104,12 @@ def profile_column(name: str, series: Any) -> ColumnProfile:
 
 
 def _is_long_list_of_names(series: Any) -> bool:
-    """Whether a part of a long column shows strings that are nearly all distinct."""
+    """Whether a sample of a long column has strings that are nearly all distinct."""
     import pandas
 
-    if len(series) <= 2 * LOOK or not isinstance(series.dtype, pandas.StringDtype):
+    if len(series) <= 2 * _N_SAMPLED or not isinstance(series.dtype, pandas.StringDtype):
         return False
-    part = series.iloc[:: len(series) // LOOK].dropna()
+    part = series.iloc[:: len(series) // _N_SAMPLED].dropna()
     some = part.iloc[:2000].tolist()
     return (
         part.nunique() >= SHARE_OF_NAMES * max(len(part), 1)
@@ -118,10 +118,10 @@ def _is_long_list_of_names(series: Any) -> bool:
     )
 
 
-def _profile_many_words(name: str, series: Any) -> ColumnProfile:
+def _profile_long_list(name: str, series: Any) -> ColumnProfile:
     """Profile a long column of row identifiers without a list of all of them."""
     n_distinct, n_missing = _n_distinct(series), int(series.isna().sum())
-    part = series.iloc[:: len(series) // LOOK].dropna()
+    part = series.iloc[:: len(series) // _N_SAMPLED].dropna()
     _, values = distinct(part)
     share = n_distinct / (len(series) - n_missing)
     kind: Kind = "text" if _is_text(values, share) else "identifier"
@@ -134,7 +134,7 @@ def _n_distinct(series: Any) -> int:
     """Count distinct strings by their 64-bit hashes, some rows at a time."""
     import pandas
 
-    parts = [series.iloc[i : i + LOOK].dropna() for i in range(0, len(series), LOOK)]
+    parts = [series.iloc[i : i + _N_SAMPLED].dropna() for i in range(0, len(series), _N_SAMPLED)]
     hashes = [
         pandas.util.hash_array(part.to_numpy(dtype=object), categorize=False) for part in parts
     ]
@@ -153,13 +153,13 @@ def _profile_numbers(name: str, found: Floats, series: Any) -> ColumnProfile:
     if n_distinct == 1 and not n_missing:
         kind, reason = "constant", f"every row has {first[0]}"
     elif not n_missing:
-        reason = _names_rows(name, present, n_distinct)
+        reason = _reason_for_identifier(name, present, n_distinct)
         kind = "identifier" if reason else "number"
     return ColumnProfile(name, kind, n_missing, n_distinct, first[:5], reason)
 
 
-def _names_rows(name: str, present: Floats, n_distinct: int) -> str:
-    """Why numbers identify the rows; empty when they do not."""
+def _reason_for_identifier(name: str, present: Floats, n_distinct: int) -> str:
+    """Why numbers are row identifiers; empty if they are not."""
     if n_distinct < present.size or n_distinct < 3 or not np.isfinite(present).all():
         return ""
     if not bool((present == np.floor(present)).all()):
@@ -195,10 +195,10 @@ def _decide(
     form = date_format(values)
     if form is not None:
         return "date", "" if form == "ISO8601" else f"format {form}", form
-    return _kind_of_words(name, codes, values, n_present)
+    return _kind_of_strings(name, codes, values, n_present)
 
 
-def _kind_of_words(
+def _kind_of_strings(
     name: str, codes: Codes, values: list[Any], n_present: int
 ) -> tuple[Kind, str, str | None]:
     some = values[:: max(1, len(values) // 2000)]
@@ -210,7 +210,7 @@ def _kind_of_words(
             others = {as_text(value): 1 for value in values}
             n_numbers = 0
         if not others:
-            why = _names_rows(name, found[codes >= 0], len(values))
+            why = _reason_for_identifier(name, found[codes >= 0], len(values))
             how = {"thousands": "commas separate thousands", "decimals": "commas separate decimals"}
             return ("identifier" if why else "number"), why or how.get(commas, ""), None
         if n_numbers >= SHARE_OF_NUMBERS * n_present and len(values) - len(others) > 20:

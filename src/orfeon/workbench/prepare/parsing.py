@@ -1,4 +1,4 @@
-"""What the cells of a column say: as numbers, as words, as days."""
+"""Parse the cells of a column as numbers, strings or dates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.int64]
 
-#: Formats of dates, tried in this order; the first that reads every cell is the column's.
+#: Date formats in the order in which they are tried; the first that parses every cell is used.
 DATE_FORMATS = (
     "ISO8601",
     "%Y/%m/%d",
@@ -44,7 +44,7 @@ _DAY_OF_NANOSECONDS = 86_400 * 10**9
 
 
 def is_number_type(series: Any) -> bool:
-    """Whether a column's type is one of real numbers (booleans are not)."""
+    """Whether a column holds real numbers; booleans are none."""
     from pandas.api import types
 
     dtype = series.dtype
@@ -56,7 +56,7 @@ def is_number_type(series: Any) -> bool:
 
 
 def is_date_type(series: Any) -> bool:
-    """Whether a column's type is one of dates or of months, quarters and the like."""
+    """Whether a column holds dates or periods."""
     import pandas
 
     dtype = series.dtype
@@ -73,7 +73,7 @@ def _is_date(value: Any) -> bool:
 
 
 def as_text(value: Any) -> str:
-    """A value as the word that stands for it; whole numbers have no decimals."""
+    """A value as a string; integers have no decimals."""
     if isinstance(value, str):
         return _writable(value.strip())
     if isinstance(value, bool | np.bool_):
@@ -84,31 +84,31 @@ def as_text(value: Any) -> str:
     return _writable(str(value))
 
 
-def _writable(word: str) -> str:
-    """A word that can be written as UTF-8: halves of letters, of broken files, cannot."""
-    if word.isascii():
-        return word
+def _writable(text: str) -> str:
+    """A string that UTF-8 can encode: lone surrogates, from broken files, are replaced."""
+    if text.isascii():
+        return text
     try:
-        word.encode()
+        text.encode()
     except UnicodeEncodeError:
-        return word.encode("utf-8", "replace").decode()
-    return word
+        return text.encode("utf-8", "replace").decode()
+    return text
 
 
-def words(series: Any) -> tuple[Codes, list[str]]:
-    """The different words of a column, and which one each row has."""
+def strings(series: Any) -> tuple[Codes, list[str]]:
+    """The code of each row, -1 if it is missing, and the distinct strings of a column."""
     codes, values = distinct(series)
     position: dict[str, int] = {}
-    place = np.full(len(values) + 1, -1, dtype=np.int64)  # the code -1 takes the last
+    place = np.full(len(values) + 1, -1, dtype=np.int64)  # the code -1 indexes the last entry
     for i, value in enumerate(values):
-        word = as_text(value)
-        if word:
-            place[i] = position.setdefault(word, len(position))
+        text = as_text(value)
+        if text:
+            place[i] = position.setdefault(text, len(position))
     return place[codes], list(position)
 
 
 def distinct(series: Any) -> tuple[Codes, list[Any]]:
-    """The different values of a column, and which one each row has."""
+    """The code of each row, -1 if it is missing, and the distinct values of a column."""
     import pandas
 
     if isinstance(series.dtype, pandas.CategoricalDtype):
@@ -125,7 +125,7 @@ def distinct(series: Any) -> tuple[Codes, list[Any]]:
 
 
 def numbers(series: Any) -> tuple[Floats, dict[str, int]]:
-    """The numbers of a column, and the words among them that are none."""
+    """The numbers of a column, and counts of the strings that are not numbers."""
     if is_number_type(series):
         with np.errstate(over="ignore"):
             return series.to_numpy(dtype=np.float64, na_value=np.nan), {}
@@ -136,7 +136,7 @@ def numbers(series: Any) -> tuple[Floats, dict[str, int]]:
 
 
 def numbers_among(codes: Codes, values: list[Any]) -> tuple[Floats, dict[str, int]]:
-    """The numbers of a column of which the different values are known."""
+    """The numbers of a column given by codes and distinct values."""
     found = [number_in(value) for value in values]
     table = np.array([*(np.nan if x is None else x for x in found), np.nan])
     counts = np.bincount(codes[codes >= 0], minlength=len(values))
@@ -148,9 +148,9 @@ def numbers_among(codes: Codes, values: list[Any]) -> tuple[Floats, dict[str, in
 
 
 def number_in(value: Any) -> float | None:
-    """The number that a value is or spells."""
+    """The number that a value is or spells, None if it is not a number."""
     if isinstance(value, str):
-        # Python reads 1_000 and words such as "nan" and "infinity": they are no measurements.
+        # float() would also parse "1_000", "nan" and "infinity".
         if "_" in value or not any(map(str.isdigit, value)):
             return None
         value = value.strip().strip("$€£¥%").strip()
@@ -170,17 +170,16 @@ def number_in(value: Any) -> float | None:
 
 
 def comma_style(values: list[Any]) -> str:
-    """What commas mean in words that are numbers."""
-    words = [value.strip().strip("$€£¥%").strip() for value in values if isinstance(value, str)]
-    with_commas = [word for word in words if "," in word]
-    styles = {bool(_THOUSANDS.fullmatch(word)) for word in with_commas}
+    """What commas separate in strings of numbers: "thousands", "decimals", "both" or ""."""
+    texts = [value.strip().strip("$€£¥%").strip() for value in values if isinstance(value, str)]
+    styles = {bool(_THOUSANDS.fullmatch(text)) for text in texts if "," in text}
     if len(styles) == 2:
         return "both"
     return "" if not styles else "thousands" if styles.pop() else "decimals"
 
 
 def date_format(values: list[Any]) -> str | None:
-    """The format of dates in which all words are written."""
+    """The date format that parses all strings, None if there is none."""
     import pandas
 
     some = values[:: max(1, len(values) // 500)]
@@ -198,14 +197,14 @@ def date_format(values: list[Any]) -> str | None:
     return None
 
 
-def _could_be_a_date(word: str) -> bool:
-    """Whether a word has a year, a month and a day with something between them."""
-    n_digits = sum(map(str.isdigit, word))
-    return 8 <= len(word) <= 40 and n_digits >= 5 and not word.replace(".", "", 1).isdigit()
+def _could_be_a_date(text: str) -> bool:
+    """Whether a string has enough digits for a date, and is not a number."""
+    n_digits = sum(map(str.isdigit, text))
+    return 8 <= len(text) <= 40 and n_digits >= 5 and not text.replace(".", "", 1).isdigit()
 
 
-def moments(series: Any, form: str | None) -> Any:
-    """The moments in time of a column of dates."""
+def timestamps(series: Any, form: str | None) -> Any:
+    """The timestamps of a column of dates, without a time zone; NaT where parsing fails."""
     import pandas
 
     if isinstance(series.dtype, pandas.PeriodDtype):

@@ -1,4 +1,4 @@
-"""How a table becomes features: learnt in training, kept in the model file, applied to new data."""
+"""How to turn tables into features: learned in training, saved with the model, used on new data."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a table becomes features.
+    """How to turn a table into features.
 
     Parameters
     ----------
     columns_used : tuple of InputColumn
         The columns that the model needs.
     target_used : Target
-        The column that it predicts.
+        The column to predict.
 
     Examples
     --------
@@ -77,14 +77,13 @@ class Preparation:
         Parameters
         ----------
         frame : pandas.DataFrame
-            New data with the columns of training, by name and in any order; other columns are
-            ignored. Categories not seen in training are missing values, unless training merged
-            rare categories into one.
+            New data with the columns of the training data, in any order; others are ignored.
+            Categories not seen in training become missing, unless rare ones were merged.
 
         Returns
         -------
         pandas.DataFrame
-            The features, one row for each row of ``frame``.
+            The features, one row per row of ``frame``.
         """
         import pandas
 

@@ -1,4 +1,4 @@
-"""From a table and a target to what every estimator takes."""
+"""Prepare a table for any estimator: ``prepare()``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from orfeon.workbench.prepare.preparation import Preparation
 from orfeon.workbench.prepare.profile import Profile, profile_clean
 from orfeon.workbench.prepare.target import MIN_ROWS, Target, Task, decide_target
 
-#: Kinds of columns that are excluded, and what a note calls them.
-_LEFT_OUT = {
+#: Kinds of columns that are excluded, and their names in notes.
+_EXCLUDED = {
     "empty": "empty columns",
     "constant": "constant columns",
     "identifier": "row identifiers",
@@ -31,24 +31,24 @@ _SHARE_OF_MISSING = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A table made ready.
+    """A prepared table.
 
     Parameters
     ----------
     X : pandas.DataFrame
         The features: numbers (NaN is missing) and categories.
     y : ndarray
-        The target: words, whole numbers, or floats in regression.
+        The target: strings or integers, or floats in regression.
     task : {"classification", "regression"}
-        What is to be predicted.
+        The task.
     preparation : Preparation
-        The way from a table to ``X``, for new data.
+        How to turn new data into features.
     profile : Profile
-        What was in the table.
+        Profile of the table.
     notes : tuple of str
-        What was done and is worth knowing, a sentence each.
+        What was done, one sentence each.
     rows : ndarray of int
-        Positions in the table as it came of the rows that are used.
+        Indices of the rows of the table that are used.
 
     Examples
     --------
@@ -76,25 +76,25 @@ def prepare(
     drop: Iterable[str] = (),
     keep_columns: Iterable[str] = (),
 ) -> Prepared:
-    """Make a table ready for any estimator.
+    """Prepare a table for any estimator.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The table as it came.
+        The raw table.
     target : str
         Name of the column to predict.
     task : {"auto", "classification", "regression"}, default="auto"
-        What to predict; by default numbers with more than 20 different values are regression.
+        The task; by default numbers with more than 20 distinct values mean regression.
     drop : iterable of str, default=()
-        Columns to leave out.
+        Columns to exclude.
     keep_columns : iterable of str, default=()
-        Columns to use although they look useless (names of rows, constants, texts...).
+        Columns to use although they look useless: row identifiers, constants, free text.
 
     Returns
     -------
     Prepared
-        Features, target, the way there, and notes on what was done.
+        Features, target, preparation of new data, and notes on what was done.
 
     Examples
     --------
@@ -113,8 +113,8 @@ def prepare(
     table, notes = clean_frame(frame)
     _check_size(table)
     name = find_column(table, target, "The target")
-    dropped = _named(table, drop, "drop")
-    kept = _named(table, keep_columns, "keep_columns")
+    dropped = _find_columns(table, drop, "drop")
+    kept = _find_columns(table, keep_columns, "keep_columns")
     if name in dropped:
         raise UserError(f"The target {name!r} cannot be dropped.")
     table, copies = _one_target(table, name)
@@ -132,7 +132,7 @@ def prepare(
     learnt, more = _learn(table, columns, kept)
     X, inputs, same = _without_copies(table, learnt, kept)
     notes += more + same + _notes_on_cells(X, inputs, profile, table)
-    notes += _notes_on_the_answer(X, y, decided, profile)
+    notes += _notes_on_leakage(X, y, decided, profile)
     if not inputs:
         why = [f"Dropped: {some_of(sorted(dropped))}."] if dropped else []
         why += [note for note in more if note.startswith("Excluded")]
@@ -145,15 +145,14 @@ def prepare(
 
 
 def duplicates_note(profile: Profile) -> str:
-    """What repeated rows do to the scores."""
     return (
         f"{profile.n_duplicates:,} of {profile.n_rows:,} rows are duplicates: copies can land in "
         "both the training and the test set, so every method looks better than it is."
     )
 
 
-def _named(table: Any, columns: Iterable[str], argument: str) -> set[str]:
-    """The columns that an argument names, as the table has them."""
+def _find_columns(table: Any, columns: Iterable[str], argument: str) -> set[str]:
+    """The columns that an argument names."""
     try:
         return {find_column(table, column) for column in columns}
     except UserError as error:
@@ -161,7 +160,7 @@ def _named(table: Any, columns: Iterable[str], argument: str) -> set[str]:
 
 
 def _one_target(table: Any, name: str) -> tuple[Any, list[str]]:
-    """Leave out columns with the target's name that say the same; refuse others."""
+    """Exclude copies of the target with the same name; reject others with that name."""
     others = table.attrs.get("twice", {}).get(name, [])
     differing = [other for other in others if not table[other].equals(table[name])]
     if differing:
@@ -187,14 +186,14 @@ def _check_size(table: Any) -> None:
 def _learn(
     table: Any, columns: list[ColumnProfile], kept: set[str]
 ) -> tuple[list[InputColumn], list[str]]:
-    """Decide what each column becomes, with notes gathered by reason."""
-    left: dict[str, list[str]] = {}
+    """Learn how each column becomes features, with notes."""
+    excluded: dict[str, list[str]] = {}
     dates: list[str] = []
     inputs: list[InputColumn] = []
     notes: list[str] = []
     for column in columns:
-        if column.kind in _LEFT_OUT and column.name not in kept:
-            left.setdefault(_LEFT_OUT[column.kind], []).append(column.name)
+        if column.kind in _EXCLUDED and column.name not in kept:
+            excluded.setdefault(_EXCLUDED[column.kind], []).append(column.name)
             continue
         one = learn_column(column.name, table[column.name], _use(column), column.date_format)
         if one.kind == "date":
@@ -203,7 +202,7 @@ def _learn(
             dates.append(column.name + how)
         notes += _notes_on(column, one, len(table))
         inputs.append(one)
-    notes = [f"Excluded {what}: {some_of(names)}." for what, names in left.items()] + notes
+    notes = [f"Excluded {what}: {some_of(names)}." for what, names in excluded.items()] + notes
     if dates:
         notes.append(
             f"Dates were split into days since 1970, month, weekday and hour: {some_of(dates)}."
@@ -212,7 +211,7 @@ def _learn(
 
 
 def _use(column: ColumnProfile) -> str:
-    """What a column is used as, also when it is kept against advice."""
+    """The kind as which a column is used, also if it would be excluded by default."""
     if column.kind in ("identifier", "constant", "empty"):
         try:
             [float(example) for example in column.examples]
@@ -239,7 +238,7 @@ def _notes_on(column: ColumnProfile, one: InputColumn, n_rows: int) -> list[str]
 def _without_copies(
     table: Any, inputs: list[InputColumn], kept: set[str]
 ) -> tuple[Any, tuple[InputColumn, ...], list[str]]:
-    """The features, without those that say the same as an earlier one in every row."""
+    """The features, without copies of earlier ones."""
     import pandas
 
     made: dict[str, Any] = {}
@@ -248,15 +247,15 @@ def _without_copies(
     copies: list[str] = []
     for one in inputs:
         features = one.transform(table[one.name])
-        print_ = b"".join(map(_fingerprint, features.values()))
-        if print_ in seen and one.name not in kept:
-            copies.append(f"{one.name} (same as {seen[print_]})")
+        fingerprint = b"".join(map(_fingerprint, features.values()))
+        if fingerprint in seen and one.name not in kept:
+            copies.append(f"{one.name} (same as {seen[fingerprint]})")
             continue
-        seen.setdefault(print_, one.name)
+        seen.setdefault(fingerprint, one.name)
         made.update(features)
         used.append(one)
     notes = [f"Excluded copies of other columns: {some_of(copies)}."] if copies else []
-    # A large table is not copied once more into one block.
+    # Copying a large table into one block would take too much memory.
     copy = len(table) * len(made) < 2**24
     return pandas.DataFrame(made, index=table.index, copy=copy), tuple(used), notes
 
@@ -264,7 +263,7 @@ def _without_copies(
 def _notes_on_cells(
     X: Any, inputs: tuple[InputColumn, ...], profile: Profile, table: Any
 ) -> list[str]:
-    """Cells that could not be used as they were: infinite, too large, no dates."""
+    """Notes on cells that are treated as missing or rounded."""
     lost, rounded = [], []
     for one in inputs:
         if one.kind == "category":
@@ -286,35 +285,33 @@ def _notes_on_cells(
     return notes
 
 
-def _notes_on_the_answer(
-    X: Any, y: npt.NDArray[Any], target: Target, profile: Profile
-) -> list[str]:
-    """Features that say the target in every row: they may not be known beforehand."""
+def _notes_on_leakage(X: Any, y: npt.NDArray[Any], target: Target, profile: Profile) -> list[str]:
+    """Notes on features that determine the target."""
     import pandas
 
     if target.task == "classification":
         n_classes = len(target.classes)
         same = [c.name for c in profile.columns if c.n_distinct == n_classes and c.name in X]
-        answer = pandas.factorize(y)[0] if same else y
-        telling = [name for name in same if np.array_equal(pandas.factorize(X[name])[0], answer)]
+        codes = pandas.factorize(y)[0] if same else y
+        leaks = [name for name in same if np.array_equal(pandas.factorize(X[name])[0], codes)]
     else:
         numbers = [name for name in X if X[name].dtype == np.float64]
-        telling = [name for name in numbers if np.array_equal(X[name].to_numpy(), y)]
-    if not telling:
+        leaks = [name for name in numbers if np.array_equal(X[name].to_numpy(), y)]
+    if not leaks:
         return []
     return [
-        f"Possible leakage: the target is determined by {some_of(telling)}. Exclude with drop "
+        f"Possible leakage: the target is determined by {some_of(leaks)}. Exclude with drop "
         "(--drop) whatever is not known before the target."
     ]
 
 
 def _fingerprint(values: Any) -> bytes:
-    """The same bytes for columns that say the same in every row, whatever the words."""
+    """A digest of the values of a feature."""
     import hashlib
 
     if isinstance(values, np.ndarray):
         plain = values + 0.0  # -0.0 becomes 0.0
         return b"n" + hashlib.sha256(plain.tobytes()).digest()
     codes = np.asarray(values.codes, dtype=np.int32)
-    levels = "\0".join(map(str, values.categories)).encode("utf-8", "surrogatepass")
-    return b"c" + hashlib.sha256(codes.tobytes() + levels).digest()
+    categories = "\0".join(map(str, values.categories)).encode("utf-8", "surrogatepass")
+    return b"c" + hashlib.sha256(codes.tobytes() + categories).digest()

@@ -9,7 +9,7 @@ import numpy as np
 
 from orfeon.workbench.prepare.frames import clean_frame, find_column
 from orfeon.workbench.prepare.kinds import ColumnProfile, profile_column
-from orfeon.workbench.prepare.parsing import distinct, is_number_type, numbers, words
+from orfeon.workbench.prepare.parsing import distinct, is_number_type, numbers, strings
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def profile_clean(table: Any, target: str | None) -> Profile:
 
 def _class_shares(series: Any, at_most: int = 50) -> dict[str, float]:
     try:
-        codes, found = words(series)
+        codes, found = strings(series)
     except TypeError:
         return {}
     counts = np.bincount(codes[codes >= 0], minlength=len(found))

@@ -1,4 +1,4 @@
-"""What is to be predicted: classes or a number, and why."""
+"""The target: its task, its classes, and checks."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from orfeon.errors import UserError
 from orfeon.utils.text import some_of
 from orfeon.workbench.prepare.columns import are_texts, require
 from orfeon.workbench.prepare.kinds import ColumnProfile
-from orfeon.workbench.prepare.parsing import numbers, words
+from orfeon.workbench.prepare.parsing import numbers, strings
 
 Task = Literal["classification", "regression"]
 
-#: A target with more different numbers is one to be measured, not one of classes.
+#: A target with more distinct numbers is a regression target.
 MAX_CLASSES_OF_NUMBERS = 20
-#: Trees keep a number for every class at every leaf: with more they would not fit the memory.
+#: Trees store a number per class in every leaf: with more classes they would fill the memory.
 MAX_CLASSES = 1000
-#: Rows that a study needs at the least.
+#: Fewest rows of a table.
 MIN_ROWS = 10
 
 
@@ -34,22 +34,21 @@ class Target:
     classes: tuple[str | int, ...] = ()
 
     def read(self, series: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-        """The target of the rows that have one, and which rows these are."""
+        """The target values, and a mask of the rows that have one."""
         if self.task == "regression":
             found, _ = numbers(series)
             known = np.isfinite(found)
             return found[known], known
-        codes, names = words(series)
+        codes, names = strings(series)
         known = codes >= 0
         return _labels(self.classes, [names[code] for code in codes[known]]), known
 
     def to_dict(self) -> dict[str, Any]:
-        """The target as plain values, for a JSON document."""
         return {"name": self.name, "task": self.task, "classes": list(self.classes)}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Target:
-        """The target of plain values; a value that :meth:`to_dict` cannot give is a ValueError."""
+        """The target of plain values; raises ValueError unless :meth:`to_dict` can return them."""
         name, task, classes = plain["name"], plain["task"], plain["classes"]
         require(type(name) is str, "the name of the target must be a string", name)
         require(
@@ -72,35 +71,35 @@ def _is_whole(value: Any) -> bool:
 
 
 def _labels(classes: tuple[str | int, ...], names: list[str]) -> npt.NDArray[Any]:
-    """Labels as the classes are: whole numbers, or words."""
+    """Labels of the type of the classes: integers or strings."""
     if classes and all(isinstance(c, int) for c in classes):
         try:
             return np.array([int(name) for name in names], dtype=np.int64)
         except (ValueError, OverflowError):
-            pass  # a new word, or a larger number, is no known class
-    # Very long names would take their longest length in every row.
+            pass  # a new class
+    # In a string array every row takes the length of the longest name.
     long = max(map(len, names), default=0) > 200
     return np.array(names, dtype=object if long else np.str_)
 
 
 def decide_target(series: Any, column: ColumnProfile, task: str) -> tuple[Target, list[str]]:
-    """Decide whether the target is a class or a number."""
+    """Decide between classification and regression, and check the target."""
     if task not in ("auto", "classification", "regression"):
         raise UserError(f"task must be 'auto', 'classification' or 'regression', got {task!r}.")
-    _refuse_unfit(series, column)
+    _check_usable(series, column)
     chosen, reason = _task(series, column, task)
     notes = [reason] if reason else []
     if chosen == "regression":
         found, _ = numbers(series)
         return Target(column.name, "regression"), notes + _check_numbers(column.name, found)
-    codes, names = words(series)
+    codes, names = strings(series)
     counts = np.bincount(codes[codes >= 0], minlength=len(names))
     _check_classes(column.name, names, counts)
     notes += _notes_on_classes(names, counts)
     return Target(column.name, "classification", _classes(names)), notes
 
 
-def _refuse_unfit(series: Any, column: ColumnProfile) -> None:
+def _check_usable(series: Any, column: ColumnProfile) -> None:
     name = column.name
     if column.kind == "empty":
         raise UserError(f"The target {name!r} has no values.")
@@ -133,9 +132,9 @@ def _task(series: Any, column: ColumnProfile, task: str) -> tuple[Task, str]:
     name, n_distinct = column.name, column.n_distinct
     if task == "regression":
         if not is_numeric:
-            word = next(iter(others), "True")
+            value = next(iter(others), "True")
             raise UserError(
-                f"The target {name!r} is not numeric (it contains {word!r}): regression needs "
+                f"The target {name!r} is not numeric (it contains {value!r}): regression needs "
                 "numbers. Let the task be inferred, or choose another target."
             )
         return "regression", ""
@@ -170,7 +169,7 @@ def _check_numbers(name: str, found: npt.NDArray[np.float64]) -> list[str]:
 
 
 def _classes(names: list[str]) -> tuple[str | int, ...]:
-    """Sorted: as numbers when all are whole numbers that fit, otherwise as words."""
+    """Sorted classes, as integers if all names are integers up to 2**53."""
     try:
         whole = [int(name) for name in names]
     except ValueError:
@@ -189,12 +188,12 @@ def _check_classes(name: str, names: list[str], counts: npt.NDArray[np.intp]) ->
         raise UserError(
             f"The target {name!r} has {len(names):,} distinct values in {n_rows:,} rows: these "
             "look like identifiers, not classes. Choose another target or, if they are numbers, "
-            "ask for regression."
+            "regression."
         )
     if len(names) > MAX_CLASSES:
         raise UserError(
             f"The target {name!r} has {len(names):,} classes, more than the {MAX_CLASSES:,} that "
-            "trees support: merge rare ones first or, if they are numbers, ask for regression."
+            "trees support: merge rare ones first or, if they are numbers, choose regression."
         )
 
 

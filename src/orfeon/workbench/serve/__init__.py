@@ -1,7 +1,7 @@
-"""Answering requests for predictions over HTTP: a model file becomes a small scoring service.
+"""Predictions over HTTP: a scoring service for a model file.
 
-The command ``orfeon serve`` starts it; :func:`create_app` makes the application for those who have
-a server of their own. Both need the extra: ``pip install "orfeon[serve]"``.
+The command ``orfeon serve`` starts it; :func:`create_app` makes the ASGI application for a server
+of your own. Both need ``pip install "orfeon[serve]"``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Answers as they are sent: JSON, CSV or an Arrow stream."""
+"""Bodies of responses: JSON, CSV or an Arrow stream."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from orfeon.workbench.serve.served_model import Answer, ServedModel
 JSON = b"application/json"
 CSV = b"text/csv"
 ARROW = b"application/vnd.apache.arrow.stream"
-#: What a client can say that it accepts, and what it then gets.
+#: Media types that a client can accept, and the type of the response.
 _ACCEPTED = {form: form for form in (JSON, CSV, ARROW)} | {b"text/*": CSV, b"application/*": JSON}
 
 
 def answer_type(accept: bytes) -> bytes:
-    """In which form a client wants its answer."""
+    """The media type of the response, by the header ``Accept``."""
     if not accept or accept in (JSON, b"*/*"):
         return JSON
     best, found = 0.0, JSON
     for part in accept.split(b","):
         name, *parameters = (word.strip().lower() for word in part.split(b";"))
-        liking = _liking(parameters)
-        if name in _ACCEPTED and liking > best:
-            best, found = liking, _ACCEPTED[name]
+        quality = _quality(parameters)
+        if name in _ACCEPTED and quality > best:
+            best, found = quality, _ACCEPTED[name]
     return found
 
 
-def _liking(parameters: list[bytes]) -> float:
-    """How much a form is liked, from 0, not at all, to 1."""
+def _quality(parameters: list[bytes]) -> float:
+    """The quality value ``q`` of a media type, from 0 to 1."""
     for parameter in parameters:
         if parameter.startswith(b"q="):
             try:
@@ -42,7 +42,6 @@ def _liking(parameters: list[bytes]) -> float:
 
 
 def write_answer(served: ServedModel, answer: Answer, form: bytes) -> bytes:
-    r"""An answer as it is sent."""
     if form == JSON:
         return _json(served, answer)
     columns: dict[str, list[Any]] = {"prediction": answer.predictions.tolist()}
@@ -78,7 +77,7 @@ def _arrow(columns: dict[str, list[Any]]) -> bytes:
     except ImportError:
         raise RequestError(
             406, "unsupported_media_type",
-            'This service writes no Arrow: it needs pip install "orfeon[parquet]".',
+            'This service cannot write Arrow: pip install "orfeon[parquet]" adds it.',
         ) from None  # fmt: skip
     table = pyarrow.table(columns)
     sink = pyarrow.BufferOutputStream()

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("orfeon.workbench.serve")
 
-#: Answers are not cached, not sniffed, and not embedded by pages of other sites.
+#: Responses must not be cached, sniffed, or embedded by other sites.
 _HEADERS = [
     (b"cache-control", b"no-store"),
     (b"x-content-type-options", b"nosniff"),
@@ -70,8 +70,8 @@ class ScoringApplication(Starlette):
             "/docs": ("text/html; charset=utf-8", pages[1]),
         }
         self.policies = {path: page_policy(text) for path, (_, text) in self.texts.items()}
-        # Routes must not refer to the application: in a circle it would outlive its last request,
-        # and its model with it, until somebody collects garbage.
+        # Routes must not refer to the application: in a reference cycle it and its model would
+        # outlive the last request until the next garbage collection.
         routes = [
             Route(path, functools.partial(_text, path=path), methods=["GET"]) for path in self.texts
         ]
@@ -84,11 +84,11 @@ class ScoringApplication(Starlette):
             routes=routes, lifespan=_lifespan,
             exception_handlers={HTTPException: _refuse, Exception: _fail},
         )  # fmt: skip
-        # It would send clients to whatever host they name.
+        # It would redirect clients to any host in their Host header.
         self.router.redirect_slashes = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; predictions do not go through the router, which takes its time."""
+        """Answer a request; predictions bypass the router, which is slow."""
         if self._allowed_hosts is not None and scope["type"] == "http":
             try:
                 self._allowed_hosts.check(scope["headers"], scope["http_version"])
@@ -109,11 +109,11 @@ class ScoringApplication(Starlette):
         try:
             if self._n_running > self.limits.max_requests:
                 raise busy()
-            asked = read_head(scope["headers"], scope["query_string"])
-            body = await self._bodies.read(receive, asked.n_bytes)
-            given_back = functools.partial(self._bodies.release, len(body))
-            answer = await self.scoring.score(body, asked, given_back)
-            kind = asked.answer
+            head = read_head(scope["headers"], scope["query_string"])
+            body = await self._bodies.read(receive, head.n_bytes)
+            release = functools.partial(self._bodies.release, len(body))
+            answer = await self.scoring.score(body, head, release)
+            kind = head.answer
         except RequestError as error:
             status, answer, headers = error.status, error.body(), error.headers
         except ClientGoneError:
@@ -131,16 +131,16 @@ class ScoringApplication(Starlette):
         """Counters of this process, in the text form of Prometheus."""
         worker = f'worker="{os.getpid()}"'
         lines = [
-            "# HELP orfeon_requests_total Answers to requests for predictions, by status.",
+            "# HELP orfeon_requests_total Requests for predictions, by status of the response.",
             "# TYPE orfeon_requests_total counter",
             *(
                 f'orfeon_requests_total{{{worker},status="{status}"}} {count}'
                 for status, count in sorted(self._n_answers.items())
             ),
-            "# HELP orfeon_rows_total Rows that were predicted.",
+            "# HELP orfeon_rows_total Predicted rows.",
             "# TYPE orfeon_rows_total counter",
             f"orfeon_rows_total{{{worker}}} {self.scoring.n_rows}",
-            "# HELP orfeon_requests_running Requests that are being answered.",
+            "# HELP orfeon_requests_running Requests in progress.",
             "# TYPE orfeon_requests_running gauge",
             f"orfeon_requests_running{{{worker}}} {self._n_running}",
             "# HELP orfeon_up_seconds Time since the process was ready.",
@@ -161,28 +161,27 @@ def create_app(
 ) -> ScoringApplication:
     """Make the scoring service of a model, for a server of your own.
 
-    Kernels are compiled before it is given, so that the first request is as quick as all others.
+    Kernels are compiled before it returns, so the first request is as fast as all others.
 
     Parameters
     ----------
     model : path or estimator
-        A model file or a fitted estimator. Files with estimators saved by skops are rejected:
-        those who trust one give ``orfeon.load(path)``.
+        A model file or a fitted estimator. Files with estimators saved by skops are rejected; if
+        you trust one, pass ``orfeon.load(path)``.
     preparation : Preparation, optional
-        With an estimator: how a table becomes what it takes. A file has its own.
+        For an estimator: how to prepare raw tables. A model file has its own.
     limits : Limits, optional
-        What requests may ask.
+        Limits on requests.
     early_decision : float, optional
-        Ask members in order until the decision is certain with this confidence, above 0 and at
+        Query members in order until the decision is certain with this confidence, above 0 and at
         most 1; with 1 decisions are exactly those of all members. By default all members vote.
     memory_map : bool, default=True
-        Whether the arrays of a file stay there, so that processes share them. Then nobody may
-        write into the file; to rename another into its place is safe.
+        Whether the arrays stay in the file, so that processes share them. The file must then not
+        be changed in place; replacing it by renaming is safe.
     allowed_hosts : iterable of str, optional
-        Names and addresses that requests may have in their header ``Host``, with any port, such as
-        ``["localhost", "127.0.0.1"]``; ``"*"`` allows all. Other hosts get status 421, so
-        that web pages of other sites cannot use DNS rebinding. By default nothing is checked: name
-        the hosts unless a proxy checks them.
+        Names and addresses allowed in the header ``Host``, with any port, such as
+        ``["localhost", "127.0.0.1"]``; ``"*"`` allows all. Other hosts get status 421, which
+        prevents DNS rebinding. By default nothing is checked: set it unless a proxy does.
 
     Returns
     -------
@@ -191,13 +190,12 @@ def create_app(
 
     See Also
     --------
-    orfeon.combining.early_decision : What early decision is.
+    orfeon.combining.early_decision : Early decision.
 
     Notes
     -----
-    Slow clients are closed by the server that ``orfeon serve`` starts. With a server of your own
-    the limits of size, rows, time to send a body and time to predict hold, but it must itself see
-    to clients that never finish their headers.
+    The server of ``orfeon serve`` also closes slow clients. A server of your own must itself handle
+    clients that never finish their headers; all other limits are checked by the application.
 
     Examples
     --------
@@ -214,7 +212,7 @@ def create_app(
     """
     if isinstance(model, str | os.PathLike):
         if preparation is not None:
-            raise ValueError("preparation is for estimators; a model file has its own.")
+            raise ValueError("preparation must not be given for a model file, which has its own.")
         served = load_served(model, early_decision=early_decision, memory_map=memory_map)
     elif hasattr(model, "predict") and not isinstance(model, type):
         name = type(model).__name__
@@ -253,7 +251,7 @@ def _hosts(given: Iterable[str] | AllowedHosts | None) -> AllowedHosts | None:
     if given is None or isinstance(given, AllowedHosts):
         return given
     if isinstance(given, str):
-        raise ValueError(f"allowed_hosts={given!r} is not allowed: it is a list of names.")
+        raise ValueError(f"allowed_hosts={given!r} is not allowed; it must be a list of names.")
     return AllowedHosts(frozenset(map(host_name, given)))
 
 
@@ -295,17 +293,17 @@ async def _metrics(request: Request) -> Response:
 
 
 async def _never(request: Request) -> Response:
-    """Predictions are answered before the router; it knows of them to refuse other methods."""
+    """Registered for the router to reject other methods; predictions bypass it."""
     raise NotImplementedError
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    """Refusals of the router, in the form of all others."""
+    """Errors of the router, in the format of all others."""
     assert isinstance(error, HTTPException)
-    path = shown(request.scope["path"])  # that of the URL depends on the header Host
-    message = f"There is nothing at {path}."
+    path = shown(request.scope["path"])  # request.url depends on the header Host
+    message = f"{path} does not exist."
     if error.status_code == 405:
-        message = f"{request.method} is not for {path}."
+        message = f"{path} does not support {request.method}."
     refusal = RequestError(error.status_code, _KINDS.get(error.status_code, "refused"), message)
     response = _response(refusal.body().decode(), "application/json")
     response.status_code = error.status_code

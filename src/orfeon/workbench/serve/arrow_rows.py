@@ -1,4 +1,4 @@
-"""Rows as an Arrow stream: record batches, checked before a value of them is looked at."""
+"""Rows as an Arrow stream of record batches, which are checked before they are read."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from orfeon.workbench.serve.columns import ColumnReader, DateReader, NumberReade
 from orfeon.workbench.serve.errors import RequestError, shown
 from orfeon.workbench.serve.json_rows import missing_columns, too_many_rows
 
-#: Columns of a table, whatever the model takes.
+#: Columns of a table, needed or not.
 _MAX_COLUMNS = 20_000
-#: Letters of all words of a request: a few bytes of a stream can name a long one in every row.
-_MAX_LETTERS = 1 << 25
-#: Kinds of messages, and the place of what tells of compression, in Arrow's metadata.
+#: Characters of all strings of a request: with a dictionary, few bytes can repeat a long string in
+#: every row.
+_MAX_CHARACTERS = 1 << 25
+#: Types of messages, and fields of Arrow's metadata.
 _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 _HEADER_TYPE, _HEADER, _COMPRESSION, _DICTIONARY_DATA, _IS_DELTA = 1, 2, 3, 1, 2
 
@@ -42,10 +43,10 @@ def read_arrow(
         message = f"The body is not an Arrow stream: {_reason(e)}."
         raise RequestError(400, "bad_arrow", message) from None
     read: list[Any] = []
-    letters = _Letters()
+    budget = _CharacterBudget()
     for column in columns:
         try:
-            read += _read(table.column(column.name), column, letters, quick=quick)
+            read += _read(table.column(column.name), column, budget, quick=quick)
         except (pyarrow.ArrowException, OverflowError, ValueError) as e:  # such as a date too far
             raise RequestError(
                 422, "wrong_value",
@@ -60,7 +61,7 @@ def _reason(error: Exception) -> str:
 
 
 def _table(body: bytes, columns: Sequence[ColumnReader], max_rows: int) -> Any:
-    """The columns that are needed, of a stream that was found to be sound."""
+    """The needed columns of a stream, validated."""
     import pyarrow
 
     _check_messages(body)
@@ -70,7 +71,7 @@ def _table(body: bytes, columns: Sequence[ColumnReader], max_rows: int) -> Any:
         names = _checked_names(stream.schema, columns)
         for batch in stream:
             n_rows += batch.num_rows
-            # Columns without buffers may claim any length: it is looked at before they are made.
+            # Columns without buffers may claim any length, so it is checked first.
             if n_rows > max_rows:
                 raise too_many_rows(n_rows, max_rows)
             needed = batch.select(names)
@@ -93,22 +94,22 @@ def _checked_names(schema: Any, columns: Sequence[ColumnReader]) -> list[str]:
     for column in columns:
         if n_times[column.name] > 1:
             raise RequestError(
-                400, "bad_arrow", f"The column {shown(column.name)} is there more than once.",
+                400, "bad_arrow", f"The column {shown(column.name)} occurs more than once.",
                 column=column.name,
             )  # fmt: skip
         kind = schema.field(column.name).type
         if not _is_allowed(kind, column):
             raise RequestError(
                 422, "wrong_value",
-                f"The column {shown(column.name)} has the type {shown(str(kind))}, and the model "
-                f"takes it as a {column.kind}.",
+                f"The column {shown(column.name)} has the type {shown(str(kind))}; the model needs "
+                f"a {column.kind}.",
                 column=column.name,
             )  # fmt: skip
     return wanted
 
 
 def _is_allowed(kind: Any, column: ColumnReader) -> bool:
-    """Whether a column of this type can hold what is needed."""
+    """Whether an Arrow type suits a column."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
@@ -124,65 +125,65 @@ def _is_allowed(kind: Any, column: ColumnReader) -> bool:
     return bool(is_number or is_word or types.is_boolean(kind))
 
 
-class _Letters:
-    """Counts the letters of the words of a request, before more are made than memory holds."""
+class _CharacterBudget:
+    """Limits the characters of all strings of a request, before they fill the memory."""
 
     def __init__(self) -> None:
-        self._left = _MAX_LETTERS
+        self._left = _MAX_CHARACTERS
 
-    def take(self, n_letters: int) -> None:
-        self._left -= n_letters
+    def take(self, n_characters: int) -> None:
+        self._left -= n_characters
         if self._left < 0:
             raise RequestError(
                 413, "too_large",
-                f"The strings of all rows together have more than {_MAX_LETTERS:,} characters.",
+                f"The strings of all rows together have more than {_MAX_CHARACTERS:,} characters.",
             )  # fmt: skip
 
 
-def _cells(values: Any, letters: _Letters) -> list[Any]:
-    """The values as Python has them; a word that many rows share is made once."""
+def _cells(values: Any, budget: _CharacterBudget) -> list[Any]:
+    """The values as Python objects; rows share equal strings of a dictionary."""
     from pyarrow import types
 
     if types.is_dictionary(values.type):
-        return _shared_cells(values, letters)
+        return _shared_cells(values, budget)
     if str(values.type) == "string_view":
         for chunk in values.chunks:
-            letters.take(_view_letters(chunk))
-    # Other words stand in the body one by one, and are no longer than it.
+            budget.take(_view_characters(chunk))
+    # Other strings are in the body one by one, so its length limits them.
     return list(values.to_pylist())
 
 
-def _shared_cells(values: Any, letters: _Letters) -> list[Any]:
-    """The values of a column of codes, whose batches mostly share one dictionary."""
+def _shared_cells(values: Any, budget: _CharacterBudget) -> list[Any]:
+    """The values of a dictionary column, whose batches mostly share one dictionary."""
     known: dict[tuple[int, ...], list[Any]] = {}
     cells: list[Any] = []
     for chunk in values.chunks:
-        words = chunk.dictionary
-        place = tuple(0 if each is None else each.address for each in words.buffers())
-        key = (*place, words.offset, len(words))
+        strings = chunk.dictionary
+        place = tuple(0 if each is None else each.address for each in strings.buffers())
+        key = (*place, strings.offset, len(strings))
         if key not in known:
-            if str(words.type) == "string_view":
-                letters.take(_view_letters(words))
-            known[key] = words.to_pylist()
+            if str(strings.type) == "string_view":
+                budget.take(_view_characters(strings))
+            known[key] = strings.to_pylist()
         shared = known[key]
         found = [None if code is None else shared[code] for code in chunk.indices.to_pylist()]
-        letters.take(sum(len(cell) for cell in found if isinstance(cell, str)))
+        budget.take(sum(len(cell) for cell in found if isinstance(cell, str)))
         cells += found
     return cells
 
 
-def _view_letters(words: Any) -> int:
-    """Bytes of words that may overlap: each is a length of four bytes, and twelve others."""
-    views = words.buffers()[1]
-    if views is None or not len(words):
+def _view_characters(strings: Any) -> int:
+    """Bytes of strings that may overlap; each view has 16 bytes, of which 4 are the length."""
+    views = strings.buffers()[1]
+    if views is None or not len(strings):
         return 0
-    first = 4 * words.offset
-    lengths = np.frombuffer(views, np.int32)[first : first + 4 * len(words) : 4]
-    return int(lengths[np.asarray(words.is_valid())].sum(dtype=np.int64))
+    first = 4 * strings.offset
+    lengths = np.frombuffer(views, np.int32)[first : first + 4 * len(strings) : 4]
+    return int(lengths[np.asarray(strings.is_valid())].sum(dtype=np.int64))
 
 
-def _read(values: Any, column: ColumnReader, letters: _Letters, *, quick: bool) -> list[Any]:
-    """The numbers of the features, or the cells, of a column."""
+def _read(values: Any, column: ColumnReader, budget: _CharacterBudget, *, quick: bool) -> list[Any]:
+    """The encoded features of a column, or its cells."""
     from pyarrow import types
 
     kind = values.type
@@ -195,7 +196,7 @@ def _read(values: Any, column: ColumnReader, letters: _Letters, *, quick: bool) 
             cell = float(numbers[lost[0]])
             raise wrong_value(column.name, int(lost[0]), cell, "a finite number")
         return [np.asarray(numbers, dtype=np.float64)]
-    found = _cells(values, letters)
+    found = _cells(values, budget)
     cells = [_plain(cell) for cell in found]
     if isinstance(column, DateReader):
         if column.format is None:
@@ -221,18 +222,18 @@ def _plain(cell: Any) -> Any:
 
 
 def _rewritten(cell: Any, form: str) -> Any:
-    """A date as the model's table had it written."""
+    """A date in the format of the training data."""
     return cell.strftime(form) if hasattr(cell, "strftime") else cell
 
 
-# -- what a few bytes can make large ---------------------------------------------------------------
+# -- small bodies that would take much memory ------------------------------------------------------
 
 
 def _check_messages(body: bytes) -> None:
-    """Refuse batches that are compressed, and dictionaries in parts.
+    """Reject compressed batches and delta dictionaries.
 
-    A few bytes of either may claim any amount of memory: pyarrow unpacks the one without asking,
-    and keeps a dictionary for each part of the other. So their metadata is looked at before.
+    A few bytes of either can claim any amount of memory: pyarrow decompresses batches without a
+    limit, and keeps a dictionary for each delta. So the metadata is checked first.
     """
     import pyarrow
 
@@ -249,16 +250,16 @@ def _check_messages(body: bytes) -> None:
         metadata = message.metadata.to_pybytes()
         if _is_compressed(metadata):
             raise RequestError(
-                415, "compressed", "The batches are compressed; send them as they are."
+                415, "compressed", "The batches are compressed; send them uncompressed."
             )
         if message.type == "dictionary" and _is_delta(metadata):
             raise RequestError(
-                400, "bad_arrow", "A dictionary comes in parts (delta); send it as a whole."
+                400, "bad_arrow", "A dictionary is a delta; send the complete dictionary."
             )
 
 
 def _is_compressed(metadata: bytes) -> bool:
-    """Whether a message's batch says that it is compressed; the metadata is a FlatBuffer."""
+    """Whether the batch of a message is compressed; the metadata is a FlatBuffer."""
     root = struct.unpack_from("<I", metadata, 0)[0]
     kind_at = _field(metadata, root, _HEADER_TYPE)
     header_at = _field(metadata, root, _HEADER)
@@ -274,7 +275,6 @@ def _is_compressed(metadata: bytes) -> bool:
 
 
 def _is_delta(metadata: bytes) -> bool:
-    """Whether a dictionary goes on from the one before it."""
     header_at = _field(metadata, struct.unpack_from("<I", metadata, 0)[0], _HEADER)
     if header_at is None:
         return False
@@ -283,7 +283,7 @@ def _is_delta(metadata: bytes) -> bool:
 
 
 def _field(data: bytes, table: int, number: int) -> int | None:
-    """Where a field of a FlatBuffer table is; None if it has none."""
+    """The offset of a field of a FlatBuffer table; None if it is absent."""
     directory = table - struct.unpack_from("<i", data, table)[0]
     size = struct.unpack_from("<H", data, directory)[0]
     place = 4 + 2 * number

@@ -1,4 +1,4 @@
-"""The body of a request: read within limits of size and time, and what it asks for."""
+"""The head of a request, and its body, read within limits of size and time."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from orfeon.workbench.serve.limits import Limits
 
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
-#: A client that is told so closes the connection, and what it is still sending goes nowhere.
+#: Makes the client close the connection and stop sending.
 CLOSE = ((b"connection", b"close"),)
 _FORMS = (JSON, CSV, ARROW)
 _MAX_QUERY = 2000
 
 
-class Asked(NamedTuple):
-    """What the head of a request says."""
+class RequestHead(NamedTuple):
+    """What the service needs of the headers and the query."""
 
     form: bytes
     answer: bytes
@@ -29,11 +29,10 @@ class Asked(NamedTuple):
 
 
 class ClientGoneError(Exception):
-    """The client has closed the connection; nobody waits for an answer."""
+    """The client closed the connection."""
 
 
-def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> Asked:
-    """What the head of a request says."""
+def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> RequestHead:
     kind = encoding = b""
     accepted: list[bytes] = []
     n_bytes = None
@@ -42,7 +41,7 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> Asked:
             kind = value
         elif name == b"content-length":
             if not value.isdigit():
-                raise RequestError(400, "bad_http", "The content length is no number.")
+                raise RequestError(400, "bad_http", "The content length is not a number.")
             n_bytes = int(value)
         elif name == b"accept":
             accepted.append(value)
@@ -51,11 +50,11 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> Asked:
     if encoding not in (b"", b"identity"):
         raise RequestError(
             415, "compressed",
-            f"The body is packed by {_text(encoding)}; send it as it is.",
+            f"The body is compressed by {_text(encoding)}; send it uncompressed.",
             headers=[(b"accept-encoding", b"identity")],
         )  # fmt: skip
     form = kind if kind == JSON else _form(kind)
-    return Asked(form, answer_type(b",".join(accepted)), n_bytes, _probabilities(query))
+    return RequestHead(form, answer_type(b",".join(accepted)), n_bytes, _probabilities(query))
 
 
 def _form(kind: bytes) -> bytes:
@@ -64,7 +63,7 @@ def _form(kind: bytes) -> bytes:
         found = f"The content type is {_text(name)}" if name else "There is no content type"
         raise RequestError(
             415, "unsupported_media_type",
-            f"{found}; {JSON.decode()}, {CSV.decode()} and {ARROW.decode()} are read.",
+            f"{found}; use {JSON.decode()}, {CSV.decode()} or {ARROW.decode()}.",
             headers=[(b"accept", b", ".join(_FORMS))],
         )  # fmt: skip
     for parameter in parameters:
@@ -73,7 +72,7 @@ def _form(kind: bytes) -> bytes:
         ):  # fmt: skip
             raise RequestError(
                 415, "unsupported_media_type",
-                f"The body is written in {_text(parameter[8:])}; UTF-8 is needed.",
+                f"The charset of the body is {_text(parameter[8:])}; use UTF-8.",
             )  # fmt: skip
     return name
 
@@ -89,34 +88,36 @@ def _probabilities(query: bytes) -> bool:
         return True
     if len(query) > _MAX_QUERY:
         raise RequestError(400, "bad_parameter", "The query is too long.")
-    asked = False
+    wanted = False
     seen: set[str] = set()
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
         if name != "probabilities" or name in seen:
-            what = "twice" if name in seen else "not known; there is 'probabilities'"
+            what = "given twice" if name in seen else "unknown; the only one is 'probabilities'"
             raise RequestError(
                 400, "bad_parameter", f"The parameter {shown(name)} is {what}.", column=None
             )
         if value not in ("true", "false"):
             raise RequestError(
-                400, "bad_parameter", f"probabilities={shown(value)} is not allowed: true or false."
+                400,
+                "bad_parameter",
+                f"probabilities={shown(value)} is not allowed; use true or false.",
             )
         seen.add(name)
-        asked = value == "true"
-    return asked
+        wanted = value == "true"
+    return wanted
 
 
 class BodyReader:
-    """Reads bodies, and knows how much of them is held at the same time, answered or waiting."""
+    """Reads bodies, and limits the bytes of all bodies in memory."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._held = 0
-        #: All bodies that are held together: few clients with large ones must not fill the memory.
+        #: Bytes of all bodies together, so that a few clients cannot fill the memory.
         self._most = 8 * limits.max_bytes
 
     async def read(self, receive: Receive, n_bytes: int | None) -> bytes:
-        """Read a body, which counts as held until it is given back to :meth:`release`."""
+        """Read a body, whose bytes count as held until :meth:`release`."""
         limits = self._limits
         if n_bytes is not None and n_bytes > limits.max_bytes:
             raise self._too_large()
@@ -126,12 +127,11 @@ class BodyReader:
         except TimeoutError:
             raise RequestError(
                 408, "timeout",
-                f"The body was not there after {limits.receive_timeout:g} seconds.",
+                f"The body was not complete after {limits.receive_timeout:g} seconds.",
                 headers=CLOSE,
             ) from None  # fmt: skip
 
     def release(self, n_bytes: int) -> None:
-        """Say that a body is not needed any more."""
         self._held -= n_bytes
 
     async def _read(self, receive: Receive) -> bytes:
@@ -164,7 +164,6 @@ class BodyReader:
 
 
 def busy() -> RequestError:
-    """The error of a service that has enough to do."""
     return RequestError(
         503, "busy", "Too many requests at the same time; try again in a second.",
         headers=[(b"retry-after", b"1")],

@@ -1,6 +1,6 @@
-"""How a cell of a request becomes a number, for each kind of column that a model takes.
+"""Readers that turn cells of a request into numbers, one for each kind of column.
 
-A cell is a JSON value: a number, a string, true, false or null. What it becomes depends on the cell
+A cell is a JSON value: a number, a string, true, false or null. The result depends on the cell
 alone, never on other rows.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from orfeon.datasets.dialect import MISSING_WORDS
 from orfeon.utils.types import Floats
 from orfeon.workbench.prepare.columns import Category, InputColumn, date_parts
-from orfeon.workbench.prepare.parsing import DATE_FORMATS, as_text, moments, number_in
+from orfeon.workbench.prepare.parsing import DATE_FORMATS, as_text, number_in, timestamps
 from orfeon.workbench.serve.errors import RequestError, shown
 
 _LARGEST = float(np.finfo(np.float64).max)
@@ -53,19 +53,19 @@ class ColumnReader(ABC):
         self.column = column
         self.name = column.name
         self.kind = column.kind
-        #: How many features of the model the column becomes.
+        #: Number of features that the column becomes.
         self.width = len(column.features)
 
     @abstractmethod
     def read(self, cell: Any, row: int) -> float | tuple[float, ...]:
-        """The number that a cell becomes, NaN where it is missing; several for dates."""
+        """The number of a cell, NaN if it is missing; several numbers for a date."""
 
     def read_all(self, cells: Sequence[Any]) -> list[Floats]:
-        """One array for each feature that the column becomes."""
+        """One array per feature."""
         return [np.array([self.read(cell, row) for row, cell in enumerate(cells)], np.float64)]
 
     def cell(self, word: str, row: int) -> Any:
-        """The cell that a string in a CSV file stands for."""
+        """The cell of a string in CSV."""
         word = word.strip()
         return None if word in _MISSING else word
 
@@ -86,7 +86,6 @@ class NumberReader(ColumnReader):
     """Reads finite numbers."""
 
     def read(self, cell: Any, row: int) -> float:
-        """The number itself."""
         kind = type(cell)
         if kind is float and -_LARGEST <= cell <= _LARGEST:
             return float(cell)
@@ -100,7 +99,6 @@ class NumberReader(ColumnReader):
         raise wrong_value(self.name, row, cell, "a finite number, or null where it is missing")
 
     def read_all(self, cells: Sequence[Any]) -> list[Floats]:
-        """The numbers."""
         if _PLAIN_NUMBERS.issuperset(map(type, cells)):
             try:
                 numbers = np.array(cells, dtype=np.float64)
@@ -111,7 +109,6 @@ class NumberReader(ColumnReader):
         return super().read_all(cells)
 
     def cell(self, word: str, row: int) -> float | None:
-        """The number that a string spells."""
         word = word.strip()
         if word in _MISSING:
             return None
@@ -121,7 +118,6 @@ class NumberReader(ColumnReader):
         return number
 
     def schema(self) -> dict[str, Any]:
-        """A number or null."""
         return {"type": ["number", "null"], "minimum": -_LARGEST, "maximum": _LARGEST}
 
 
@@ -135,11 +131,10 @@ class CategoryReader(ColumnReader):
         self._codes = {self._key(each): float(i) for i, each in enumerate(column.categories)}
 
     def _key(self, value: Category) -> Any:
-        """Python takes True for 1; so does the model, unless training saw both."""
+        """In Python True equals 1; so it does for the model, unless training saw both."""
         return (bool, value) if self._is_strict and isinstance(value, bool) else value
 
     def read(self, cell: Any, row: int) -> float:
-        """The code of the category."""
         if cell is None:
             return math.nan
         self.check(cell, row)
@@ -153,7 +148,6 @@ class CategoryReader(ColumnReader):
             raise wrong_value(self.name, row, cell, needed)
 
     def cell(self, word: str, row: int) -> Any:
-        """The category that a string stands for: itself, a number or a boolean."""
         word = word.strip()
         return word if word in self._codes else _value(word, infinite=False)
 
@@ -170,12 +164,11 @@ class CategoryReader(ColumnReader):
         }
 
     def facts(self) -> dict[str, Any]:
-        """With the categories, but not the one for all rare values."""
+        """With the categories, except the one for all rare values."""
         named = self.column.categories[:-1] if self.column.has_other else self.column.categories
         return {**super().facts(), "categories": list(named)}
 
     def example(self, middle: float) -> Any:
-        """The first category."""
         return next(iter(self.facts()["categories"]), None)
 
 
@@ -188,7 +181,6 @@ class WordReader(CategoryReader):
         self._other = codes[-1] if column.has_other else math.nan
 
     def read(self, cell: Any, row: int) -> float:
-        """The code of the string."""
         if cell is None:
             return math.nan
         if type(cell) is str:
@@ -200,7 +192,6 @@ class WordReader(CategoryReader):
         return self._codes.get(word, self._other) if word else math.nan
 
     def cell(self, word: str, row: int) -> Any:
-        """The string itself."""
         return ColumnReader.cell(self, word, row)
 
 
@@ -227,11 +218,9 @@ class DateReader(ColumnReader):
         return f"a date in the format {self.written}, or null where it is missing"
 
     def read(self, cell: Any, row: int) -> tuple[float, ...]:
-        """The parts of the date."""
         return tuple(float(part[0]) for part in self._read([cell], row))
 
     def read_all(self, cells: Sequence[Any]) -> list[Floats]:
-        """The parts of the dates."""
         return self._read(cells, 0)
 
     def _read(self, cells: Sequence[Any], first: int) -> list[Floats]:
@@ -241,7 +230,7 @@ class DateReader(ColumnReader):
             if cell is not None and (type(cell) is not str or len(cell) > _LONGEST_DATE):
                 raise wrong_value(self.name, row, cell, self._needed)
         words = pandas.Series([cell.strip() if cell else None for cell in cells], dtype=object)
-        when = moments(words, self.column.date_format or "ISO8601")
+        when = timestamps(words, self.column.date_format or "ISO8601")
         lost = np.flatnonzero(when.isna().to_numpy() & words.notna().to_numpy())
         if len(lost):
             raise wrong_value(self.name, first + int(lost[0]), cells[lost[0]], self._needed)
@@ -249,11 +238,9 @@ class DateReader(ColumnReader):
         return [parts[name] for name in self.column.parts]
 
     def schema(self) -> dict[str, Any]:
-        """A string or null."""
         return {"type": ["string", "null"], "description": f"It is {self._needed}."}
 
     def facts(self) -> dict[str, Any]:
-        """With the format."""
         form = self.format or "ISO 8601"
         return {**super().facts(), "format": form, "written": self.written}
 
@@ -266,11 +253,10 @@ class DateReader(ColumnReader):
 
 
 class AnyReader(ColumnReader):
-    """Passes the cells to a model that does not say what it takes."""
+    """Passes cells unchanged to a model without a schema."""
 
     def read(self, cell: Any, row: int) -> float:
-        """Nothing: such columns go to the model as tables."""
-        raise NotImplementedError("a column of any kind has no numbers of its own")
+        raise NotImplementedError("columns without a schema are not encoded")
 
     def check(self, cells: Sequence[Any]) -> None:
         """Reject what is not a string, a finite number, a boolean or missing."""
@@ -283,16 +269,14 @@ class AnyReader(ColumnReader):
                 )
 
     def cell(self, word: str, row: int) -> Any:
-        """A number where it spells one, else a boolean or the string."""
         return _value(word.strip(), infinite=True)
 
     def schema(self) -> dict[str, Any]:
-        """A string, a number, a boolean or null."""
         return {"type": _ANYTHING, "minimum": -_LARGEST, "maximum": _LARGEST}
 
 
 def _value(word: str, *, infinite: bool) -> Any:
-    """What a string spells: nothing, a boolean or a number, else itself."""
+    """The missing value, boolean or number that a string spells, else the string."""
     if word in _MISSING:
         return None
     if word.lower() in _BOOLEANS:

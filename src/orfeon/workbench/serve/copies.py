@@ -1,4 +1,4 @@
-"""Copies of the model file that several workers map, in a folder that nobody else writes to."""
+"""Private copies of the model file that several workers map into memory."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from orfeon.utils.atomic_file import atomic_write
 fcntl: ModuleType | None
 try:
     import fcntl
-except ImportError:  # Windows, where files that are mapped cannot be deleted anyway
+except ImportError:  # Windows, where mapped files cannot be deleted anyway
     fcntl = None
 
 _PREFIX = "orfeon-serve-"
-#: The file that a command holds locked as long as it lives, however it ends.
+#: The file that a running command keeps locked; the lock ends with the process.
 _LOCK = "lock"
 
 
 @contextlib.contextmanager
 def folder_of_copies() -> Iterator[Path]:
-    """A folder for copies; those of commands that were killed are removed first."""
+    """A folder for copies; folders of killed commands are removed first."""
     remove_stale()
     with tempfile.TemporaryDirectory(prefix=_PREFIX) as name:
         folder = Path(name)
@@ -35,7 +35,7 @@ def folder_of_copies() -> Iterator[Path]:
 
 
 def remove_stale() -> None:
-    """Remove the folders of this user whose command is gone without having removed them."""
+    """Remove this user's folders whose command was killed."""
     if fcntl is None:
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
@@ -49,7 +49,7 @@ def _remove_if_stale(folder: Path) -> None:
     assert fcntl is not None
     lock = os.open(folder / _LOCK, os.O_RDWR | os.O_NOFOLLOW)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # an OSError while its command lives
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # raises OSError if the command runs
         shutil.rmtree(folder, ignore_errors=True)
     finally:
         os.close(lock)
@@ -60,7 +60,7 @@ def _locked(folder: Path) -> Iterator[None]:
     if fcntl is None:
         yield
         return
-    # Under its name it is locked from the beginning: nobody can take the folder for a stale one.
+    # Locked before it gets its name, so that no other command takes the folder for a stale one.
     draft = folder / f".{_LOCK}"
     with draft.open("wb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -69,7 +69,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def own_copy(path: Path, folder: Path) -> Path:
-    """The copy of a file as it is now: made once, under a name that tells its state."""
+    """A copy of the current file, made once per inode, time and size."""
     state = path.stat()
     copy = folder / f"{state.st_ino}-{state.st_mtime_ns}-{state.st_size}" / path.name
     if not copy.exists():
@@ -79,11 +79,8 @@ def own_copy(path: Path, folder: Path) -> Path:
     return copy
 
 
-def forget_copies(folder: Path, served: Path) -> None:
-    """Delete the copies of models that nobody will map any more.
-
-    The one that is served stays, and the last of the others: it may just be looked at.
-    """
+def delete_old_copies(folder: Path, served: Path) -> None:
+    """Delete all copies except the served one and the latest other, which may be loading."""
     others = (each for each in folder.iterdir() if each.is_dir() and each != served)
     for each in sorted(others, key=lambda each: each.stat().st_mtime_ns)[:-1]:
         shutil.rmtree(each, ignore_errors=True)

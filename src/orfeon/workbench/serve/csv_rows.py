@@ -1,4 +1,4 @@
-"""Rows in CSV: a header, then a line for each row."""
+"""Rows in CSV: a header, then one line per row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DELIMITERS = (",", ";", "\t")
 
 
 def read_csv(body: bytes, columns: Sequence[ColumnReader], max_rows: int) -> list[list[Any]]:
-    r"""The cells of each column."""
+    """The cells of each column."""
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -66,7 +66,7 @@ def _cells(
     ]
     row = 0
     for line in lines:
-        # An empty line is no row, unless an empty cell is all that a row has.
+        # An empty line is skipped, unless rows have one cell, which may be empty.
         if not line and width > 1:
             continue
         if row == max_rows:
@@ -74,11 +74,11 @@ def _cells(
         if len(line) != width and line:
             raise RequestError(
                 400, "bad_csv",
-                f"Row {row} has {len(line)} cells, and the header {width}.", row=row,
+                f"Row {row} has {len(line)} cells; the header has {width}.", row=row,
             )  # fmt: skip
         for read, place, into in readers:
             into.append(read(line[place] if line else "", row))
         row += 1
     if not row:
-        raise RequestError(422, "no_rows", "There is a header, but no row.")
+        raise RequestError(422, "no_rows", "The body has a header but no rows.")
     return cells

@@ -1,4 +1,4 @@
-"""A server that ends without losing a request that has reached it."""
+"""A server that shuts down without losing a request."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from typing import Any
 
 import uvicorn
 
-#: Seconds in which clients that wait at the port are accepted, at least and at most. Of some the
-#: handshake is still under way.
+#: Shortest and longest time, in seconds, to accept clients that wait at the port; for some the
+#: handshake is not finished yet.
 _ACCEPTING = (0.1, 5.0)
-#: Beyond 1,024 open files there is only poll.
+#: select() supports only 1,024 open files.
 _Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
 _SO_ATTACH_FILTER = 26
-#: Instructions of a packet filter: drop what has the flag SYN, which asks for a connection.
+#: A packet filter that drops SYN packets, which request a connection.
 _DROP_SYN = ((0x30, 0, 0, 13), (0x45, 0, 1, 2), (0x06, 0, 0, 0), (0x06, 0, 0, 0xFFFFFFFF))
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that first accepts who waits at the port, and then answers all that is sent.
+    """A server that accepts waiting clients and answers their requests before it shuts down.
 
-    uvicorn closes the port at once, which resets the connections that the kernel has accepted for
-    it, and closes connections whose client is sending a request.
+    uvicorn closes the port at once, which resets connections that the kernel has already accepted,
+    and closes connections whose client is sending a request.
     """
 
-    #: Whether nobody else will accept those who wait at the port.
+    #: Whether no other process accepts the clients that wait at the port.
     closes_port = True
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Answer what is under way; connections end by themselves after that."""
-        self.server_state.is_ending = True  # type: ignore[attr-defined]  # connections see it
+        """Accept waiting clients, then let connections finish."""
+        self.server_state.is_ending = True  # type: ignore[attr-defined]  # read by connections
         if self.closes_port:
             await _accept_waiting(sockets or ())
         await super().shutdown(sockets)
@@ -55,17 +55,17 @@ async def _accept_waiting(sockets: Sequence[socket.socket]) -> None:
 
 
 def has_bytes(connection: Any) -> bool:
-    """Whether there is something to read, or a connection to accept, that nobody has seen yet."""
+    """Whether a socket has bytes to read or a connection to accept."""
     with _Selector() as selector:
         selector.register(connection.fileno(), selectors.EVENT_READ)
         return bool(selector.select(0))
 
 
 def refuse_new_connections(opened: socket.socket) -> None:
-    """Have the kernel take no further connections at a port, and keep those that it has.
+    """Make the kernel ignore new connections to a port and keep existing ones.
 
-    Who comes later is refused when the port is closed. Where there is no such filter, a client that
-    comes in the last microseconds is reset.
+    Later clients are refused when the port is closed. Without the filter, a client that connects in
+    the last microseconds is reset.
     """
     if sys.platform != "linux":
         return

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-#: Letters of a name or a value that are shown to a client.
+#: Characters of a name or a value in a message.
 _SHOWN = 60
 
 
@@ -32,19 +32,17 @@ class RequestError(Exception):
         self.headers = tuple(headers)
 
     def document(self) -> dict[str, Any]:
-        """The error as a JSON document."""
         where = None
         if self.row is not None or self.column is not None:
             where = {"row": self.row, "column": self.column}
         return {"error": {"kind": self.kind, "message": self.message, "where": where}}
 
     def body(self) -> bytes:
-        """The error as the body of a response."""
         return json.dumps(self.document()).encode("ascii")
 
 
 def shown(value: Any) -> str:
-    """A value of a request as a message shows it, however long it is."""
+    """A value of a request as a short text for a message."""
     if isinstance(value, bool):
         return "true" if value else "false"
     for kind, word in ((dict, "an object"), (list, "a list"), (type(None), "null")):

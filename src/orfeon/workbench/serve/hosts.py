@@ -19,7 +19,7 @@ from orfeon.workbench.serve.errors import RequestError, shown
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?\Z")
 _HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(:[0-9]*)?\Z")
-#: Headers that passed and are not parsed again.
+#: Most headers that are remembered as allowed.
 _MOST_KNOWN = 64
 
 
@@ -47,16 +47,16 @@ class AllowedHosts:
     _known: set[bytes] = field(default_factory=set, init=False, compare=False, repr=False)
 
     def check(self, headers: Iterable[tuple[bytes, bytes]], http_version: str) -> None:
-        """Refuse a request that names another host."""
+        """Reject a request for another host."""
         if "*" in self.names:
             return
         given = [value for name, value in headers if name == b"host"]
         if len(given) == 1 and given[0] in self._known:
             return
-        if not given and http_version == "1.0":  # no browser speaks it, and it needs no name
+        if not given and http_version == "1.0":  # Host is optional, and browsers do not use it
             return
         if len(given) != 1:
-            found = "no header Host" if not given else f"{len(given)} headers Host"
+            found = "no Host header" if not given else f"{len(given)} Host headers"
             raise RequestError(400, "bad_http", f"The request has {found}; it must have one.")
         if not self._is_allowed(given[0].decode("latin-1")):
             host = shown(given[0].decode("latin-1"))
@@ -92,7 +92,7 @@ def hosts_of(host: str, opened: socket.socket, more: Iterable[str] = ()) -> Allo
         try:
             names.add(host_name(name))
         except ValueError:
-            continue  # such as fe80::1%eth0: no client can name it
+            continue  # such as fe80::1%eth0, which no client can use
     return AllowedHosts(frozenset(names), any_address=is_open)
 
 

@@ -14,8 +14,6 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class JSONRows:
-    """Reads rows in JSON."""
-
     def __init__(self, columns: Sequence[ColumnReader], max_rows: int) -> None:
         self._names = [column.name for column in columns]
         self._max_rows = max_rows
@@ -73,7 +71,7 @@ class JSONRows:
             message = (
                 f"The body is not valid JSON: {error}." if body.strip() else "The body is empty."
             )
-        except ValueError:  # Python refuses to read numbers of thousands of digits
+        except ValueError:  # Python does not parse integers of thousands of digits
             message = "The body has a number with too many digits."
         raise RequestError(400, "bad_json", message)
 
@@ -98,9 +96,8 @@ class JSONRows:
 def missing_columns(
     absent: Sequence[str], given: Sequence[str], row: int | None = None
 ) -> RequestError:
-    """The error of a table or a row that lacks columns."""
     where = "The table" if row is None else f"Row {row}"
-    # Names of hostile length would take their time to compare.
+    # Comparing very long names would be slow.
     likely = [name for name in given[:100] if len(name) < 60]
     near = nearest(absent[0], likely, 1)
     found = f" (it has {shown(near[0])})" if near else ""
@@ -114,15 +111,14 @@ def missing_columns(
 
 
 def too_many_rows(found: int, allowed: int) -> RequestError:
-    """The error of a request with more rows than are allowed."""
     return RequestError(
         422, "too_many_rows",
-        f"There are {found:,} rows; {allowed:,} are allowed in a request. Send them in parts.",
+        f"There are {found:,} rows; at most {allowed:,} are allowed. Send several requests.",
     )  # fmt: skip
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose names are all different: which of two values counts would be a guess."""
+    """An object with distinct names: of two values, neither is obviously meant."""
     found = dict(pairs)
     if len(found) < len(pairs):
         seen: set[str] = set()

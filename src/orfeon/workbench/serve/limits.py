@@ -1,4 +1,4 @@
-"""What a request may ask of the service."""
+"""Limits on requests to the service."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from numbers import Integral, Real
 
 @dataclass(frozen=True)
 class Limits:
-    """What a request may ask of the service; each process that answers has its own.
+    """Limits on requests, for each worker process.
 
     Parameters
     ----------
     max_bytes : int, default=8 MiB
         Length of a body.
-    max_rows : int, default=10 000
+    max_rows : int, default=10,000
         Rows of a request.
     max_requests : int, default=256
-        Requests that are answered at the same time; others get status 503.
+        Concurrent requests; others get status 503.
     max_connections : int, default=512
         Open connections; others are closed at once.
     receive_timeout : float, default=10
-        Seconds in which a client must have sent its request; and taken the answer, with a second
-        more for every 64 KiB of it.
+        Seconds for a client to send its request; and to read the response, plus one second per
+        64 KiB.
     predict_timeout : float, default=30
-        Seconds after which a prediction counts as too slow: status 503.
+        Seconds for a prediction; slower ones get status 503.
 
     Examples
     --------
@@ -35,7 +35,7 @@ class Limits:
     >>> Limits(max_rows=0)
     Traceback (most recent call last):
     ...
-    ValueError: max_rows=0 is not allowed: it is a whole number from 1.
+    ValueError: max_rows=0 is not allowed; it must be a positive integer.
     """
 
     max_bytes: int = 8 << 20
@@ -52,7 +52,7 @@ class Limits:
                 is_allowed = isinstance(given, Integral) and not isinstance(given, bool)
                 if not is_allowed or given < 1:
                     raise ValueError(
-                        f"{field.name}={given!r} is not allowed: it is a whole number from 1."
+                        f"{field.name}={given!r} is not allowed; it must be a positive integer."
                     )
             elif (
                 isinstance(given, bool)
@@ -60,5 +60,5 @@ class Limits:
                 or not 0 < float(given) < math.inf
             ):
                 raise ValueError(
-                    f"{field.name}={given!r} is not allowed: it is a number of seconds above 0."
+                    f"{field.name}={given!r} is not allowed; it must be above 0 seconds."
                 )

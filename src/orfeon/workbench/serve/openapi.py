@@ -13,7 +13,7 @@ from orfeon.workbench.serve.served_model import ServedModel
 
 _ARROW = ARROW.decode("ascii")
 
-#: What a refusal means, by status.
+#: Meanings of error statuses.
 REFUSALS = {
     400: "The body or the query cannot be read.",
     408: "The body was not sent in time.",
@@ -26,7 +26,6 @@ REFUSALS = {
 
 
 def openapi_document(served: ServedModel, limits: Limits) -> dict[str, Any]:
-    """The OpenAPI document of a service."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -36,7 +35,7 @@ def openapi_document(served: ServedModel, limits: Limits) -> dict[str, Any]:
         },
         "paths": {
             "/predict": {"post": _predict(served, limits)},
-            "/model": {"get": _get("What the model is", "model", _json_content(_object()))},
+            "/model": {"get": _get("Description of the model", "model", _json_content(_object()))},
             "/health": {"get": _get("Whether the service is up", "health", _json_content(_HEALTH))},
             "/metrics": {"get": _get("Counters", "metrics", _text_content("text/plain"))},
             "/openapi.json": {"get": _get("This document", "openapi", _json_content(_object()))},
@@ -152,7 +151,7 @@ def _predict(served: ServedModel, limits: Limits) -> dict[str, Any]:
         },
         "responses": {
             "200": {
-                "description": "A prediction for each row, in their order.",
+                "description": "One prediction per row, in the same order.",
                 "content": {
                     **_json_content(predictions),
                     **_text_content("text/csv"),
@@ -170,7 +169,7 @@ def _predict(served: ServedModel, limits: Limits) -> dict[str, Any]:
 def _row(served: ServedModel) -> dict[str, Any]:
     return {
         "type": "object",
-        "description": "A cell for each column, by name; other names are ignored.",
+        "description": "One cell per column, by name; other names are ignored.",
         "required": [column.name for column in served.columns],
         "properties": {column.name: column.schema() for column in served.columns},
     }
@@ -180,7 +179,7 @@ def _cells(served: ServedModel) -> dict[str, Any]:
     n_columns = len(served.columns)
     return {
         "type": "array",
-        "description": "A cell for each column, in the order of /model.",
+        "description": "One cell per column, in the order of /model.",
         "prefixItems": [column.schema() for column in served.columns],
         "items": False,
         "minItems": n_columns,
@@ -231,7 +230,6 @@ def _predictions(served: ServedModel) -> dict[str, Any]:
 
 
 def csv_example(row: dict[str, Any]) -> str:
-    r"""A row as a CSV table."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(row)

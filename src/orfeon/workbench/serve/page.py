@@ -1,4 +1,4 @@
-"""The pages of the service: a form to try the model, and its requests. They fetch nothing else."""
+"""Self-contained HTML pages of the service: a form to try the model, and its documentation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancest
 
 
 def model_page(served: ServedModel) -> str:
-    """The page to try the model."""
     example = served.example_row()
     columns = [{**column.facts(), "example": example[column.name]} for column in served.columns]
     model = {
@@ -34,7 +33,6 @@ def model_page(served: ServedModel) -> str:
 
 
 def documentation_page(served: ServedModel, document: dict[str, Any]) -> str:
-    """The page of the requests that the service answers."""
     row = served.example_row()
     error = {
         "error": {"kind": "wrong_value", "message": "...", "where": {"row": 0, "column": "..."}}
@@ -54,7 +52,7 @@ def documentation_page(served: ServedModel, document: dict[str, Any]) -> str:
 
 
 def page_policy(text: str) -> str:
-    """The content security policy of a page: its own script and style, nothing from elsewhere."""
+    """The content security policy of a page: only its own script and style."""
     if not text.startswith("<!doctype html>"):
         return _POLICY
     policy = f"{_POLICY}; img-src data:; connect-src 'self'"

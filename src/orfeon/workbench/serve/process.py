@@ -1,4 +1,4 @@
-"""The processes that answer: one, or several that share a port and the model's memory."""
+"""Serving processes: one, or several that share a port and the model's memory."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from orfeon.workbench.serve.hosts import AllowedHosts
 from orfeon.workbench.serve.limits import Limits
 from orfeon.workbench.serve.reloading import Reload, ReplaceableApplication, has_terminal, on_hangup
 
-#: Connections that wait to be accepted.
+#: Connections that may wait to be accepted.
 _BACKLOG = 1024
-#: Seconds that an idle connection is kept.
+#: Seconds for which an idle connection is kept.
 _KEEP_ALIVE = 15
 _logger = logging.getLogger("orfeon.workbench.serve")
-_MISSING = 'The scoring service needs starlette and uvicorn: pip install "orfeon[serve]".'
+_NEEDED = 'The scoring service needs starlette and uvicorn: pip install "orfeon[serve]".'
 
 
 @dataclass(frozen=True)
 class ApplicationMaker:
-    """Makes the application in the process that answers; it is handed over as plain values."""
+    """Makes the application in the serving process, to which it is pickled."""
 
     path: Path
     limits: Limits
@@ -36,14 +36,13 @@ class ApplicationMaker:
     copies: Path | None = None
     allowed_hosts: AllowedHosts | None = None
 
-    def of_now(self) -> ApplicationMaker:
-        """A maker for the file as it is now, whatever is written to it later."""
+    def snapshot(self) -> ApplicationMaker:
+        """A maker for a copy of the current file, unaffected by later writes."""
         if self.copies is None:
             return self
         return replace(self, path=own_copy(self.path, self.copies))
 
     def __call__(self) -> Any:
-        """The application, ready to answer."""
         from orfeon.workbench.serve.application import create_app
 
         app = create_app(
@@ -53,41 +52,39 @@ class ApplicationMaker:
             memory_map=self.copies is not None,
             allowed_hosts=self.allowed_hosts,
         )
-        # Loading leaves circles behind that refer to the model: without them it is gone with the
-        # last request that it answers.
+        # Loading leaves reference cycles that would keep the model alive after its last request.
         gc.collect()
         return app
 
 
 def freeze_memory() -> None:
-    """Have the garbage collector pass over what is here now; for once, with the first model.
+    """Exclude all current objects from garbage collection, once, after the first model.
 
-    Looking through modules and kernels again and again would only make some clients wait. Models
-    that come later are not frozen: whatever in them refers to itself could never be collected.
+    Scanning modules and kernels again and again would only delay some requests. Later models are
+    not frozen, because their reference cycles could then never be collected.
     """
     gc.collect()
     gc.freeze()
 
 
 def check_installed() -> None:
-    """Refuse where the packages of the extra are missing."""
     try:
         import httptools  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise UserError(f"{_MISSING} There is no {error.name}.") from error
+        raise UserError(f"{_NEEDED} {error.name} is not installed.") from error
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """A socket that is bound, and does not listen yet: clients are refused until all is ready."""
+    """A socket that is bound but does not listen yet: clients are refused until all is ready."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         opened = socket.socket(family, kind, protocol)
     except (OSError, UnicodeError) as error:
-        raise UserError(f"--host {host}: there is no such interface ({error}).") from error
+        raise UserError(f"--host {host} is not an address of this machine ({error}).") from error
     try:
         if sys.platform != "win32":
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -96,8 +93,8 @@ def open_socket(host: str, port: int) -> socket.socket:
     except OSError as error:
         opened.close()
         raise UserError(
-            f"--host {host} --port {port}: it cannot be bound ({error.strerror}). Does another "
-            "service have it? Name another port, or 0 for any that is free."
+            f"--host {host} --port {port} cannot be bound ({error.strerror}). If another service "
+            "uses it, choose another port, or 0 for any free one."
         ) from error
     return opened
 
@@ -110,7 +107,7 @@ def run(
     workers: int = 1,
     access_log: bool = False,
 ) -> None:
-    """Answer until told to stop; what is being answered then is finished."""
+    """Serve until a signal; running requests are finished."""
     from orfeon.workbench.serve.connections import GuardedConnection
     from orfeon.workbench.serve.workers import Workers
 
@@ -151,7 +148,7 @@ def _run_alone(
 
     def replace(new: Any) -> None:
         app.replace(new)
-        _logger.warning("the model was loaded anew")
+        _logger.warning("the model was reloaded")
 
     reload = Reload(maker, replace)
     try:
@@ -161,7 +158,7 @@ def _run_alone(
         app.close()
 
 
-def when_listening(opened: socket.socket, tell: Any, stop: threading.Event) -> threading.Thread:
+def when_listening(opened: socket.socket, act: Any, stop: threading.Event) -> threading.Thread:
     """Call a function once the port answers."""
     address = opened.getsockname()[:2]
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(address[0], address[0])
@@ -172,7 +169,7 @@ def when_listening(opened: socket.socket, tell: Any, stop: threading.Event) -> t
                 socket.create_connection((host, address[1]), timeout=5).close()
             except OSError:
                 continue
-            tell()
+            act()
             return
 
     thread = threading.Thread(target=wait, daemon=True)
@@ -181,12 +178,12 @@ def when_listening(opened: socket.socket, tell: Any, stop: threading.Event) -> t
 
 
 def _grace(limits: Limits) -> int:
-    """Seconds in which what is being answered is finished."""
+    """Seconds for running requests to finish."""
     return int(limits.receive_timeout + limits.predict_timeout) + 1
 
 
 def _logging(access_log: bool) -> dict[str, Any]:
-    """Defects go to standard error; what clients do wrong is told to them only."""
+    """Internal errors go to standard error; errors of clients only to the clients."""
     level = "INFO" if access_log else "ERROR"
     return {
         "version": 1,

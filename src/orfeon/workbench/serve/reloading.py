@@ -1,7 +1,7 @@
-"""A model file is loaded anew while the old model answers.
+"""Reload the model file while the old model keeps answering.
 
-SIGHUP asks for it; a file that cannot be served changes nothing. Where a terminal belongs to the
-command SIGHUP says that it was closed, and ends the service as SIGTERM does.
+SIGHUP triggers it; if the file cannot be served, the old model stays. If the command was started in
+a terminal, SIGHUP means that the terminal was closed, and ends the service like SIGTERM.
 """
 
 from __future__ import annotations
@@ -25,34 +25,31 @@ class ReplaceableApplication:
         self.limits = app.limits
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer by the application of now; whoever has begun ends what it began."""
         await self._app(scope, receive, send)
 
     def replace(self, app: Any) -> None:
-        """Answer by another one from now on.
+        """Use another application from now on.
 
-        Nothing refers to the one before but the requests that it is answering. With the last of
-        them it is gone, and so are its threads.
+        Only running requests still refer to the previous one; it is freed with the last of them.
         """
         self._app = app
 
     def close(self) -> None:
-        """Let the threads end."""
         self._app.scoring.close()
 
 
 class Reload:
-    """Makes a new application of a file that may have changed, beside the work of the process."""
+    """Makes a new application from the file, in a thread."""
 
     def __init__(self, make: Callable[[], Any], take: Callable[[Any], None]) -> None:
         self._make = make
         self._take = take
         self._is_wanted = self._works = False
-        # A signal may come while the one before it is being handled, in the same thread.
+        # A signal may arrive while the same thread handles the previous one.
         self._lock = threading.RLock()
 
     def begin(self) -> None:
-        """Begin, or do it once more after what is being done now; it does not wait for that."""
+        """Start reloading, or do it once more after the current reload; does not wait."""
         with self._lock:
             self._is_wanted = True
             if not self._works:
@@ -68,21 +65,20 @@ class Reload:
         while self._is_to_do():
             try:
                 app = self._make()
-            except Exception as error:  # whatever it is, the old model is there
+            except Exception as error:  # whatever it is, the old model stays
                 _logger.error("the file cannot be served, so the old model stays: %s", error)
             else:
                 self._take(app)
-                del app  # nobody else may be the last to know it
+                del app  # this thread must not keep it alive
 
 
 def has_terminal() -> bool:
-    """Whether a person started the command in a terminal."""
     return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
 @contextlib.contextmanager
 def on_hangup(act: Callable[[], None]) -> Iterator[None]:
-    """Act on SIGHUP, where there is such a signal and nobody has said to ignore it."""
+    """Call a function on SIGHUP, unless the platform has no such signal or it is ignored."""
     number = getattr(signal, "SIGHUP", None)
     is_main = threading.current_thread() is threading.main_thread()
     if number is None or not is_main or signal.getsignal(number) is signal.SIG_IGN:

@@ -1,4 +1,4 @@
-"""From the body of a request to the body of its answer."""
+"""From the body of a request to the body of its response."""
 
 from __future__ import annotations
 
@@ -13,39 +13,41 @@ import numpy as np
 from orfeon.errors import UserError
 from orfeon.workbench.serve.answers import ARROW, CSV, JSON, write_answer
 from orfeon.workbench.serve.arrow_rows import read_arrow
-from orfeon.workbench.serve.bodies import Asked
+from orfeon.workbench.serve.bodies import RequestHead
 from orfeon.workbench.serve.csv_rows import read_csv
 from orfeon.workbench.serve.errors import RequestError
 from orfeon.workbench.serve.json_rows import JSONRows
 from orfeon.workbench.serve.limits import Limits
 from orfeon.workbench.serve.served_model import Answer, ServedModel
 
-#: Bytes times members up to which an answer is quicker than handing it to another thread, or
-#: quick enough (some milliseconds) not to keep other clients waiting.
+#: Bytes times members up to which a prediction takes a few milliseconds at most, so that no other
+#: thread is needed.
 _SMALL = 1 << 22
 _SMALL_BYTES = 1 << 14
-#: Threads that answer the others. More would wait for Python's lock, and for the cores.
+#: Threads for longer predictions. More would compete for Python's lock and the cores.
 _N_THREADS = 2
 
 
 class _Work:
-    """An answer that a thread will make; when it is dropped before, it holds no body any more."""
+    """A prediction to make in a thread; if it is dropped, its body is freed."""
 
-    def __init__(self, answer: Callable[[bytes, Asked], bytes], body: bytes, asked: Asked) -> None:
+    def __init__(
+        self, answer: Callable[[bytes, RequestHead], bytes], body: bytes, head: RequestHead
+    ) -> None:
         self._answer = answer
         self._body: bytes | None = body
-        self._queried = asked
+        self._head = head
 
     def __call__(self) -> bytes:
         assert self._body is not None
-        return self._answer(self._body, self._queried)
+        return self._answer(self._body, self._head)
 
     def drop(self) -> None:
         self._body = None
 
 
 class Scoring:
-    """Answers requests."""
+    """Turns bodies of requests into bodies of responses."""
 
     def __init__(self, served: ServedModel, limits: Limits) -> None:
         self.served = served
@@ -56,33 +58,32 @@ class Scoring:
         self.n_rows = 0
 
     def warm_up(self) -> None:
-        """Answer some rows, so that nobody waits for what is done only once."""
         self.served.warm_up()
 
     def close(self, *, cancel: bool = True) -> None:
-        """Let the threads end."""
+        """Stop the threads."""
         threads, self._threads = self._threads, None
         if threads is not None:
             threads.shutdown(wait=False, cancel_futures=cancel)
 
     async def score(
-        self, body: bytes, asked: Asked, when_done: Callable[[], None] = lambda: None
+        self, body: bytes, head: RequestHead, when_done: Callable[[], None] = lambda: None
     ) -> bytes:
-        """The body of the answer; long work is done in a thread, within the limit of time."""
+        """The body of the response; long predictions run in a thread, within the time limit."""
         if self.served.is_quick and len(body) <= self._small:
             try:
-                return self.answer(body, asked)
+                return self.answer(body, head)
             finally:
                 when_done()
         if self._threads is None:
             self._threads = ThreadPoolExecutor(_N_THREADS, thread_name_prefix="orfeon-scoring")
-        work = _Work(self.answer, body, asked)
+        work = _Work(self.answer, body, head)
         ended = self._threads.submit(work)
         loop = asyncio.get_running_loop()
 
         def end(_: Any) -> None:
             work.drop()
-            with contextlib.suppress(RuntimeError):  # the loop has ended before the work
+            with contextlib.suppress(RuntimeError):  # the loop ended before the work
                 loop.call_soon_threadsafe(when_done)
 
         ended.add_done_callback(end)
@@ -91,27 +92,27 @@ class Scoring:
         except TimeoutError:
             raise RequestError(
                 503, "slow_prediction",
-                f"There was no answer within {self._limits.predict_timeout:g} seconds. Send fewer "
-                "rows at a time.",
+                f"The prediction took longer than {self._limits.predict_timeout:g} seconds. Send "
+                "fewer rows at a time.",
                 headers=[(b"retry-after", b"5")],
             ) from None  # fmt: skip
 
-    def answer(self, body: bytes, asked: Asked) -> bytes:
-        """The body of the answer."""
+    def answer(self, body: bytes, head: RequestHead) -> bytes:
+        """The body of the response."""
         served = self.served
-        if asked.probabilities and not served.has_probabilities:
+        if head.probabilities and not served.has_probabilities:
             raise RequestError(
                 422, "no_probabilities",
                 f"{served.name} gives no probabilities: it predicts "
                 f"{'numbers' if served.task == 'regression' else 'classes only'}.",
             )  # fmt: skip
         try:
-            answer = self._predict(self._rows(body, asked.form), asked.probabilities)
+            answer = self._predict(self._rows(body, head.form), head.probabilities)
             self.n_rows += len(answer.predictions)
-            return write_answer(served, answer, asked.answer)
+            return write_answer(served, answer, head.answer)
         except MemoryError:
             raise RequestError(
-                503, "busy", "There is not enough memory for this many rows at the moment.",
+                503, "busy", "Not enough memory for this many rows at the moment.",
                 headers=[(b"retry-after", b"5")],
             ) from None  # fmt: skip
 
@@ -121,13 +122,13 @@ class Scoring:
         except (ValueError, TypeError, UserError) as error:
             if self.served.is_quick:
                 raise
-            # What other packages take is theirs to say.
+            # Models without a schema check their rows themselves.
             raise RequestError(
                 422, "refused", f"The model rejects these rows: {str(error)[:500]}"
             ) from error
         if answer.predictions.dtype.kind == "f":
             lost = np.flatnonzero(~np.isfinite(answer.predictions))
-            if len(lost):  # JSON has no such number, and all forms of answers say the same
+            if len(lost):  # JSON cannot hold them, and all formats must agree
                 raise RequestError(
                     422, "not_finite", "The prediction is not a finite number.", row=int(lost[0])
                 )

@@ -1,4 +1,4 @@
-"""A model that answers requests: its columns, and the quickest way from cells to predictions."""
+"""A served model: its columns, and the fastest way from cells to predictions."""
 
 from __future__ import annotations
 
@@ -27,20 +27,21 @@ from orfeon.workbench.serve.columns import (
     WordReader,
 )
 
-#: Rows on which the quick way is compared with the model's own before anything is answered.
+#: Rows on which the quick copy is compared with the model before it is used.
 _N_PROBES = 48
 
 
 class Answer(NamedTuple):
-    """What a model says of some rows."""
-
     predictions: npt.NDArray[Any]
     probabilities: Floats | None = None
     n_queried: npt.NDArray[np.int64] | None = None
 
 
 class ServedModel:
-    """A model that answers requests."""
+    """A model with readers for its columns.
+
+    Models with a schema are quick: cells are encoded directly, without a data frame.
+    """
 
     def __init__(
         self,
@@ -61,7 +62,7 @@ class ServedModel:
         self.has_probabilities = bool(self.classes) and hasattr(model, "predict_proba")
         self._quick = _quick_copy(model, preparation)
         self.columns = _columns(model, preparation, self._quick)
-        if self._quick is not None and not self._is_faithful():
+        if self._quick is not None and not self._quick_is_exact():
             self._quick = None
             self.columns = _columns(model, preparation, None)
         self.is_quick = self._quick is not None
@@ -99,14 +100,14 @@ class ServedModel:
         return self._frame(cells)
 
     def from_arrays(self, arrays: Sequence[Floats]) -> Floats:
-        """Rows of features that are numbers already; only where the model is quick."""
+        """Rows of encoded features; only if the model is quick."""
         matrix = np.empty((len(arrays[0]), len(arrays)))
         for j, array in enumerate(arrays):
             matrix[:, j] = array
         return matrix
 
     def _frame(self, cells: Sequence[Sequence[Any]]) -> Any:
-        """A data frame of the features; a plain array for a model that knows no names."""
+        """A data frame of the features; an array if the model has no feature names."""
         import pandas
 
         made: dict[str, Any] = {}
@@ -124,13 +125,12 @@ class ServedModel:
             made.update(zip(reader.column.features, arrays, strict=True))
         frame = pandas.DataFrame(made)
         is_named = self.preparation is not None or hasattr(self.model, "feature_names_in_")
-        # Row by row, as tables mostly are: in another order sums have other last bits.
+        # In C order, as most arrays are: in another order sums differ in the last bits.
         return frame if is_named else np.ascontiguousarray(frame.to_numpy())
 
-    # -- from rows to answers ------------------------------------------------------------------
+    # -- from rows to predictions --------------------------------------------------------------
 
     def predict(self, rows: Any, *, probabilities: bool = False) -> Answer:
-        """What the model says of rows."""
         model = self.model if self._quick is None else self._quick
         if self.early_decision is not None and not probabilities:
             from orfeon.combining import early_decision
@@ -141,7 +141,7 @@ class ServedModel:
         return Answer(predictions, model.predict_proba(rows) if probabilities else None)
 
     def example_row(self) -> dict[str, Any]:
-        """A row to show what is meant: where there is a forest, beside its tests."""
+        """An example row; numbers are medians of the thresholds, if there is a forest."""
         forest = getattr(self._quick, "forest_", None)
         row: dict[str, Any] = {}
         place = 0
@@ -157,7 +157,7 @@ class ServedModel:
     # -- before the first request --------------------------------------------------------------
 
     def warm_up(self) -> None:
-        """Answer some rows, so that the kernels are compiled before anybody waits for them."""
+        """Predict some rows, so that kernels are compiled before the first request."""
         if self._quick is None:
             self._try_plain_rows()
             return
@@ -169,7 +169,7 @@ class ServedModel:
                 self.predict(np.ascontiguousarray(each), probabilities=True)
 
     def _try_plain_rows(self) -> None:
-        """Ask for zeros and missing values; a model that takes neither starts cold."""
+        """Predict zeros and missing values; a model that accepts neither starts cold."""
         for cell in (0.0, None):
             cells = [[None if column.kind != "number" else cell] for column in self.columns]
             try:
@@ -178,7 +178,7 @@ class ServedModel:
                 continue
 
     def _probes(self) -> Floats:
-        """Rows that reach many leaves: values beside thresholds, every category, some missing."""
+        """Rows that reach many leaves: thresholds, all categories, some missing values."""
         schema = self._quick.schema_
         rng = np.random.default_rng(0)
         matrix = rng.normal(scale=10.0, size=(_N_PROBES, schema.n_features))
@@ -193,8 +193,8 @@ class ServedModel:
         matrix[1::3][rng.random(matrix[1::3].shape) < 0.2] = math.nan
         return matrix
 
-    def _is_faithful(self) -> bool:
-        """Whether the quick way answers as the model itself does, to the last bit."""
+    def _quick_is_exact(self) -> bool:
+        """Whether the quick copy predicts the same as the model, to the last bit."""
         import pandas
 
         matrix = self._probes()
@@ -212,7 +212,7 @@ class ServedModel:
         return same
 
     def _check_early(self, confidence: float) -> None:
-        """Refuse early decision of a model that cannot decide early."""
+        """Raise if the model does not support early decision."""
         cells = [[0.0 if column.kind == "number" else None] for column in self.columns]
         try:
             self.predict(self.rows(cells))
@@ -228,25 +228,26 @@ def load_served(
     early_decision: float | None = None,
     memory_map: bool = True,
 ) -> ServedModel:
-    """Load a model file for serving; estimators of other packages, saved by skops, are refused."""
+    """Load a model file for serving; files with estimators saved by skops are rejected."""
     from orfeon.io.description import describe_parts
     from orfeon.io.model_file import read_parts
 
     name = Path(path).name
-    # Read once: what is told is of the model that answers, whatever becomes of the file.
+    # Read once, so that the description is of this model even if the file changes.
     parts = read_parts(path, memory_map=memory_map, foreign=False)
     model, plain, _ = parts.saved
     preparation = read_preparation(plain, name)
-    facts = {key: told for key, told in describe_parts(parts, path).items() if key != "preparation"}
+    facts = describe_parts(parts, path)
+    del facts["preparation"]
     return ServedModel(model, preparation, early_decision=early_decision, name=name, facts=facts)
 
 
 def _task(model: Any, preparation: Preparation | None) -> str:
     if not hasattr(model, "predict") or not hasattr(model, "n_features_in_"):
-        raise UserError(f"{type(model).__name__} is not fitted, or does not say what it takes.")
+        raise UserError(f"{type(model).__name__} is not fitted, or has no n_features_in_.")
     if getattr(model, "n_outputs_", 1) > 1 or isinstance(getattr(model, "classes_", None), list):
         raise UserError(
-            f"{type(model).__name__} predicts several targets at once; models of one are served."
+            f"{type(model).__name__} has several targets; only models with one can be served."
         )
     if preparation is not None:
         return str(preparation.task)
@@ -254,7 +255,7 @@ def _task(model: Any, preparation: Preparation | None) -> str:
 
 
 def _quick_copy(model: Any, preparation: Preparation | None) -> Any:
-    """A copy of the model that takes encoded rows; None where there is no such short way."""
+    """A copy of the model that takes encoded rows; None if the model has no schema."""
     if hasattr(model, "kept_") and hasattr(model, "ensemble_"):
         if model.order_.has_own_weights:
             return None
@@ -264,18 +265,17 @@ def _quick_copy(model: Any, preparation: Preparation | None) -> Any:
     if preparation is not None and model.schema_.names != preparation.features:
         return None
     quick = copy.copy(model)
-    quick._encode = _as_it_is  # type: ignore[method-assign]
+    quick._encode = _identity  # type: ignore[method-assign]
     if hasattr(quick, "n_jobs"):
-        quick.n_jobs = 1  # requests are what runs at the same time
+        quick.n_jobs = 1  # requests run in parallel, not members
     return quick
 
 
-def _as_it_is(X: Floats) -> Floats:
+def _identity(X: Floats) -> Floats:
     return X
 
 
 def _columns(model: Any, preparation: Preparation | None, quick: Any) -> tuple[ColumnReader, ...]:
-    """Readers of the columns that requests must have."""
     if preparation is not None:
         schema = None if quick is None else quick.schema_
         known = {} if schema is None else dict(zip(schema.names, schema.categories, strict=True))
@@ -302,7 +302,7 @@ def _prepared(column: InputColumn, known: Mapping[str, Any]) -> ColumnReader:
 
 
 def _finite_tests(forest: Any, feature: int) -> Floats:
-    """Thresholds on a feature; a test for missing values has an infinite one."""
+    """Finite thresholds of a feature; tests for missing values have infinite ones."""
     thresholds = forest.threshold[(forest.feature == feature) & (forest.n_children > 0)]
     return np.asarray(thresholds[np.isfinite(thresholds)])
 

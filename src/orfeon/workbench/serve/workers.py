@@ -23,26 +23,26 @@ from typing import Any
 
 import uvicorn
 
-from orfeon.workbench.serve.copies import forget_copies
+from orfeon.workbench.serve.copies import delete_old_copies
 from orfeon.workbench.serve.draining import DrainingServer
 from orfeon.workbench.serve.process import ApplicationMaker, freeze_memory
 from orfeon.workbench.serve.reloading import Reload, ReplaceableApplication, has_terminal
 
-#: Seconds between two looks at the workers.
+#: Seconds between two checks of the workers.
 _TICK = 0.1
-#: Seconds after which a worker that does not answer is replaced.
+#: Seconds after which a worker that does not reply is replaced.
 _UNHEALTHY = 10
-#: Seconds that a new worker has to be ready, when all it needs was made and checked before.
+#: Seconds for a new worker to get ready; kernels are compiled before it starts.
 _READY = 120
-#: Seconds that a worker has to end which has closed its pipe.
+#: Seconds for a worker to exit after it closed its pipe.
 _DYING = 1
-#: Seconds beyond the grace of the server after which a worker that should end is killed.
+#: Seconds after the grace period until a worker that does not exit is killed.
 _LATE = 10
 _logger = logging.getLogger("orfeon.workbench.serve")
 
 
 class Workers:
-    """The processes that answer."""
+    """Starts, supervises and reloads the worker processes."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Workers:
         n_workers: int,
     ) -> None:
         self._source = maker
-        self._maker = maker.of_now()
+        self._maker = maker.snapshot()
         self._given = (dict(settings), opened)
         self._n_workers = n_workers
         self._grace = settings["timeout_graceful_shutdown"] + _LATE
@@ -64,12 +64,12 @@ class Workers:
         self._ends_with_terminal = has_terminal()
 
     def run(self) -> None:
-        """Answer until a signal ends it."""
+        """Serve until a signal ends it."""
         with self._signals():
             try:
                 self._workers = [self._start() for _ in range(self._n_workers)]
                 while not self._ending.wait(_TICK):
-                    self._replace_unwell()
+                    self._replace_unhealthy()
                     self._hand_over()
             finally:
                 self._end()
@@ -77,19 +77,19 @@ class Workers:
     def _start(self) -> _Worker:
         return _Worker(self._maker, *self._given)
 
-    def _replace_unwell(self) -> None:
+    def _replace_unhealthy(self) -> None:
         for place, worker in enumerate(self._workers):
-            if worker.is_well():
+            if worker.is_healthy():
                 continue
-            worker.process.join(_DYING)  # one that ends by itself says how
+            worker.process.join(_DYING)  # to get the exit code of one that exits by itself
             worker.process.kill()
             worker.process.join()
             if worker.serves is None and (worker.process.exitcode or 0) > 0:
-                raise SystemExit(worker.process.exitcode)  # another one would fail as well
+                raise SystemExit(worker.process.exitcode)  # a new one would fail too
             self._workers[place] = self._start()
 
     def _hand_over(self) -> None:
-        """Give a new model to one worker after the other; the others answer at full speed."""
+        """Give a new model to one worker at a time, while the others answer at full speed."""
         if any(worker.serves != worker.given for worker in self._workers):
             return
         behind = [worker for worker in self._workers if worker.given != self._maker]
@@ -97,16 +97,16 @@ class Workers:
             behind[0].given = self._maker
         elif not self._is_reported:
             self._is_reported = True
-            _logger.warning("the model was loaded anew")
+            _logger.warning("the model was reloaded")
             if self._maker.copies is not None:
-                forget_copies(self._maker.copies, self._maker.path.parent)
+                delete_old_copies(self._maker.copies, self._maker.path.parent)
 
-    # -- another model -------------------------------------------------------------------------
+    # -- reloading -----------------------------------------------------------------------------
 
     def _make_new(self) -> ApplicationMaker:
-        new = self._source.of_now()
+        new = self._source.snapshot()
         try:
-            new()  # which compiles what it needs, and is refused where it cannot be served
+            new()  # compiles the kernels it needs, and raises if it cannot be served
         except Exception:
             if new.copies is not None and new != self._maker:
                 shutil.rmtree(new.path.parent, ignore_errors=True)
@@ -116,12 +116,12 @@ class Workers:
     def _take_new(self, new: ApplicationMaker) -> None:
         self._maker, self._is_reported = new, False
 
-    # -- signals and the end -------------------------------------------------------------------
+    # -- signals and shutdown ------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _signals(self) -> Iterator[None]:
         def end(number: int, _: Any) -> None:
-            if self._ending.is_set() and number == signal.SIGINT:  # Ctrl-C once more
+            if self._ending.is_set() and number == signal.SIGINT:  # a second Ctrl-C
                 for worker in self._workers:
                     worker.process.kill()
             self._ending.set()
@@ -173,7 +173,7 @@ class _Worker:
         there.close()
         self._queried: float | None = None
 
-    def is_well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Whether it is alive and replied in time; pings it again."""
         try:
             while self._pipe.poll():
@@ -201,7 +201,7 @@ def _work(
     for name in ("SIGINT", "SIGTERM", "SIGBREAK", "SIGHUP"):
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
-    _Answering(maker, settings, pipe).run(opened)
+    _WorkerServer(maker, settings, pipe).run(opened)
 
 
 class _Server(DrainingServer):
@@ -213,8 +213,8 @@ class _Server(DrainingServer):
         yield
 
 
-class _Answering:
-    """A worker as it sees itself."""
+class _WorkerServer:
+    """The server in a worker process, which follows the supervisor."""
 
     def __init__(self, maker: ApplicationMaker, settings: dict[str, Any], pipe: Connection) -> None:
         self._serves = self._loads = maker
@@ -223,7 +223,7 @@ class _Answering:
         self._server = _Server(uvicorn.Config(self._first, factory=True, **settings))
 
     def run(self, opened: socket.socket) -> None:
-        threading.Thread(target=self._obey, daemon=True).start()
+        threading.Thread(target=self._follow_supervisor, daemon=True).start()
         self._server.run(sockets=[opened])
         if self._app is not None:
             self._app.close()
@@ -233,8 +233,8 @@ class _Answering:
         freeze_memory()
         return self._app
 
-    def _obey(self) -> None:
-        """Serve what the supervisor wants until it asks to exit, or is gone."""
+    def _follow_supervisor(self) -> None:
+        """Serve the model that the supervisor sends, until it asks to exit or is gone."""
         with contextlib.suppress(EOFError, OSError):
             while (wanted := self._pipe.recv()) is not None:
                 if self._server.started and wanted not in (self._serves, self._loads):
@@ -249,5 +249,5 @@ class _Answering:
             self._app.replace(wanted())
             self._serves = wanted
         except Exception:
-            _logger.exception("a worker could not load the model, so another takes its place")
+            _logger.exception("a worker could not load the model and is replaced")
             self._server.should_exit = True
