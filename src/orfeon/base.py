@@ -1,4 +1,4 @@
-"""What all estimators share: reading a training set and rows to predict, fits that fail cleanly."""
+"""Base of all estimators: reads training sets and rows to predict, and undoes failed fits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from orfeon.utils.types import Floats
 _LARGEST_TARGET = 1e150
 
 
-#: Whole-number weights of this sum and more are not taken for counts.
+#: Whole-number weights with this sum or more are not treated as counts.
 _MOST_COUNTED = float(1 << 31)
 
 
@@ -152,7 +152,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
 
 
 def _is_surely_finite(X: Floats) -> bool:
-    """Whether the sum is finite, so that all terms are; it may also be too large for a float."""
+    """Whether the sum is finite, so that all values are; False may also be an overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))
 
@@ -231,7 +231,7 @@ class KnownClassesMixin:
                 also = ", and to fit_chunks" if hasattr(self, "fit_chunks") else ""
                 raise ValueError(
                     f"classes must be passed on the first call to partial_fit{also}: all classes "
-                    "that will ever come."
+                    "that any chunk has."
                 )
             self._known_classes = self.classes_
             return
@@ -293,7 +293,7 @@ def class_factors(
     codes: npt.NDArray[np.integer[Any]],
     weights: Floats,
 ) -> Floats:
-    """What the weights of each class are multiplied by."""
+    """The factors on the weights of each class."""
     share = np.bincount(codes, weights=weights, minlength=len(classes))
     present = share > 0
     factors = np.zeros(len(classes))
@@ -313,8 +313,8 @@ def class_factors(
         )
     factors = normal_weights(factors)
     total = float(share @ factors)
-    # Copies add up exactly if all weights together are some 2**50 steps; others need no steps of
-    # their own size.
+    # Weights of copies must sum exactly, so the grid is 2**-50 of their total; others need only a
+    # grid of 2**-50 of the largest.
     counted = are_counts(weights) and weights.sum() < _MOST_COUNTED
     step = np.exp2(np.ceil(np.log2(total if counted else factors.max())) - 50)
     return np.asarray(np.where(factors > 0, np.maximum(np.rint(factors / step), 1), 0) * step)
@@ -347,7 +347,7 @@ MethodT = TypeVar("MethodT", bound=Callable[..., Any])
 
 
 def transactional(fit: MethodT) -> MethodT:
-    """A ``fit`` that changes the estimator completely or not at all."""
+    """Make a ``fit`` that fails leave the estimator unchanged."""
 
     @functools.wraps(fit)
     def whole_or_nothing(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -364,5 +364,5 @@ def restored_on_failure(estimator: Any) -> Iterator[dict[str, Any]]:
     try:
         yield before
     except BaseException:
-        estimator.__dict__ = dict(before)  # in one step, which a second Ctrl-C cannot divide
+        estimator.__dict__ = dict(before)  # in one step: a second Ctrl-C may arrive
         raise

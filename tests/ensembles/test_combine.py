@@ -327,7 +327,7 @@ def test_rules_that_are_not_known_or_for_another_task():
         BaggingRegressor(combine="majority").fit(Z, TARGET)
     with pytest.raises(ValueError, match="'combine' parameter of BaggingClassifier must be a str"):
         BaggingClassifier(combine="own").fit(X, Y)
-    with pytest.raises(ValueError, match="is for classification, and these members"):
+    with pytest.raises(ValueError, match="is for classification, but these members"):
         BaggingRegressor(combine=NaiveBayes()).fit(Z, TARGET)
 
 

@@ -154,7 +154,7 @@ def test_errors_of_members_pass_from_one_process_to_another(gradients, data):
     )  # fmt: skip
     error = NoOutOfBagError("there are none")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
-    assert "chosen from" in str(copied)  # as those who prune want to know
+    assert "cannot be selected" in str(copied)  # as those who prune want to know
 
 
 # -- names and weights -----------------------------------------------------------------------------

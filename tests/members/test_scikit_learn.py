@@ -385,7 +385,7 @@ def test_what_has_no_out_of_bag_says_why(problem):
     assert adapt(half).out_of_bag(X, y).sum() == 5 * 60
     warm = BaggingClassifier(TREE, 3, warm_start=True, random_state=0).fit(X, y)
     warm.set_params(n_estimators=5).fit(X, y)
-    with pytest.raises(ValueError, match="members of several fits are in it, by warm_start=True"):
+    with pytest.raises(ValueError, match="it has members of several fits, by warm_start=True"):
         adapt(warm).out_of_bag(X, y)
     smaller = adapt(warm).subset(KEPT)
     assert smaller.predict(X).tolist() == decide(warm, X, KEPT).tolist()
@@ -497,7 +497,7 @@ def test_as_many_other_samples_are_not_the_training_set(kind, weighted):
     np.testing.assert_array_equal(smaller.out_of_bag(X, y, weights), out[KEPT])
     for strange in (other, X[::-1]):
         for queried in (members, smaller):
-            with pytest.raises(ValueError, match=r"X has other rows than the training set of this"):
+            with pytest.raises(ValueError, match=r"X is not the training set of this"):
                 queried.out_of_bag(strange, y, weights)
 
 
@@ -512,11 +512,11 @@ def test_the_training_set_is_known_in_every_form(problem):
         for rows in (frame, whole.tolist(), csr_matrix(whole), csr_matrix(whole).tocsc()):
             members = adapt(clone(DRAWN[kind]).fit(rows, y))
             assert members.out_of_bag(rows, y, must_verify=True).any()
-            with pytest.raises(ValueError, match="other rows"):
+            with pytest.raises(ValueError, match="not the training set"):
                 members.out_of_bag(rows[::-1] if isinstance(rows, list) else rows.copy() * 2, y)
     pipeline = make_pipeline(StandardScaler(), clone(DRAWN["forest"])).fit(X, y)
     assert adapt(pipeline).out_of_bag(X, y, must_verify=True).any()
-    with pytest.raises(ValueError, match="other rows"):
+    with pytest.raises(ValueError, match="not the training set"):
         adapt(pipeline).out_of_bag(X[::-1], y)
 
 
@@ -527,7 +527,7 @@ def test_bagging_that_copies_rows_knows_its_training_set(problem):
     first = bag.estimators_[0].tree_
     assert first.n_node_samples[0] == 90  # copies are counted, as they are not where trees weigh
     assert adapt(bag).out_of_bag(X, y, must_verify=True).any()
-    with pytest.raises(ValueError, match="other rows"):
+    with pytest.raises(ValueError, match="not the training set"):
         adapt(bag).out_of_bag(X[::-1], y)
 
 
@@ -536,7 +536,7 @@ def test_trees_added_for_other_samples_are_noticed(problem):
     forest = RandomForestClassifier(20, warm_start=True, random_state=0).fit(X[::-1], y)
     forest.set_params(n_estimators=40).fit(X, y)
     for rows in (X, X[::-1]):
-        with pytest.raises(ValueError, match="other rows"):
+        with pytest.raises(ValueError, match="not the training set"):
             adapt(forest).out_of_bag(rows, y)
 
 

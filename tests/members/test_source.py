@@ -280,7 +280,7 @@ def test_missing_labels_are_pointed_out(function, bag, train):
 def test_members_that_cannot_vote_are_refused(train):
     X, y = train
     boosted = sklearn_ensemble.GradientBoostingClassifier(n_estimators=2).fit(X, y)
-    with pytest.raises(TypeError, match="GradientBoostingClassifier cannot be chosen from"):
+    with pytest.raises(TypeError, match="GradientBoostingClassifier cannot be selected"):
         prune(boosted, X, y)
     numbers = make_friedman1(20, random_state=0)
     with pytest.raises(TypeError, match=r"of type LinearRegression, .* Allowed are ensembles of"):

@@ -64,10 +64,10 @@ def test_as_many_samples_of_validation_are_taken_as_they_are(ensemble, sets):
         lambda: prune(ensemble, X, y, on="out_of_bag", rule=rule_of(ensemble)),
         lambda: error_curves(ensemble, X, y, out_of_bag=True),
     ):
-        with pytest.raises(ValueError, match="other rows than the training set"):
+        with pytest.raises(ValueError, match="is not the training set"):
             query()
     if rule_of(ensemble) == "reduce_error":
-        with pytest.raises(ValueError, match="other rows than the training set"):
+        with pytest.raises(ValueError, match="is not the training set"):
             margins(ensemble, X, y, on="out_of_bag")
 
 

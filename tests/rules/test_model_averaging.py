@@ -289,5 +289,5 @@ def test_a_number_for_each_member_is_expected(option):
 
 def test_classes_have_no_variance():
     supports, y = supports_of(0)
-    with pytest.raises(ValueError, match="variances are not known: no targets were learnt from"):
+    with pytest.raises(ValueError, match="variances are only known in regression"):
         ModelAveraging().learn(supports, y, 3).predict_variance(np.zeros((5, 1)))

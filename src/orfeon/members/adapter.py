@@ -1,4 +1,4 @@
-"""The members of any fitted ensemble: their votes, one by one, and ensembles of some of them.
+"""The members of any fitted ensemble: their votes, and ensembles of some of the members.
 
 :func:`adapt` accepts ensembles of orfeon and scikit-learn, pipelines that end in one, lists of
 fitted estimators, and containers such as a :class:`orfeon.forest.Forest`. What it returns is a
@@ -394,7 +394,7 @@ def _check_estimator(estimator: Any, index: int) -> str:
         kind = "a class" if isinstance(estimator, type) else "without predict"
         raise TypeError(
             f"estimator {index} of the list, {estimator!r}, is {kind}; give fitted classifiers or "
-            "regressors, or (name, estimator) for every one of them."
+            "regressors, or (name, estimator) for each."
         )
     task = _task(estimator)
     if task is None:
@@ -404,7 +404,7 @@ def _check_estimator(estimator: Any, index: int) -> str:
             "scikit-learn."
         )
     try:
-        if hasattr(estimator, "__sklearn_tags__"):  # others have their own ways to be fitted
+        if hasattr(estimator, "__sklearn_tags__"):  # others cannot be checked
             check_is_fitted(estimator)
     except NotFittedError as error:
         raise NotFittedError(
@@ -511,7 +511,7 @@ def one_output(answers: Any, member: int, estimator: Any) -> npt.NDArray[Any]:
     if found.ndim != 1:
         raise ValueError(
             f"member {member}, {type(estimator).__name__}, gives predictions of shape "
-            f"{found.shape}: it has several outputs. Members have one; train an ensemble for each."
+            f"{found.shape}: it has several outputs. Train an ensemble for each output."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""What an ensemble stores as its ``members_``: a forest, other estimators, or committees of trees.
+"""The ``members_`` of an ensemble: a forest, other estimators, or committees of trees.
 
 All three, :class:`orfeon.forest.Forest` among them, have ``len``, ``n_classes``, ``votes``,
 ``supports``, ``count_votes``, ``mean_supports`` and ``subset``, and work with class codes.
@@ -23,7 +23,7 @@ Codes = npt.NDArray[np.int32]
 
 
 class FromEach(ABC):
-    """Sums over members."""
+    """Vote counts and mean supports, from the outputs of each member."""
 
     n_classes: int
 
@@ -47,7 +47,7 @@ class FromEach(ABC):
         """Supports averaged over the members."""
         answers = self.supports(X)
         total = np.zeros(answers.shape[1:])
-        for one in answers:  # in this order: a row alone then has the same bits as among others
+        for one in answers:  # in order, so that the bits of a row do not depend on other rows
             total += one
         return total / len(answers)
 
@@ -110,7 +110,7 @@ class EstimatorMembers(FromEach):
 @saved.attributes(committees=saved.list_of(saved.instance("Forest"), at_least=1))
 @dataclass(frozen=True)
 class CommitteeMembers(FromEach):
-    """Committees of trees; each committee has one vote, that of most of its trees."""
+    """Committees of trees; each committee casts one vote, by the plurality of its trees."""
 
     committees: Sequence[Forest]
 

@@ -1,4 +1,4 @@
-"""The ensembles of scikit-learn as members to choose from."""
+"""The members of scikit-learn's ensembles."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ from orfeon.members.members import class_supports
 from orfeon.utils.types import Floats, Integers, Mask
 from orfeon.utils.user_warning import expect_renewed_workers
 
-#: Trees that are asked whether they know the samples.
+#: Trees that are compared with the samples, to check that these are the training set.
 _WITNESSES = 10
-#: Splits that they must have together: at a few of them other samples may part in the same way.
+#: Minimum number of their splits: with fewer, other samples might be split in the same way.
 _SPLITS = 10
 
-#: Ensembles whose members cannot be chosen from: why, and what to do instead.
+#: Ensembles whose members cannot be selected: why, and what to do instead.
 _REFUSED = {
     (AdaBoostRegressor,): (
         "it takes the weighted median of its members, and not their mean",
@@ -69,27 +69,25 @@ _REFUSED = {
         "keep the first few by a smaller number of iterations, or by early stopping",
     ),
     (StackingClassifier, StackingRegressor): (
-        "its members do not vote, a last estimator is trained on what all of them say",
+        "its members do not vote, a final estimator is trained on their predictions",
         "use VotingClassifier or VotingRegressor, or a list of estimators",
     ),
 }
 
 
 class _ScikitLearn(Members):
-    """What the ensembles of scikit-learn have in common: ``estimators_`` and ``classes_``."""
+    """Ensembles with ``estimators_`` and ``classes_``."""
 
     @property
     def n_members(self) -> int:
-        """Number of members."""
         return len(self.ensemble.estimators_)
 
     @property
     def classes(self) -> npt.NDArray[Any] | None:
-        """The classes, sorted; None in regression."""
         return self.ensemble.classes_ if is_classifier(self.ensemble) else None
 
     def _coded(self, answers: list[Any]) -> npt.NDArray[Any]:
-        """What members predict, who were fitted to codes of the classes or to numbers."""
+        """Predictions of members that were fitted to class codes or numbers."""
         members = self.ensemble.estimators_
         found = [one_output(one, t, members[t]) for t, one in enumerate(answers)]
         return np.asarray(found, dtype=np.float64 if self.classes is None else np.int32)
@@ -102,24 +100,23 @@ class _ScikitLearn(Members):
         if hasattr(smaller, "n_estimators"):
             smaller.n_estimators = len(index)
         if hasattr(smaller, "warm_start"):
-            # The members to come would be numbered, and so drawn, as some of those kept.
+            # Members added later would be drawn with the seeds of some that were kept.
             smaller.warm_start = False
         return smaller
 
 
 class _Resampled(_ScikitLearn):
-    """Ensembles each of whose members was given samples drawn for it."""
+    """Ensembles that draw samples for each member."""
 
     @abstractmethod
     def _rows(self, X: Any) -> Any:
-        """Rows as the ensemble hands them to its members."""
+        """Rows as the members get them."""
 
     @abstractmethod
     def _leaves(self, member: int, rows: Any) -> Integers:
         """The leaf that each row reaches in a member that is a tree."""
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
-        """Which rows scikit-learn gave to each member."""
         n_rows = self.ensemble._n_samples
         check_training_set(X, y, n_rows, self._name)
         drawn = self.ensemble.estimators_samples_
@@ -150,7 +147,7 @@ class _Resampled(_ScikitLearn):
         return [able[k] for k in np.linspace(0, len(able) - 1, _WITNESSES).astype(int)]
 
     def _check_content(self, rows: Any, drawn: list[Integers], sample_weight: Any) -> None:
-        """Refuse as many other rows: their leaves hold another number of them than in training."""
+        """Reject other rows of the same number, by the number of rows in each leaf."""
         for t in self._witnesses:
             tree = self.ensemble.estimators_[t].tree_
             expected = np.where(tree.children_left < 0, tree.n_node_samples, 0)
@@ -161,19 +158,18 @@ class _Resampled(_ScikitLearn):
                 for some in _counted(drawn[t], sample_weight)
             ):
                 raise ValueError(
-                    f"X has other rows than the training set of this {self._name}, though as many, "
-                    "or the same in another order: out-of-bag samples are those of the training "
-                    "set, in the same order."
+                    f"X is not the training set of this {self._name}, or its rows are in another "
+                    "order; out-of-bag votes need the training set in the same order."
                 )
 
 
 def _counted(drawn: Integers, sample_weight: Any) -> Iterator[Integers]:
-    """The rows that nodes of a tree count, of those drawn for it: in one of several ways."""
+    """The drawn rows that the nodes of a tree count, in each of the possible ways."""
     some = np.unique(drawn)
-    yield some  # to be drawn twice is a weight, which is not counted
-    yield drawn  # unless rows were copied, as bagging does where metadata are routed
+    yield some  # rows drawn twice have a weight of 2, which is not counted
+    yield drawn  # unless rows were copied, as bagging does with routed metadata
     if sample_weight is not None:
-        yield some[np.ravel(sample_weight)[some] > 0]  # older versions draw the others too
+        yield some[np.ravel(sample_weight)[some] > 0]  # older versions draw weight 0 too
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +184,7 @@ class ForestOfScikitLearn(_Resampled):
             )
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
-        """Votes of the trees: the class of most weight in the leaf, or its mean."""
+        """Votes of the trees: the heaviest class in the leaf, or its mean."""
         leaves = self.ensemble.apply(X)
         answers = np.empty(leaves.T.shape, np.float64 if self.classes is None else np.int32)
         for answer, leaf, tree in zip(answers, leaves.T, self.ensemble.estimators_, strict=True):
@@ -209,7 +205,6 @@ class ForestOfScikitLearn(_Resampled):
 
     @property
     def averages_supports(self) -> bool:
-        """Whether classifiers decide by the mean of their supports: they do."""
         return True
 
     def _rows(self, X: Any) -> Any:
@@ -240,7 +235,6 @@ class BaggingOfScikitLearn(_Resampled):
 
     @property
     def averages_supports(self) -> bool:
-        """Whether classifiers decide by the mean of their supports, and not by their votes."""
         return hasattr(self.ensemble.estimators_[0], "predict_proba")
 
     def _rows(self, X: Any) -> Any:
@@ -254,7 +248,7 @@ class BaggingOfScikitLearn(_Resampled):
         return np.asarray(self.ensemble.estimators_[member].apply(rows[:, columns]))
 
     def _query_each(self, query: Callable[[Any, Any], Any], X: Any) -> list[Any]:
-        """Results of each member on its own columns."""
+        """Results of each member on its own features."""
         bag, rows = self.ensemble, self._rows(X)
         members = zip(bag.estimators_, bag.estimators_features_, strict=True)
         expect_renewed_workers()
@@ -267,8 +261,8 @@ class BaggingOfScikitLearn(_Resampled):
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not self._knows_samples:
             raise self._no_out_of_bag(
-                "members of several fits are in it, by warm_start=True, and scikit-learn only "
-                "knows the samples of the last ones"
+                "it has members of several fits, by warm_start=True, and scikit-learn knows the "
+                "samples of the last fit only"
             )
         return super()._seen(X, y, sample_weight)
 
@@ -296,8 +290,7 @@ class AdaBoostOfScikitLearn(_ScikitLearn):
 
     @property
     def member_weights(self) -> Floats | None:
-        """Weight of each member in the vote; None when all weigh the same."""
-        # After an early end there are more weights than members.
+        # If boosting stopped early, there are more weights than members.
         return unless_equal(self.ensemble.estimator_weights_[: self.n_members])
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
@@ -339,12 +332,12 @@ class VotingOfScikitLearn(_ScikitLearn):
 
     @property
     def _given(self) -> list[Any]:
-        """The estimators that take part, not fitted, with their names."""
+        """The unfitted estimators that are not dropped, with their names."""
         return [pair for pair in self.ensemble.estimators if pair[1] != "drop"]
 
     @property
     def _weights(self) -> list[Any] | None:
-        """The weights of those that take part."""
+        """The weights of the estimators that are not dropped."""
         if self.ensemble.weights is None:
             return None
         pairs = zip(self.ensemble.estimators, self.ensemble.weights, strict=True)
@@ -352,12 +345,10 @@ class VotingOfScikitLearn(_ScikitLearn):
 
     @property
     def member_weights(self) -> Floats | None:
-        """Weight of each member in the decision of the whole; None when all weigh the same."""
         return unless_equal(self._weights)
 
     @property
     def averages_supports(self) -> bool:
-        """Whether classifiers decide by the mean of their supports, and not by their votes."""
         return getattr(self.ensemble, "voting", "") == "soft"
 
     def answers(self, X: Any) -> npt.NDArray[Any]:
@@ -385,8 +376,8 @@ class VotingOfScikitLearn(_ScikitLearn):
         index, weights = super()._check_indices(indices), self._weights
         if weights is not None and sum(weights[t] for t in index) == 0:
             raise ValueError(
-                f"indices={index.tolist()} are members of weight 0 only; keep one that has a say "
-                f"among weights={weights}."
+                f"indices={index.tolist()} are members of weight 0 only; keep one of positive "
+                f"weight in weights={weights}."
             )
         return index
 
@@ -403,11 +394,11 @@ _ADAPTERS: list[tuple[tuple[type, ...], type[_ScikitLearn]]] = [
 
 
 def adapt_scikit_learn(ensemble: Any) -> Members | None:
-    """A fitted ensemble of scikit-learn, whose members can be asked one by one."""
+    """The members of a fitted ensemble of scikit-learn; None for other objects."""
     for kinds, (reason, instead) in _REFUSED.items():
         if isinstance(ensemble, kinds):
             name = type(ensemble).__name__
-            refused = f"the members of {name} cannot be chosen from: {reason}; {instead}."
+            refused = f"the members of {name} cannot be selected: {reason}; {instead}."
             raise MembersNotVotingError(refused, name, reason)
     for kinds, adapter in _ADAPTERS:
         if isinstance(ensemble, kinds):

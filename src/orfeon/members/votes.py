@@ -66,7 +66,7 @@ class Selection:
     member_weights : ndarray of shape (n_members,), optional
         Weight of each member's vote; all the same by default.
     classes : ndarray of shape (n_classes,), optional
-        The labels that the codes stand for.
+        The label of each code.
 
     Examples
     --------
@@ -414,7 +414,7 @@ def whole_weights(sample_weight: Any, n_samples: int) -> tuple[Integers, float]:
     if are_counts(weights) and weights.sum() <= _LARGEST:
         return weights.astype(np.int64), 1.0
     largest = float(weights.max())
-    weights = weights / largest  # so that no sum is beyond what floats hold
+    weights = weights / largest  # so that no sum overflows
     least = float(weights[weights > 0].min())
     ratio = weights / max(least, 1.0 / _LARGEST)
     if ratio.max() * _DENOMINATORS < 2**_WEIGHT_BITS:
@@ -454,7 +454,7 @@ class Source:
         """Only the votes on samples that members did not see; None when that is not known."""
         selection = self.selection
         if not selection.is_complete:
-            return selection  # it is out-of-bag already
+            return selection  # these are out-of-bag votes already
         if self.find_left_out is None:
             return None
         try:
@@ -600,7 +600,7 @@ def check_has_labels(members_or_votes: Any, y: Any, what: str) -> None:
 
 
 def without_vote_options(options: Mapping[str, Any], function: str = "") -> dict[str, Any]:
-    """The options for an ensemble; those that say how to read votes are rejected."""
+    """The options without those for a matrix of votes, which are rejected."""
     takes_votes = f", which {function}() takes" if function else ""
     for name in ("no_vote", "task"):
         if options.get(name) is not None:
@@ -609,7 +609,7 @@ def without_vote_options(options: Mapping[str, Any], function: str = "") -> dict
 
 
 def can_be_queried(given: Any) -> bool:
-    """Whether it is an ensemble or a list of estimators, and no matrix."""
+    """Whether this is an ensemble or a list of estimators, not a matrix."""
     if isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given):
         first = given[0]
         if isinstance(first, list | tuple) and len(first) == 2 and isinstance(first[0], str):

@@ -18,9 +18,9 @@ Reads = Literal["votes", "supports"]
 
 #: Supports may exceed 1 by this much, as those do that were computed in single precision.
 _ROUNDING = 1e-6
-#: Parts that a sum is made of; what is left after these is less than rounding.
+#: Parts that a sum is split into; the remainder is below rounding.
 _PARTS = 4
-#: The least power of two that is a float.
+#: The smallest positive float.
 _SMALLEST = 2.0**-1074
 #: Squared errors beyond this count as this much.
 _LARGEST = 1e300
@@ -126,7 +126,7 @@ def read_labels(
     if len(targets) == 0:
         raise NothingCountsError("y is empty; at least one sample is needed to learn from.")
     given = np.ones(len(targets)) if weights is None else np.asarray(weights, dtype=np.float64)
-    whole_weights(given, len(targets))  # refuses what is no weight
+    whole_weights(given, len(targets))  # rejects bad weights
     factors = np.ones(max(n_classes, 1))
     if class_factors is not None:
         factors = _read_factors(class_factors, n_classes)
@@ -161,7 +161,7 @@ def _read_factors(class_factors: Any, n_classes: int) -> Floats:
 def _whole_factors(factors: Floats, n_steps: int) -> tuple[npt.NDArray[np.int64], float]:
     """Factors of classes in whole steps, so few that sums of weights are exact."""
     times, step = whole_weights(factors, len(factors))
-    # Copies of samples do not change the sum of their weights, nor then what is lost here.
+    # Copies do not change the sum of the weights, so the rounding here does not depend on them.
     beyond = max(math.frexp(float(times.max()) * n_steps)[1] - 52, 0)
     if beyond:
         times = np.maximum(np.rint(times / 2.0**beyond), times > 0).astype(np.int64)

@@ -19,9 +19,9 @@ Task = Literal["classification", "regression", "both"]
 
 
 class Decider(ABC):
-    """What decides from the answers of members: all that a rule has learnt.
+    """A fitted rule: turns the votes, supports or predictions of members into a decision.
 
-    The fields of a decider are arrays, numbers and words.
+    Its fields are arrays, numbers and strings.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Decider(ABC):
         return None
 
     def shares(self, answers: Any, n_classes: int) -> Floats:
-        """How much speaks for each class; the first of the largest is the decision.
+        """Share of each class; the decision is the largest, the first of those tied.
 
         Parameters
         ----------
@@ -56,12 +56,12 @@ class Decider(ABC):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Numbers that are not negative, and sum to 1 in each row.
+            Shares that are not negative and sum to 1 in each row.
         """
         return self._decide(self._read(answers, n_classes), n_classes)
 
     def predict(self, answers: Any) -> Floats:
-        """The number decided on.
+        """Combined predictions.
 
         Parameters
         ----------
@@ -107,15 +107,13 @@ class Decider(ABC):
             yield decided[:, 0]
 
     def decide(self, answers: npt.NDArray[Any], n_classes: int) -> Floats:
-        """:meth:`shares` or :meth:`predict` of answers that are known to be in order.
-
-        It is for answers that members of ours have just given: nothing is checked.
+        """:meth:`shares` or :meth:`predict` without any checks, for members of orfeon.
 
         Parameters
         ----------
         answers : ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_classes)
-            Votes of whole numbers, from -1 on; or float64 supports; or float64 predictions where
-            there are no classes. Of as many members as the decider is for.
+            Votes as integers from -1 on; or float64 supports; or float64 predictions in
+            regression. All the members that the decider is for.
         n_classes : int
             Number of classes, 0 in regression.
 
@@ -137,7 +135,7 @@ class Decider(ABC):
         ----------
         parts : iterable of ndarray
             Answers as for :meth:`decide`, of the first few members, of the next few, and so on;
-            the next part is asked for when the stages of the one before are done.
+            parts are read one at a time.
         n_classes : int
             Number of classes, 0 in regression.
 
@@ -163,19 +161,19 @@ class Decider(ABC):
         Returns
         -------
         Decider
-            What was learnt of them.
+            With what was learnt about these members.
         """
         return self
 
     @abstractmethod
     def _decide(self, answers: npt.NDArray[Any], n_classes: int) -> Floats:
-        """Shares of each class, or one number where there are no classes."""
+        """Shares of the classes, or predictions in one column in regression."""
 
     @abstractmethod
     def _decide_in_stages(
         self, parts: Iterable[npt.NDArray[Any]], n_classes: int
     ) -> Iterator[Floats]:
-        """The same of the first member, of the first two, and so on; members come in parts."""
+        """The same for the first member, the first two, and so on; members come in parts."""
 
     def _read(self, answers: Any, n_classes: int) -> npt.NDArray[Any]:
         if self.task == "regression":
@@ -188,7 +186,7 @@ class Decider(ABC):
 
     def _read_numbers(self, answers: Any) -> Floats:
         if self.task == "classification":
-            raise ValueError(f"{type(self).__name__} decides on classes; it predicts no numbers.")
+            raise ValueError(f"{type(self).__name__} decides classes; it cannot predict numbers.")
         return read_predictions(answers, self.n_members)[:, :, None]
 
 
@@ -244,7 +242,7 @@ class WeightedMembers(RunningDecider):
 
 
 def check_n_classes(n_classes: Any, fewest: int) -> None:
-    """Refuse a number of classes that is none."""
+    """Reject an invalid number of classes."""
     if isinstance(n_classes, bool) or not isinstance(n_classes, Integral) or n_classes < fewest:
         also = ", or 0 in regression" if fewest == 0 else ""
         raise ValueError(f"n_classes={n_classes!r} is not allowed; use 1 or more{also}.")

@@ -1,10 +1,9 @@
-"""Bayesian model averaging: members weighted by how probable held-out answers make them.
+"""Bayesian model averaging: members weighted by their posterior probabilities.
 
-The answer is the mean over members of their predictions, weighted by the posterior probability that
-the member is the one that is true: its prior probability times the likelihood of the held-out
-samples under it. As these grow in number all the weight goes to the best member, even if
-the mean of several is better: model averaging is a softened choice of one, not a combination
-(Minka 2000, Domingos 2000). A temperature above 1 keeps more of them.
+The posterior probability that a member is the true model is its prior probability times the
+likelihood of held-out samples under it. With more samples all the weight goes to the best member,
+even if the mean of several is better: model averaging is a soft choice of one, not a combination
+(Minka 2000, Domingos 2000). A temperature above 1 keeps more members.
 
 References
 ----------
@@ -34,7 +33,7 @@ from orfeon.utils.types import Floats
 @saved.attributes(log_weights=saved.floats, variances=saved.one_of(saved.none, saved.finite_floats))
 @dataclass(frozen=True, eq=False)
 class ModelPosterior(RunningDecider):
-    """How probable each member is, given the samples."""
+    """Posterior probabilities of the members."""
 
     log_weights: Floats
     variances: Floats | None = None
@@ -54,15 +53,14 @@ class ModelPosterior(RunningDecider):
         return np.asarray(relative / relative.sum())
 
     def subset(self, indices: Any) -> ModelPosterior:
-        """The posterior when only some of the members can be true."""
         index = members_at(indices, self.n_members)
         variances = None if self.variances is None else self.variances[index]
         return ModelPosterior(self.log_weights[index], variances)
 
     def predict_variance(self, answers: Any) -> Floats:
-        """Variance of the targets that is to be expected: within members, and between them."""
+        """Expected variance of the targets, within and between members."""
         if self.variances is None:
-            raise ValueError("variances are not known: no targets were learnt from, but classes.")
+            raise ValueError("variances are only known in regression; this rule learnt classes.")
         numbers = self._read_numbers(answers)
         centred = numbers - self._decide(numbers, 0)
         return self._decide(centred**2 + self.variances[:, None, None], 0)[:, 0]
@@ -95,26 +93,24 @@ class ModelAveraging(CombiningRule):
     Parameters
     ----------
     likelihood : {"supports", "errors"}, default="supports"
-        How likely a class is under a member: as much as the member supports it, or as much as the
-        member's accuracy says, all wrong classes being the same to it. In regression targets are
-        normal around what a member predicts, with its mean squared error for variance.
+        Likelihood of a class under a member: its support, or the member's accuracy, with all wrong
+        classes equally likely. In regression targets are normal around the member's prediction,
+        with its mean squared error as variance.
     floor : float, default=1e-3
-        The least that a true class is supported, so that no single sample decides; in regression,
-        the least variance, as a share of that of the targets.
+        Minimum support of a true class, so that no single sample decides; in regression, minimum
+        variance, as a share of that of the targets.
     temperature : float, default=1.0
-        What the log-likelihood is divided by. With 1 it is that of independent samples.
+        The log-likelihood is divided by it. With 1 it is that of independent samples.
     priors : sequence of float, optional
-        Prior probability of each member, but for a factor; all the same by default.
+        Prior probability of each member, up to a factor; all the same by default.
     n_parameters : sequence of float, optional
-        Number of parameters of each member. Half of it, times the logarithm of the number of
-        samples, is taken from the log-likelihood, as in the Bayesian information criterion. That
-        is for likelihoods on training samples; those of held-out samples need none.
+        Number of parameters of each member, penalised as in the Bayesian information criterion.
+        This is for likelihoods of training samples; those of held-out samples need no penalty.
 
     Notes
     -----
-    Of a member that does not answer on all samples, the mean log-likelihood of those on which it
-    does is taken for that of all. A member that never answers is held for one that knows nothing:
-    it supports all classes alike, or predicts the mean.
+    A member that votes on some samples only gets its mean log-likelihood for all of them. A member
+    that never votes counts as uninformed: it supports all classes equally, or predicts the mean.
 
     Examples
     --------
@@ -191,7 +187,7 @@ class ModelAveraging(CombiningRule):
 
 
 def _mean_of_errors(samples: LabelledAnswers, member: int) -> float:
-    """Mean log-likelihood of a member's accuracy, estimated with one more sample of each class."""
+    """Mean log-likelihood by a member's accuracy, smoothed with one more sample per class."""
     labels, answered = samples.labels, samples.answered(member)
     n_classes = labels.n_classes
     if not answered.any() or n_classes == 1:

@@ -1,9 +1,9 @@
-"""The naive Bayes combiner: what each member's votes are worth, class by class.
+"""The naive Bayes combiner: members' confusion matrices as class-conditional probabilities.
 
-A member's confusion matrix shows how often it votes for each class when each class is the true one.
-If members err independently given the class, the product of these probabilities and the prior is
-all there is to know, and its largest the Bayes rule. Bagged members are far from independent: their
-decisions may be good all the same, but the probabilities are much too close to 0 and 1.
+A confusion matrix shows how often a member votes for each class when each class is the true one. If
+members err independently given the class, the product of these probabilities and the prior gives
+the Bayes rule. Bagged members are far from independent: decisions may still be good, but the
+probabilities are much too close to 0 and 1.
 
 References
 ----------
@@ -36,7 +36,7 @@ Codes = npt.NDArray[np.integer[Any]]
 @saved.attributes(log_priors=saved.floats, log_likelihoods=saved.array("f8", 3))
 @dataclass(frozen=True, eq=False)
 class VoteLikelihoods(RunningDecider):
-    """How likely each vote of each member is, when each class is the true one."""
+    """Likelihood of each vote of each member given the true class."""
 
     log_priors: Floats
     log_likelihoods: Floats
@@ -64,7 +64,7 @@ class VoteLikelihoods(RunningDecider):
         scores = np.tile(self.log_priors, (shape[0], 1))
         nothing = np.zeros((1, n_classes))
         for one, logs in zip(answered, self.log_likelihoods, strict=True):
-            # Those who do not vote, -1, find the last row.
+            # Missing votes, -1, find the last row.
             scores += np.concatenate([logs, nothing])[one]
             yield partial(posterior, scores)
 
@@ -76,20 +76,19 @@ class NaiveBayes(CombiningRule):
     Parameters
     ----------
     smoothing : float, default=1.0
-        Samples of each class added on which a member votes for each class; with 0, a vote that was
-        never seen for a class makes the class impossible.
+        Votes added to each cell of a confusion matrix; with 0, a vote that was never seen for a
+        class rules the class out.
     priors : {"learnt", "equal"}, default="learnt"
-        Whether the classes are as probable as they are frequent among the samples, or all the
-        same.
+        Whether prior probabilities are the class frequencies among the samples, or all equal.
 
     Notes
     -----
-    Rows on which nobody votes get the prior probabilities.
+    Rows without votes get the prior probabilities.
 
     Examples
     --------
-    The first member tells the third class from the others, the second tells the first from the
-    second. No vote is for the third class more than once, and it is decided on.
+    The first member separates the third class from the others, the second the first class from the
+    second. The third class wins with one vote:
 
     >>> import numpy as np
     >>> from orfeon.combining import NaiveBayes
@@ -121,7 +120,7 @@ class NaiveBayes(CombiningRule):
         n_classes = labels.n_classes
         smoothed = measured + self.smoothing
         totals = smoothed.sum(axis=1, keepdims=True)
-        # Of a class that a member never voted on, nothing is known.
+        # Nothing is known about a class on which a member never voted.
         likelihoods = np.full(measured.shape, 1.0 / n_classes)
         np.divide(smoothed, totals, out=likelihoods, where=totals > 0)
         if self.priors == "equal":
@@ -134,12 +133,12 @@ class NaiveBayes(CombiningRule):
 
 
 def confusion_counts(samples: LabelledAnswers) -> Floats:
-    """How often each member votes for each class, class by class."""
+    """The confusion matrix of each member."""
     labels = samples.labels
     n_classes = labels.n_classes
     counts = np.empty((samples.n_members, n_classes, n_classes))
     for member, votes in enumerate(samples.answers):
-        # Those who do not vote, -1, come before all others.
+        # Missing votes, -1, come before all others.
         cells = (votes.astype(np.int64) + 1) * n_classes + labels.y
         found = np.bincount(cells, labels.weights, n_classes * (n_classes + 1))
         counts[member] = found[n_classes:].reshape(n_classes, n_classes)

@@ -1,11 +1,10 @@
-"""What a combining rule is, and the rules by name.
+"""The base of combining rules, and the rules by name.
 
-A rule is a few settings. What it learns from held-out answers is a decider: weights, confusion
-matrices. A rule with nothing to learn needs no answers, and may be its own decider.
+A rule is a few options. From held-out votes or supports it learns a decider: weights, confusion
+matrices. A rule that does not learn may be its own decider.
 
-Rows are decided one by one and members are added in their order, so how the rows are split does not
-change a bit. What is learnt does not depend on the order of the samples; a sample of weight 2
-is the same as two of them and one of weight 0 the same as none, to the last bit.
+Rows are decided one by one, with members added in order, so splitting the rows does not change a
+bit. What is learnt does not depend on the order of the samples, and weights are copies to the bit.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ _NAMES: RuleNames[CombiningRule] = RuleNames("orfeon.rules", _HOMES)
 @saved.attributes(saved.anything)
 @dataclass(frozen=True)
 class CombiningRule(ABC):
-    """A way from the answers of members to a decision; its fields are its options.
+    """A way to combine the outputs of members into a decision; its fields are its options.
 
     Examples
     --------
@@ -81,18 +80,18 @@ class CombiningRule(ABC):
 
     #: Its name.
     name: ClassVar[str]
-    #: What it reads from classifiers; from regressors it reads predictions.
+    #: Its input from classifiers; from regressors it is predictions.
     reads: ClassVar[Reads]
     #: Whether it needs labelled samples that the members have not seen.
     learns: ClassVar[bool] = False
-    #: What it can decide.
+    #: Classification, regression or both.
     task: ClassVar[Task]
     #: Options that have a number for each member.
     per_member: ClassVar[tuple[str, ...]] = ()
 
     @property
     def is_plain(self) -> bool:
-        """Whether no option is about single members, such as their weights."""
+        """Whether no option holds values for single members, such as weights."""
         return all(getattr(self, name) is None for name in self.per_member)
 
     def subset(self, indices: Any) -> Self:
@@ -106,7 +105,7 @@ class CombiningRule(ABC):
         Returns
         -------
         CombiningRule
-            With the options of these members; the rule itself, if it has none of single members.
+            With the options of these members; the rule itself if it has none.
         """
         given = {name: getattr(self, name) for name in self.per_member}
         cut = {
@@ -126,7 +125,7 @@ class CombiningRule(ABC):
         class_factors: Any = None,
         relative: bool = False,
     ) -> Decider:
-        """Learn from answers on samples that the members were not trained on.
+        """Learn from samples that the members were not trained on.
 
         Parameters
         ----------
@@ -139,19 +138,17 @@ class CombiningRule(ABC):
         n_classes : int
             Number of classes, 0 in regression.
         weights : array of shape (n_samples,), optional
-            Sample weights; 0 is the same as leaving one out, 2 as giving it twice, and 0.5 counts
-            as half a sample.
+            Sample weights: 0 leaves a sample out, 2 counts it twice, 0.5 half.
         class_factors : array of shape (n_classes,), optional
-            What the weights of each class are multiplied by.
+            Factors on the weights of the classes.
         relative : bool, default=False
-            Whether weights are in no unit, so that 0.5 and 1.5 say the same as 0.1 and 0.3. If all
-            are whole numbers they count copies all the same; others are taken relative to the mean
-            of those that are not zero.
+            Whether fractional weights are taken relative to the mean of the positive ones.
+            Whole-number weights always count copies.
 
         Returns
         -------
         Decider
-            What decides.
+            The fitted rule.
         """
         return self.learn_in_parts(
             [answers], y, n_classes, weights, class_factors=class_factors, relative=relative
@@ -167,20 +164,20 @@ class CombiningRule(ABC):
         class_factors: Any = None,
         relative: bool = False,
     ) -> Decider:
-        """Learn from answers of a few members at a time; the same, to the last bit, as of all.
+        """Learn from a few members at a time; the result is that of :meth:`learn` to the bit.
 
         Parameters
         ----------
         parts : iterable of array
-            Answers as for :meth:`learn`, of the first few members, of the next few, and so on. Not
-            looked at by a rule that does not learn.
+            Answers as for :meth:`learn`, of the first few members, of the next few, and so on;
+            ignored by a rule that does not learn.
         y, n_classes, weights, class_factors, relative
             As for :meth:`learn`.
 
         Returns
         -------
         Decider
-            What decides.
+            The fitted rule.
         """
         check_n_classes(n_classes, fewest=0)
         self.check(is_regression=n_classes == 0)
@@ -201,7 +198,7 @@ class CombiningRule(ABC):
         return self._learn(np.concatenate(measured), labels)
 
     def check(self, *, is_regression: bool) -> None:
-        """Refuse a problem that the rule is not made for.
+        """Reject a task that the rule is not for.
 
         Parameters
         ----------
@@ -210,34 +207,34 @@ class CombiningRule(ABC):
         """
         wanted: Task = "regression" if is_regression else "classification"
         if self.task not in ("both", wanted):
-            says = "predict numbers" if is_regression else "decide on classes"
+            output = "predict numbers" if is_regression else "vote for classes"
             raise ValueError(
-                f"rule={self.name!r} is for {self.task}, and these members {says}; rules for "
+                f"rule={self.name!r} is for {self.task}, but these members {output}; rules for "
                 f"{wanted} are {', '.join(rules_for(wanted))}."
             )
 
     def _decider(self) -> Decider:
-        """What decides, of a rule that does not learn."""
+        """The decider of a rule that does not learn."""
         if isinstance(self, Decider):
             return self
         raise NotImplementedError
 
     def _measure(self, samples: LabelledAnswers) -> Floats:
-        """What each member's answers tell of it, of a rule that learns; members come first."""
+        """What a rule measures of each member to learn from; members come first."""
         raise NotImplementedError
 
     def _learn(self, measured: Floats, labels: Labels) -> Decider:
-        """What decides, of a rule that learns, by what was measured of all members."""
+        """The decider, from the measurements of all members."""
         raise NotImplementedError
 
 
 def as_combining_rule(rule: str | CombiningRule, **options: Any) -> CombiningRule:
-    """The rule of a name.
+    """The rule with a given name.
 
     Parameters
     ----------
     rule : str or CombiningRule
-        A name among ``RULES``, or a rule, which is returned as it is.
+        A name in ``RULES``, or a rule, which is returned unchanged.
     **options
         Options of the rule.
 
@@ -256,7 +253,7 @@ def as_combining_rule(rule: str | CombiningRule, **options: Any) -> CombiningRul
 
 
 def rules_for(task: Task) -> tuple[str, ...]:
-    """Names of the rules that can decide a task.
+    """Names of the rules for a task.
 
     Parameters
     ----------
@@ -282,7 +279,7 @@ def rules_for(task: Task) -> tuple[str, ...]:
 def check_real(
     rule: CombiningRule, name: str, is_allowed: Callable[[float], bool], allowed: str
 ) -> None:
-    """Refuse an option of a rule that is not the number it should be."""
+    """Reject an option of a rule that is not an allowed number."""
     value = getattr(rule, name)
     is_real = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
     if not is_real or not np.isfinite(value) or not is_allowed(float(value)):
@@ -292,7 +289,7 @@ def check_real(
 def keep_member_numbers(
     rule: CombiningRule, name: str, *, positive: Literal["all", "one", "none"] = "one"
 ) -> None:
-    """Keep an option of a rule that has a number for each member as a tuple."""
+    """Check an option with a number for each member, and keep it as a tuple."""
     given = getattr(rule, name)
     if given is None:
         return

@@ -45,7 +45,7 @@ class RunningMean:
 
 
 def part_ties(shares: Floats, means_of: Callable[[npt.NDArray[np.int64]], Floats]) -> Floats:
-    """Shares in which classes tied for the first place part what they have by their means."""
+    """Divide the shares of classes tied for first place in proportion to their means."""
     tied = shares.max(axis=1, keepdims=True, initial=0.0) - shares <= _TIED
     rows = np.flatnonzero(np.count_nonzero(tied, axis=1) > 1)
     if len(rows):
@@ -53,7 +53,7 @@ def part_ties(shares: Floats, means_of: Callable[[npt.NDArray[np.int64]], Floats
         means = np.where(among, means_of(rows), 0.0)
         of_tied = row_sums(np.where(among, shares[rows], 0.0))
         parted = divide(means, row_sums(means)) * of_tied[:, None]
-        # Tied classes without any support keep what they have.
+        # Tied classes without any support keep their shares.
         shares[rows] = np.where(among & ~np.isnan(parted), parted, shares[rows])
     return shares
 
@@ -90,11 +90,11 @@ def conclude_mean(sums: Floats, totals: Floats, n_classes: int) -> Floats:
 
 
 def posterior(scores: Floats) -> Floats:
-    """Probabilities whose logarithms are known but for a constant in each row."""
+    """Probabilities whose logarithms are known up to a constant in each row."""
     greatest = scores.max(axis=1, keepdims=True)
     possible = greatest > -np.inf
     greatest = np.where(possible, greatest, 0.0)
-    gaps = np.where(possible, scores - greatest, 0.0)
-    gaps[gaps >= -_TIED * np.maximum(np.abs(greatest), 1.0)] = 0.0
-    likely = np.exp(gaps)
+    relative = np.where(possible, scores - greatest, 0.0)
+    relative[relative >= -_TIED * np.maximum(np.abs(greatest), 1.0)] = 0.0
+    likely = np.exp(relative)
     return np.asarray(likely / row_sums(likely)[:, None])

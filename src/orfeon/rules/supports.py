@@ -1,15 +1,15 @@
-"""Rules over class supports, or over numbers: mean, product, largest, least, middle.
+"""Rules over class supports or predictions: mean, product, maximum, minimum, median, trimmed mean.
 
-Supports are class probabilities, as a rule. The mean uses all members, the product lets any of them
-veto, the largest and the least follow the most extreme member, and the median and the trimmed mean
-leave extreme members out.
+Supports are usually class probabilities. The mean uses all members, the product lets any member
+veto, maximum and minimum follow the most extreme member, and the median and the trimmed mean leave
+extreme members out.
 
-Classes tied for the first place by the largest, the least, the median or the trimmed mean divide
-their shares in proportion to their mean supports; so do all classes where each has a veto against
-it. With supports of 0 and 1, as of fully grown trees, the product is the plurality vote, and the
-largest support is 1 for each class with a vote: there the means decide.
+Classes tied for first place by the maximum, the minimum, the median or the trimmed mean divide
+their shares in proportion to their mean supports; so do all classes if each is vetoed. With
+supports of 0 and 1, as of fully grown trees, the product is the plurality vote, and the maximum is
+1 for each class with a vote, so that the means decide.
 
-All classes are assumed to have equal prior probabilities, as these rules are mostly used.
+All classes are assumed to have equal prior probabilities.
 
 References
 ----------
@@ -38,9 +38,9 @@ from orfeon.utils.types import Floats
 
 #: Numbers that are sorted at once.
 _BLOCK = 1 << 17
-#: Numbers of each member that are put in order at once, one member after the other.
+#: Numbers of each member that are sorted at once, one member after the other.
 _CELLS = 1024
-#: Stages that are found at once.
+#: Stages that are computed at once.
 _STAGES = 32
 
 
@@ -102,7 +102,7 @@ class Soft(Mean):
 
     Examples
     --------
-    Two members lean to the first class, and one is sure of the second.
+    Two members lean to the first class, and one is certain of the second:
 
     >>> from orfeon.combining import Soft
     >>> supports = [[[0.6, 0.4]], [[0.6, 0.4]], [[0.0, 1.0]]]
@@ -118,14 +118,12 @@ class Soft(Mean):
 class Product(CombiningRule, RunningDecider):
     """The class of the largest product of supports.
 
-    It is the best there is when members look at different, independent sides of a row, and it takes
-    their word: one that holds a class for impossible vetoes it.
+    It is optimal for members with independent inputs, and trusts them: a support of 0 is a veto.
 
     Parameters
     ----------
     floor : float, default=1e-3
-        Supports below it count as this much, so that no single member decides alone; with 0 they
-        do.
+        Supports below it count as this much, so that no member decides alone; 0 allows vetoes.
 
     Examples
     --------
@@ -147,8 +145,8 @@ class Product(CombiningRule, RunningDecider):
     def _stages(
         self, answered: Iterator[Floats], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
-        # Powers of two are taken out of the products before these could become too small. That
-        # rounds nothing, so it does not matter when; it is far quicker than logarithms.
+        # Powers of two are taken out of the products before they underflow. That rounds nothing,
+        # and is far quicker than logarithms.
         n_safe = max(900 // (1 - math.frexp(self.floor)[1]), 1) if self.floor else 1
         products, exponents = np.ones(shape), np.zeros(shape)
         mean = None if self.floor else RunningMean(shape)
@@ -176,7 +174,7 @@ def _conclude_product(products: Floats, exponents: Floats, mean: RunningMean | N
 
 
 class _Extreme(CombiningRule, Decider):
-    """The largest or the least of what members say."""
+    """The largest or smallest support or prediction."""
 
     reads: ClassVar[Reads] = "supports"
     task: ClassVar[Task] = "both"
@@ -195,7 +193,7 @@ class _Extreme(CombiningRule, Decider):
 
 
 class _Ties:
-    """Running means of supports, by which classes are parted that are tied."""
+    """Running means of supports, which break ties."""
 
     def __init__(self, n_classes: int) -> None:
         self._n_classes = n_classes
@@ -215,7 +213,7 @@ class _Ties:
 
 
 def _conclude_or_mean(values: Floats, answers: Floats, n_classes: int) -> Floats:
-    """The values of the classes as shares; classes tied for first place go by their means."""
+    """Values of the classes as shares; means decide between classes tied for first place."""
     decided = conclude(values, n_classes)
     if n_classes == 0:
         return decided
@@ -231,7 +229,7 @@ def _mean_shares(answers: Floats, n_classes: int, rows: npt.NDArray[np.int64]) -
 
 @dataclass(frozen=True)
 class Max(_Extreme):
-    """The class of the largest support of any member; or the largest prediction.
+    """The class with the largest support of any member; or the largest prediction.
 
     Examples
     --------
@@ -246,7 +244,7 @@ class Max(_Extreme):
 
 @dataclass(frozen=True)
 class Min(_Extreme):
-    """The class whose least support is the largest; or the least prediction.
+    """The class whose smallest support is largest; or the smallest prediction.
 
     Examples
     --------
@@ -260,14 +258,14 @@ class Min(_Extreme):
 
 
 class _Sorted(CombiningRule, Decider):
-    """A rule over what members say in order of size."""
+    """A rule over sorted supports or predictions."""
 
     reads: ClassVar[Reads] = "supports"
     task: ClassVar[Task] = "both"
 
     @abstractmethod
     def _of_sorted(self, values: Floats, n_present: npt.NDArray[np.int64]) -> Floats:
-        """What is decided of values sorted along the first axis, those that are absent last."""
+        """The decision from values sorted along the first axis, missing ones last."""
 
     def _decide(self, answers: Floats, n_classes: int) -> Floats:
         found = np.empty(answers.shape[1:])
@@ -286,7 +284,7 @@ class _Sorted(CombiningRule, Decider):
             for first_stage in range(0, len(part), _STAGES):
                 some = part[first_stage : first_stage + _STAGES]
                 found = np.empty(some.shape)
-                # A block of rows at a time, whose sorted values are near at hand.
+                # A block of rows at a time, whose sorted values fit the cache.
                 for first in range(0, part.shape[1], n_rows):
                     rows = slice(first, first + n_rows)
                     answered = blocks.get(first) or _SortedRows(some[0, rows].shape)
@@ -306,9 +304,9 @@ class _SortedRows:
         self.n_present = np.zeros(shape[0], np.int64)
 
     def add(self, answers: Floats) -> Iterator[Floats]:
-        """Hear more members; the sorted values after each, those that are absent last."""
+        """Add members; yields the sorted values after each, missing ones last."""
         height = len(self._values)
-        # Between the least and the greatest of all floats, which spare us the ends.
+        # Between minus and plus infinity, so that the ends need no special case.
         sorted_, other = np.full((2, height + len(answers) + 2, *self._values.shape[1:]), np.inf)
         sorted_[0] = other[0] = -np.inf
         sorted_[1 : height + 1] = self._values
@@ -318,7 +316,7 @@ class _SortedRows:
             if absent.any():
                 one = np.where(absent[:, None], np.inf, one)
             height = max(int(self.n_present.max(initial=0)), 1)
-            # Each place has what it had, or the new value, or what the place before it had.
+            # Each position keeps its value, or gets the new one or that of the position before.
             places = other[1 : height + 1]
             np.minimum(sorted_[1 : height + 1], one, out=places)
             np.maximum(sorted_[:height], places, out=places)
@@ -350,13 +348,13 @@ class Median(_Sorted):
 
 @dataclass(frozen=True)
 class TrimmedMean(_Sorted):
-    """The mean of supports or predictions without the largest and the least of them.
+    """The mean of supports or predictions without the largest and smallest ones.
 
     Parameters
     ----------
     share : float, default=0.1
-        Share of the members left out at each end, class by class; of the members that answer, and
-        rounded down. With fewer than ten members nobody is left out by default.
+        Share of the voting members left out at each end, class by class, rounded down. With fewer
+        than ten members the default leaves none out.
 
     Examples
     --------
@@ -386,7 +384,7 @@ class TrimmedMean(_Sorted):
 
 
 def _sum_of_members(values: Floats) -> Floats:
-    """Sums over the first axis, added one after the other, in whatever company."""
-    if values[:1].size == 1:  # numpy adds up a single column in pairs
+    """Sums over the first axis, in order, whatever the number of columns."""
+    if values[:1].size == 1:  # NumPy sums a single column pairwise
         return np.cumsum(values, axis=0)[-1] if len(values) else np.zeros(values.shape[1:])
     return np.asarray(values.sum(axis=0))

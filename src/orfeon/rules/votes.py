@@ -1,7 +1,7 @@
-"""Rules over votes: plurality, majority, and votes weighted by what their members are worth.
+"""Rules over votes: plurality, majority, and votes weighted by the accuracy of the members.
 
-When members err independently, and a wrong vote is as likely for one wrong class as for another,
-the best weight of a vote is ``log(p (K - 1) / (1 - p))``, with p the accuracy of the member and K
+If members err independently, and wrong votes are equally likely for all wrong classes, the best
+weight of a vote is ``log(p (K - 1) / (1 - p))``, with p the accuracy of the member and K
 classes; with two classes, ``log(p / (1 - p))``. The weighted vote is then the Bayes rule for
 classes that are equally likely.
 
@@ -34,16 +34,16 @@ from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.integer[Any]]
 
-#: Shares this close are tied: neither rounding nor the grid of many small weights decides.
+#: Shares this close are tied, so that neither rounding nor the grid of weights decides.
 _TIED = 1e-9
-#: Steps of learnt logarithms. Sums of them are exact, so the order of members decides no tie.
+#: Grid of learnt logarithms. Their sums are exact, so the order of members decides no tie.
 _GRID = 2.0**-40
 
 
 @saved.attributes(weights=saved.one_of(saved.none, saved.finite_floats))
 @dataclass(frozen=True, eq=False)
 class WeightedVote(WeightedMembers):
-    """A vote, of equal members or weighted."""
+    """A vote of equal or weighted members."""
 
     reads: ClassVar[Reads] = "votes"
     task: ClassVar[Task] = "classification"
@@ -57,7 +57,7 @@ class WeightedVote(WeightedMembers):
     def _stages(
         self, answered: Iterator[Codes], shape: tuple[int, ...], n_classes: int
     ) -> Iterator[Callable[[], Floats]]:
-        # Votes of those who do not vote, -1, go to the first column.
+        # Missing votes, -1, go to the first column.
         sums, against = np.zeros((shape[0], n_classes + 1)), np.zeros(shape[0])
         cells, no_vote = sums.reshape(-1), np.arange(1, sums.size + 1, n_classes + 1)
         for one, weight in self._with_weights(answered):
@@ -68,7 +68,7 @@ class WeightedVote(WeightedMembers):
 
 
 def vote_shares(sums: Floats, against: Floats) -> Floats:
-    """Shares of classes in a vote, with equal shares of those that are tied for the first place."""
+    """Shares of classes in a vote; those tied for first place get exactly equal shares."""
     votes = np.maximum(sums + against[:, None], 0.0)
     shares = divide(votes, row_sums(votes))
     largest = shares.max(axis=1, keepdims=True)
@@ -80,7 +80,7 @@ def vote_shares(sums: Floats, against: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Plurality(CombiningRule):
-    """The class of most votes, the first of those that are tied.
+    """The class with the most votes, the first of those tied.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ class Plurality(CombiningRule):
 
 @dataclass(frozen=True)
 class Majority(Plurality):
-    """The class of more than half of the votes; where there is none, that of most.
+    """The class with more than half of the votes; if there is none, that with the most.
 
-    It decides as :class:`Plurality` does. Where there is no majority,
-    :meth:`WeightedVote.has_majority` is False: with two classes in a tie, with more of them often.
+    It decides as :class:`Plurality` does; :meth:`WeightedVote.has_majority` tells where there was a
+    majority.
 
     Parameters
     ----------
@@ -140,24 +140,23 @@ class Weighted(CombiningRule):
     Parameters
     ----------
     smoothing : float, default=1.0
-        Samples added to those on which a member is right, and to those on which it votes for each
-        of the wrong classes: the fewer votes are known of a member, the closer it is held for one
-        that guesses, whose weight is zero. In regression it is how many samples are added on
-        which the member predicts the mean.
+        Right votes, and wrong votes for each other class, added to those of a member: with few
+        votes its weight is closer to zero, that of guessing. In regression, samples added on which
+        the member predicts the mean.
     below_chance : {"against", "silent"}, default="against"
-        Whether the vote of a member that is worse than guessing counts for the other classes, as
-        it should if its accuracy is known, or not at all. In regression all weights are positive.
+        Whether a member that is worse than guessing votes for the other classes, as it should if
+        its accuracy is known, or not at all. In regression all weights are positive.
 
     Notes
     -----
     The weight is ``log((r + s) (K - 1) / (n - r + s (K - 1)))`` for r right among n votes, K
     classes and smoothing s: the log odds of the accuracy ``(r + s) / (n + s K)``. In regression it
     is ``(n + s) / (n e + s v)``, with e the mean squared error over the n samples that the member
-    answers, and v the variance of the targets.
+    predicts, and v the variance of the targets.
 
     Examples
     --------
-    One member is right nine times in ten, two are right seven times in ten.
+    One member is right nine times in ten, two are right seven times in ten:
 
     >>> import numpy as np
     >>> from orfeon.combining import Weighted
@@ -207,7 +206,7 @@ class Weighted(CombiningRule):
         return float(np.log(odds * n_wrong))
 
     def _smoothed_error(self, samples: LabelledAnswers, member: int) -> float:
-        """Mean squared error with some more samples on which the member predicts the mean."""
+        """Mean squared error with added samples on which the member predicts the mean."""
         n_answered = samples.labels.weight_of(samples.answered(member))
         added = self.smoothing / (n_answered + self.smoothing)
         own, spread = samples.squared_error(member), samples.labels.target_variance
@@ -222,5 +221,5 @@ def inverse_errors(errors: Floats) -> Floats:
 
 
 def on_grid(values: Floats) -> Floats:
-    """Logarithms rounded to a binary grid, so fine that nothing is lost."""
+    """Logarithms rounded to a fine binary grid."""
     return np.asarray(np.rint(values / _GRID) * _GRID)
