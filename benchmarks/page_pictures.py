@@ -17,7 +17,7 @@ PEERS = {
     "Intel's extension": ("^", GREEN),
     "LightGBM": ("D", PURPLE),
 }
-#: Suites whose ratios are told in the first picture.
+#: Suites whose ratios are in the first picture.
 _COMPARED = ("trees", "ensembles", "boosting")
 #: How many of the tightest targets are named, at least; all that are missed are.
 _NAMED = 6
@@ -153,7 +153,7 @@ def draw_targets(records: Sequence[Record], path: Path) -> None:
     axes.set_yticks([])
     _plain_numbers(axes)
     axes.set_title(
-        "Each target once: how many times better than asked (left of 1, a cross: missed)",
+        "How many times better than its target each figure is (left of 1, crosses: missed)",
         fontsize=10.5, loc="left",
     )  # fmt: skip
     _save(figure, records, path)

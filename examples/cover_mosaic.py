@@ -34,7 +34,7 @@ def make_mosaic(problem: str, quick: bool, margins: bool) -> MapMosaic:
     """
     known = PROBLEMS[problem]
     sizes, members = (QUICK_SIZES, QUICK_MEMBERS) if quick else (SIZES, MEMBERS)
-    data = {f"{n} samples": known.sample(n, random_state=0) for n in sizes}
+    data = {f"{n:,} samples": known.sample(n, random_state=0) for n in sizes}
     # Trees that learn by heart which labels were switched: three in ten, 3/5 of the limit of 1/2.
     model = ClassSwitchingClassifier(relative_rate=0.6, n_jobs=-1, random_state=0)
     return map_mosaic(

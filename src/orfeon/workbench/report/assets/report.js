@@ -246,7 +246,7 @@
     const top = 6 + (data.references && data.references.length ? 18 : 0);
     const named = stacked ? 22 : 0,
       each = band + named;
-    const left = stacked ? 2 : Math.min(Math.round(width * 0.34), 18 + longest);
+    const left = stacked ? 2 : Math.min(Math.round(width * 0.38), 18 + longest);
     const bottom = top + Math.max(1, names.length) * each + 4;
     const svg = canvas(width, bottom + 44);
     const right = width - 18;
