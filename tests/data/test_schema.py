@@ -203,7 +203,7 @@ def test_zero_and_one_stand_for_booleans_where_only_one_kind_was_seen():
     assert_array_equal(numbers.encode(column(True, False, 5))[:, 0], [1, 0, nan])
 
 
-def test_large_integers_are_told_apart():
+def test_large_integers_are_distinguished():
     big = 2**53
     schema = Schema.learn(column(big, big + 1, None), [0])
     assert schema.categories == ((big, big + 1),)
@@ -252,18 +252,18 @@ def test_as_many_categories_as_codes_and_no_more():
     "X", [np.zeros(3), [1.0, 2.0], ["a", "b"], 5, None, "word", np.zeros((2, 2, 2)), {"a": [1]}]
 )
 @pytest.mark.parametrize("method", [Schema.learn, Schema.ordered(2).encode])
-def test_what_is_no_table_is_refused(X, method):
+def test_only_tables_are_accepted(X, method):
     with pytest.raises(ValueError, match=r"X must be a table .* its shape is .* Reshape your data"):
         method(X)
 
 
-def test_ragged_rows_are_refused():
+def test_ragged_rows_are_rejected():
     with pytest.raises(ValueError, match="X must be a table whose rows have equal lengths"):
         Schema.learn([[1, 2], [3]])
 
 
 @pytest.mark.parametrize("dtype", [float, object])
-def test_empty_tables_are_refused(dtype):
+def test_empty_tables_are_rejected(dtype):
     with pytest.raises(ValueError, match=r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1"):
         Schema.learn(np.empty((0, 3), dtype=dtype))
     with pytest.raises(ValueError, match=r"0 feature\(s\) \(shape=\(4, 0\)\) while a minimum of 1"):
@@ -273,7 +273,7 @@ def test_empty_tables_are_refused(dtype):
 
 
 @pytest.mark.parametrize("dtype", [float, object])
-def test_another_number_of_features_is_refused(dtype):
+def test_another_number_of_features_is_rejected(dtype):
     expected = r"X has 2 features, but Schema is expecting 3 features as input"
     with pytest.raises(ValueError, match=expected):
         Schema.ordered(3).encode(np.ones((4, 2), dtype=dtype))
@@ -281,7 +281,7 @@ def test_another_number_of_features_is_refused(dtype):
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, object])
-def test_infinity_is_refused_by_place(value, dtype):
+def test_infinity_is_rejected_by_place(value, dtype):
     X = np.ones((4, 3), dtype=dtype)
     X[0, 0] = nan
     X[2, 1] = value
@@ -294,7 +294,7 @@ def test_infinity_is_refused_by_place(value, dtype):
         Schema.learn(column("a", value))
 
 
-def test_numbers_beyond_the_floats_are_refused():
+def test_numbers_beyond_the_floats_are_rejected():
     with pytest.raises(ValueError, match=r"value too large for dtype.*Feature 'x0'"):
         Schema.learn(column(1, 10**400))
     with pytest.raises(ValueError, match=r"value too large for dtype.*Feature 'x0'"):
@@ -312,24 +312,24 @@ def test_numbers_beyond_the_floats_are_refused():
     "item", [{"foo": "bar"}, [1], (1, 2), b"bytes", object(), np.datetime64(0, "D")]
 )
 @pytest.mark.parametrize("other", [0.5, "word"])
-def test_objects_that_are_no_values_are_refused(item, other):
+def test_objects_that_are_not_values_are_rejected(item, other):
     with pytest.raises(TypeError, match=r"Feature 'x0' .*argument must be .* string.* number"):
         Schema.learn(column(other, item))
 
 
 @pytest.mark.parametrize("X", [np.array([[1j]]), column(1j), column("a", 1j)])
-def test_complex_numbers_are_refused(X):
+def test_complex_numbers_are_rejected(X):
     with pytest.raises(ValueError, match="Complex data not supported"):
         Schema.learn(X)
 
 
-def test_dates_are_refused():
+def test_dates_are_rejected():
     X = np.array([["2020-01-01"]], dtype="datetime64[D]")
     with pytest.raises(TypeError, match="Feature 'x0' holds dates or durations"):
         Schema.learn(X)
 
 
-def test_bytes_and_structured_arrays_are_refused():
+def test_bytes_and_structured_arrays_are_rejected():
     with pytest.raises(TypeError, match=r"Feature 'x0' has dtype \|S1; numbers, strings"):
         Schema.learn(np.array([[b"a"]]))
     with pytest.raises(TypeError, match="X is a structured array"):
@@ -338,12 +338,12 @@ def test_bytes_and_structured_arrays_are_refused():
 
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array])
 @pytest.mark.parametrize("method", [Schema.learn, Schema.ordered(3).encode])
-def test_sparse_data_are_refused(make, method):
+def test_sparse_data_are_rejected(make, method):
     with pytest.raises(TypeError, match="Sparse data was passed for X, but dense data is required"):
         method(make(np.eye(3)))
 
 
-def test_strings_in_an_ordered_feature_are_refused_at_prediction():
+def test_strings_in_an_ordered_feature_are_rejected_at_prediction():
     schema = Schema.learn(np.ones((3, 2)))
     with pytest.raises(ValueError, match=r"Feature 'x1' .*convert string to float: 'x'"):
         schema.encode(objects([1.0, "x"], [2.0, 3.0]))

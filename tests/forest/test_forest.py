@@ -179,7 +179,7 @@ def test_sizes_are_those_counted_by_walking():
 @pytest.mark.parametrize("n_classes", [0, 3])
 @pytest.mark.parametrize("fractional", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_subset_says_what_its_trees_said(kind, fractional, n_classes):
+def test_a_subset_predicts_like_its_trees(kind, fractional, n_classes):
     forest = random_forest(9, kind, n_classes=n_classes, fractional=fractional)
     X = random_rows(forest, 30, 10, share_missing=0.2)
     for trees in ([2], [0, 3, 5], [6, 0, 0], [-1, 1], np.arange(7)[::-1]):
@@ -196,7 +196,7 @@ def test_a_subset_says_what_its_trees_said(kind, fractional, n_classes):
 @pytest.mark.parametrize("n_classes", [0, 3])
 @pytest.mark.parametrize("fractional", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
-def test_joined_forests_say_what_each_said(kind, fractional, n_classes):
+def test_joined_forests_predict_like_each(kind, fractional, n_classes):
     forests = [
         random_forest(seed, kind, n_trees=seed % 3 + 1, n_classes=n_classes, fractional=fractional)
         for seed in (11, 12, 13, 14)
@@ -319,7 +319,7 @@ def corruptions(forest: Forest) -> list[tuple[str, str, Any]]:
         ("too many", "n_categories", put(2, 6 + len(forest.branches))),
         ("overflowing", "n_categories", put(2, 2**63 - 1)),
         ("an ordered feature", "n_categories", put(0, 4)),
-        ("no attributes", "n_categories", lambda a: a[:0]),
+        ("no features", "n_categories", lambda a: a[:0]),
         ("one dimension more", "n_categories", lambda a: a[None]),
         ("starts late", "projections", put_part(0, 0, 1)),
         ("goes back", "projections", put_part(0, 1, len(forest.projections[1]) + 1)),
@@ -352,7 +352,7 @@ def big_forest(fractional: bool = False) -> Forest:
     corruptions(big_forest()),
     ids=[f"{field}: {what}" for what, field, _ in corruptions(big_forest())],
 )
-def test_validate_refuses(what, field, change):
+def test_validate_rejects(what, field, change):
     forest = corrupt(big_forest(), field, change)
     assert differences(forest, big_forest()) != []
     with pytest.raises(ValueError, match=r".{20,}"):
@@ -360,14 +360,14 @@ def test_validate_refuses(what, field, change):
 
 
 @pytest.mark.parametrize("name", ["leaf_weight", "leaf_impurity"])
-def test_validate_refuses_bad_weights_and_variances_of_regression(name):
+def test_validate_rejects_bad_weights_and_variances_of_regression(name):
     forest = random_forest(16, n_classes=0).validate()
     for change in (lambda a: a[:-1], lambda a: a * np.nan, lambda a: a - 9.0):
         with pytest.raises(ValueError, match=name):
             corrupt(forest, name, change).validate()
 
 
-def test_rows_of_another_shape_or_type_are_refused():
+def test_rows_of_another_shape_or_type_are_rejected():
     forest = random_forest(20)
     X = random_rows(forest, 10, 21)
     bad = (X[:, :4], np.column_stack([X, X]), X[0], X[None], X.astype(np.float32), X.astype(int))
@@ -380,8 +380,8 @@ def test_rows_of_another_shape_or_type_are_refused():
                 query(rows)
 
 
-def test_what_passes_validation_can_be_asked_anything():
-    """Random bytes: either they are refused, or the forest still answers."""
+def test_whatever_passes_validation_can_predict():
+    """Random bytes: either they are rejected, or the forest still predicts."""
     rng = np.random.default_rng(17)
     fields = (
         "tree_start", "nodes", "n_children", "missing", "label", "value", "n_categories",

@@ -331,7 +331,7 @@ def test_copies_in_different_folds_would_hardly_be_pruned(waveform):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_a_split_is_kept_when_asked(task):
+def test_keep_a_split_keeps_one(task):
     rng = np.random.default_rng(11)
     X = rng.normal(size=(60, 3))
     y = rng.integers(2, size=60) if task == "classification" else rng.normal(size=60)

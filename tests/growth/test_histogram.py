@@ -283,7 +283,7 @@ def test_a_table_gives_the_trees_of_its_rows():
 
 @pytest.mark.parametrize("size", [1e-280, 1e-200, 1.0, 1e200, 1.5e308])
 @pytest.mark.parametrize("weight", [1.0, 0.7])
-def test_residuals_of_any_size_are_told_apart(size, weight):
+def test_residuals_of_any_size_are_distinguished(size, weight):
     X = np.arange(6.0)[:, None]
     residuals = size * np.array([[-1.0, -1.0, 0.25, 0.25, 1.0, 1.0]])
     trees = HistogramTrees(X, growth=variance())
@@ -293,7 +293,7 @@ def test_residuals_of_any_size_are_told_apart(size, weight):
 
 
 @pytest.mark.parametrize("weight", [1.0, 0.7])
-def test_small_residuals_far_from_zero_are_told_apart(weight):
+def test_small_residuals_far_from_zero_are_distinguished(weight):
     X = np.arange(4.0)[:, None]
     residuals = 1e9 + np.array([[0.0, 0.0, 1e-6, 2e-6]])
     forest, leaves = HistogramTrees(X, growth=variance()).grow(
@@ -330,7 +330,7 @@ def test_an_feature_without_values_is_passed_over():
         (variance(n_best=3), "n_best=3 is not allowed with histograms: 1 is"),
     ],
 )
-def test_what_only_the_engine_knows_is_refused(growth, message):
+def test_options_of_the_exact_engine_alone_are_rejected(growth, message):
     with pytest.raises(ValueError, match=message):
         HistogramTrees(np.zeros((3, 1)), growth=growth)
 

@@ -98,7 +98,7 @@ def test_no_helper_is_left_alone_when_another_cannot_be_started(monkeypatch):
 
 
 @needs_threads
-def test_a_helper_that_fails_is_heard(monkeypatch):
+def test_an_error_in_a_helper_is_raised(monkeypatch):
     def fail(*_):
         raise MemoryError("no room to help")
 

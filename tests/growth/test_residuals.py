@@ -54,7 +54,7 @@ def test_the_trees_are_those_of_the_engine(growth, kind, categorical):
     )
     for _ in range(2):  # the second time with what was prepared the first
         forest, leaves = trees.grow(residuals, weights, seeds_of(3))
-        # Two features may part a node alike; which of them is taken is a matter of rounding.
+        # Two features may give the same split; rounding decides which is taken.
         forest.validate()
         assert forest.n_leaves.tolist() == expected.n_leaves.tolist()
         assert sorted(forest.leaf_weight) == pytest.approx(sorted(expected.leaf_weight), rel=1e-12)

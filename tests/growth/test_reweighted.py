@@ -116,7 +116,7 @@ def test_votes_of_other_rows_are_predictions(n_classes):
         again = trees.grow(y, rng.exponential(size=60), np.uint64(2))
         kept = answers.copy()
         trees.votes(again, rows)
-        np.testing.assert_array_equal(answers, kept)  # what was said is not overwritten
+        np.testing.assert_array_equal(answers, kept)  # earlier votes are not overwritten
 
 
 def test_trees_do_not_share_what_they_are_made_of():
@@ -135,7 +135,7 @@ def test_trees_do_not_share_what_they_are_made_of():
         np.testing.assert_array_equal(part, was)
 
 
-def test_labels_are_told_apart_though_they_are_equal_in_part():
+def test_labels_are_distinguished_though_they_are_equal_in_part():
     """The split follows the labels that are given, not those of the tree before."""
     X = np.arange(6.0)[:, None]
     trees = ReweightedTrees(Table(X), 2, Growth(max_depth=1))

@@ -247,7 +247,7 @@ def test_categories_of_the_same_behaviour_share_a_branch():
 # -- as an estimator -------------------------------------------------------------------------------
 
 
-def test_options_out_of_range_are_refused_by_name():
+def test_options_out_of_range_are_rejected_by_name():
     X, y = golf()
     with pytest.raises(ValueError, match="'confidence' parameter of C45Classifier"):
         C45Classifier(confidence=0.0).fit(X, y)

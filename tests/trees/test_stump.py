@@ -39,7 +39,7 @@ def test_no_other_test_is_better():
         assert score(chosen) == pytest.approx(best, rel=1e-12)
 
 
-def test_a_regression_stump_says_the_mean_of_each_side():
+def test_a_regression_stump_predicts_the_mean_of_each_side():
     X, y = np.arange(6.0)[:, None], np.array([1.0, 2.0, 3.0, 10.0, 11.0, 15.0])
     stump = StumpRegressor().fit(X, y)
     assert stump.forest_.threshold[0] == 2.5

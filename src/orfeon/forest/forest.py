@@ -80,7 +80,7 @@ class Forest:
     projections : tuple of three arrays
         Start, features and weights of the linear combinations.
     leaf_weight : ndarray of shape (n_leaves,), optional
-        Weight of each leaf in regression; those of the other nodes are sums of them.
+        Weight of each leaf in regression; other nodes have the sum over their leaves.
     leaf_impurity : ndarray of shape (n_leaves,) or (0,), optional
         Variance of each leaf in regression; empty if all leaves are pure, as in most unpruned
         trees.

@@ -65,7 +65,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     """Tree grown with one half of the samples and pruned with the other, in turns.
 
     It needs neither a validation set nor cross-validation, and a new random split into halves
-    gives a different tree: ensembles of them need no other perturbation.
+    gives a different tree, so ensembles of IGP trees need no other perturbation.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         if samples.halves is None:
             raise ValueError(
                 "IGP trees are grown from two halves of the samples; use IGPEnsembleClassifier "
-                "for ensembles of them."
+                "for ensembles of IGP trees."
             )
         forest, rounds = grow_igp_forest(
             data.table, data.X, samples.y, samples.halves, n_classes=data.n_classes,

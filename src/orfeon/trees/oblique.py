@@ -60,14 +60,14 @@ class ObliqueTreeClassifier(TreeClassifierMixin, _ObliqueTree):
     """Classification tree of cuts of random linear combinations.
 
     Each node draws ``n_combinations`` linear combinations of ``n_combined`` features, with
-    coefficients uniform in [-1, 1], and takes the best cut over all of them.
+    coefficients uniform in [-1, 1], and takes the best cut over all combinations.
 
     Parameters
     ----------
     n_combinations : int, default=8
         Linear combinations drawn at each node.
     n_combined : int, default=3
-        Maximum number of features in each of them.
+        Maximum number of features in a combination.
     <criterion>
     <limits>
     <min_impurity_decrease>
@@ -141,7 +141,7 @@ class ObliqueTreeRegressor(TreeRegressorMixin, _ObliqueTree):
     n_combinations : int, default=8
         Linear combinations drawn at each node.
     n_combined : int, default=3
-        Maximum number of features in each of them.
+        Maximum number of features in a combination.
     <limits>
     <min_impurity_decrease>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
