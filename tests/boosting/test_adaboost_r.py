@@ -20,7 +20,7 @@ from tests.shared import assert_same_forest
 
 from orfeon import CARTRegressor
 from orfeon.boosting.adaboost_r import AdaBoostRRegressor, AdaBoostRScheme, squared_error_bound
-from orfeon.boosting.weighted_median import weighted_median
+from orfeon.boosting.vote_sums import weighted_median
 
 RNG = np.random.default_rng(0)
 

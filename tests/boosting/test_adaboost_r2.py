@@ -21,7 +21,7 @@ from tests.shared import assert_same_forest
 
 from orfeon import CARTRegressor
 from orfeon.boosting.adaboost_r2 import AdaBoostR2Regressor, AdaBoostR2Scheme, scaled_losses
-from orfeon.boosting.weighted_median import weighted_median
+from orfeon.boosting.vote_sums import weighted_median
 from orfeon.datasets import make_friedman1
 
 RNG = np.random.default_rng(0)

@@ -186,7 +186,7 @@ def test_runs_that_change_their_weights_have_no_bounds(setting):
     X, y = table(GaussianNB())
     model = AdaBoostClassifier(n_estimators=5, random_state=0, **setting).fit(X, y)
     (value,) = setting.values()
-    words = f"the bounds are those of a run that keeps its weights: on_failure=.*{value}"
+    words = f'the bounds are those of a run with on_failure="stop".*{value}'
     for name in ("error_bounds_", "edge_bounds_"):
         with pytest.raises(AttributeError, match=words):
             getattr(model, name)
@@ -224,7 +224,7 @@ def test_a_member_that_stands_in_is_bounded_by_nothing(kind, name):
     X, y = np.ones((8, 1)), np.arange(8) % 2
     with pytest.warns(UserWarning, match="no better than chance"):
         model = kind(n_estimators=3, random_state=0).fit(X, y)
-    with pytest.raises(AttributeError, match="no bound says anything here: the only member"):
+    with pytest.raises(AttributeError, match="there is no bound: the only member"):
         getattr(model, name)
 
 
@@ -248,9 +248,9 @@ def test_bounds_of_no_rounds_and_bad_input():
             with pytest.raises(ValueError, match=r"must be a list of numbers from 0 to 1"):
                 bound(bad)
     for theta in (-1.1, 1.1, np.nan):
-        with pytest.raises(ValueError, match=r"theta=.* is no margin; margins are from -1 to 1"):
+        with pytest.raises(ValueError, match=r"theta=.* is not a margin; margins are from -1 to 1"):
             margin_bound([0.2], theta)
-        with pytest.raises(ValueError, match="is no margin"):
+        with pytest.raises(ValueError, match="is not a margin"):
             vote_bound([0.2], [0.5], theta)
     with pytest.raises(ValueError, match="one vote for each error"):
         vote_bound([0.2, 0.3], [0.5])

@@ -55,7 +55,7 @@ def test_the_learning_rate_may_change_on_the_way(friedman):
     [
         ({"n_estimators": 3}, "n_estimators=3 is less than the 5 existing rounds"),
         ({"loss": "absolute_error"}, "the loss of the previous fit"),
-        ({"learning_rate": 1e200, "n_estimators": 9}, r"learning_rate=1e\+200 lets the scores"),
+        ({"learning_rate": 1e200, "n_estimators": 9}, r"learning_rate=1e\+200 makes the scores"),
         ({"max_features": 99, "n_estimators": 6}, "max_features=99 is more than"),
         ({"max_features_per_tree": 99, "n_estimators": 6}, "max_features_per_tree=99 is more than"),
     ],
@@ -92,7 +92,7 @@ def test_a_killed_fit_leaves_the_model_as_it_was(friedman, monkeypatch, warm_sta
 
 def test_a_fit_that_fails_leaves_no_trace(friedman):
     model = GradientBoostingRegressor(learning_rate=1e200)
-    with pytest.raises(ValueError, match="lets the scores grow without bound"):
+    with pytest.raises(ValueError, match="makes the scores diverge"):
         model.fit(*friedman)
     assert not hasattr(model, "members_")
     assert not hasattr(model, "n_features_in_")
@@ -234,7 +234,9 @@ def test_without_samples_to_set_aside_nothing_stops():
     model = GradientBoostingRegressor(n_estimators=7, n_iter_no_change=2)
     with pytest.warns(UserWarning, match=r"validation_fraction=0.1 sets none of the 2 samples"):
         assert model.fit(X, y).n_estimators_ == 7
-    with pytest.raises(ValueError, match=r"early_stopping='cv' needs two different samples"):
+    with pytest.raises(
+        ValueError, match=r"early_stopping='cv' needs at least two different samples"
+    ):
         model.set_params(early_stopping="cv").fit(X, y)
 
 

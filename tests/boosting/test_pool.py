@@ -399,7 +399,7 @@ def test_weights(spheres):
     model = PoolBoostClassifier(pool, n_estimators=4)
     weighted = model.fit(X, y, sample_weight=weights).decision_function(X)
     np.testing.assert_array_equal(weighted, model.fit(X[copies], y[copies]).decision_function(X))
-    with pytest.raises(ValueError, match="KNeighborsClassifier of the pool takes none; give it"):
+    with pytest.raises(ValueError, match="KNeighborsClassifier of the pool takes none; fit it"):
         model.fit(X, y, sample_weight=weights + 0.5)
 
 
@@ -478,9 +478,9 @@ def test_each_classifier_is_asked_once_for_many_votes(spheres):
         (
             [lambda X: X[:, 0] + 0.5],
             ValueError,
-            r"classifier 0 of the pool says .*; allowed are",
+            r"classifier 0 of the pool predicts .*; allowed are",
         ),
-        ([lambda X: X], ValueError, r"gives an array of shape \(400, 5\); one class for each row"),
+        ([lambda X: X], ValueError, r"returns an array of shape \(400, 5\); one class per row"),
         (GaussianNB(), TypeError, "of type GaussianNB, not a fitted ensemble whose members"),
     ],
 )
@@ -500,7 +500,9 @@ def test_an_ensemble_of_regressors_is_refused(spheres):
 def test_a_class_that_training_did_not_have_is_refused_at_prediction(spheres):
     X, y = spheres
     fitted = PoolBoostClassifier([lambda X: np.where(X[:, 0] > 99, "mars", y[: len(X)])]).fit(X, y)
-    with pytest.raises(ValueError, match=r"classifier 0 of the pool says 'mars'; allowed are \["):
+    with pytest.raises(
+        ValueError, match=r"classifier 0 of the pool predicts 'mars'; allowed are \["
+    ):
         fitted.predict(X + 100)
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles.boosting_regression import median
 
-from orfeon.boosting import weighted_median as module
-from orfeon.boosting.weighted_median import staged_weighted_median, weighted_median
+from orfeon.boosting import vote_sums as module
+from orfeon.boosting.vote_sums import staged_weighted_median, weighted_median
 
 VOTES = st.integers(0, 12).map(lambda quarters: quarters / 4)
 NUMBERS = st.sampled_from([-2.0, -0.5, 0.0, 0.1, 0.3, 7.0]) | st.floats(-1e6, 1e6)
@@ -98,7 +98,7 @@ def test_rows_are_taken_in_blocks(monkeypatch):
 def test_what_does_not_match_is_refused():
     with pytest.raises(ValueError, match=r"predictions of shape \(2, 3\) and votes of shape \(3,"):
         weighted_median(np.zeros((2, 3)), np.ones(3))
-    with pytest.raises(ValueError, match="of one member or more"):
+    with pytest.raises(ValueError, match="for at least one member"):
         weighted_median(np.zeros((0, 3)), np.ones(0))
     with pytest.raises(ValueError, match=r"not negative; the least is -1\.0"):
         weighted_median(np.zeros((2, 3)), np.array([1.0, -1.0]))

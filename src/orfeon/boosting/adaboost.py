@@ -1,4 +1,4 @@
-"""AdaBoost for two classes, and AdaBoost.M1 for any number of them.
+"""AdaBoost for two classes, and AdaBoost.M1 for any number of classes.
 
 References
 ----------
@@ -96,7 +96,7 @@ class AdaBoostScheme(Scheme):
     def reweigh(
         self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
-        """Multiply the weight of what is wrong by exp(2 vote), and make the sum 1 again.
+        """Multiply the weights of misclassified samples by exp(2 vote), and normalise.
 
         With two classes, and in M1, wrong ones are so divided by twice the error and right ones by
         twice the rest: the member errs on exactly half of the new weight.
@@ -114,7 +114,7 @@ class AdaBoostScheme(Scheme):
         return np.where(answers != self._labels, odds, 1.0)
 
     def _settle(self, weights: Floats) -> None:
-        """Make the weights sum to 1, none of them too small to rise again."""
+        """Normalise the weights to sum 1, with a floor from which they can rise again."""
         weights = weights / weights.sum()
         if weights.min() < self.min_weight:
             weights = np.maximum(weights, self._floor)
@@ -260,7 +260,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         is_m1 = self.algorithm == "m1" or self.n_classes_ <= 2
         if self.on_failure != "stop" or not is_m1 or self.min_weight > 0:
             raise AttributeError(
-                "the bounds are those of a run that keeps its weights: on_failure="
-                f"{self.on_failure!r}, algorithm={self.algorithm!r} and "
-                f'min_weight={self.min_weight} are not "stop", "m1" and 0.'
+                'the bounds are those of a run with on_failure="stop", algorithm="m1" and '
+                f"min_weight=0, not with on_failure={self.on_failure!r}, "
+                f"algorithm={self.algorithm!r} and min_weight={self.min_weight}."
             )

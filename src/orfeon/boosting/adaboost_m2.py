@@ -114,7 +114,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     <estimator>
     n_estimators : int, default=50
         Maximum number of members. The run ends early when the pseudo-loss of a member is 1/2 or
-        more, or 0; with fewer than half of them, it warns.
+        more, or 0; with fewer than half of the members, it warns.
     <sampling>
     <combine_boosted>
     <stopping>

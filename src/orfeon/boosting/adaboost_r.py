@@ -100,7 +100,7 @@ class AdaBoostRScheme(Scheme):
         error = fsum(wrong.tolist()) / fsum(self.weights.tolist())
         if error == 0:
             return RoundResult(0.0, float(perfect_vote(self.total_vote, 2 * PERFECT)), ends=True)
-        if error >= HALF:  # at one half it says nothing, and leaves the weights as they are
+        if error >= HALF:  # at one half its vote is 0 and the weights do not change
             return RoundResult(error, 0.0, keep=False, ends=error > 1.0 - HALF or not self.draws)
         vote = float(np.log((1.0 - error) / error))
         self.total_vote += vote
@@ -109,7 +109,7 @@ class AdaBoostRScheme(Scheme):
     def reweigh(
         self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
-        """Multiply the weight of what is answered rightly by beta, the odds of the error."""
+        """Multiply the weights of correct answers by beta, the odds of the error."""
         self.questions.scale_outside(self._points(answers), -result.vote)
 
     def _to_unit(self, numbers: Floats) -> Floats:

@@ -1,12 +1,13 @@
-"""What all boosted ensembles share: one fit, warm start, early stopping.
+"""Base of the boosted ensembles: fit, warm start, early stopping.
 
-A method says what its base learner is and which :class:`orfeon.boosting.loop.Scheme` it boosts by.
+A method defines its base learner and its :class:`orfeon.boosting.loop.Scheme`.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import deepcopy
+from copy import copy, deepcopy
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -16,7 +17,6 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import restored_on_failure
-from orfeon.boosting.adapter import OwnBoostedEnsemble
 from orfeon.boosting.learners import EstimatorLearner, ProvidesLearner, Sampling, TreeLearner
 from orfeon.boosting.loop import (
     HALF,
@@ -33,18 +33,19 @@ from orfeon.boosting.vote_sums import Tally
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import OWN
-from orfeon.ensembles.ensemble import Ensemble, WarmStart
+from orfeon.ensembles.ensemble import CHOSEN, Ensemble, OwnEnsemble, WarmStart
 from orfeon.ensembles.holdout import hash_samples, set_aside
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
+from orfeon.members.adapter import unless_equal
 from orfeon.members.members import concatenate
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose, seed_sequence
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Integers, Mask
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 STOPPING: dict[str, list[Any]] = {
@@ -56,7 +57,7 @@ STOPPING: dict[str, list[Any]] = {
 VOTED: dict[str, list[Any]] = {
     "combine": [StrOptions({OWN, *rules_for("classification")}), CombiningRule]
 }
-#: Those whose members predict numbers likewise.
+#: The same for boosters whose members predict numbers.
 AVERAGED: dict[str, list[Any]] = {
     "combine": [StrOptions({OWN, *rules_for("regression")}), CombiningRule]
 }
@@ -82,7 +83,7 @@ class BoostedEnsemble(Ensemble):
 
     _is_sequential: ClassVar[bool] = True
     _member_output: ClassVar[MemberOutput]
-    #: Advice to those whose members are too weak, or too strong.
+    #: Advice if members are too weak, or too strong.
     _stronger: ClassVar[str] = "such as a deeper tree"
     _weaker: ClassVar[str] = "such as a tree with max_depth"
 
@@ -110,17 +111,16 @@ class BoostedEnsemble(Ensemble):
 
     @abstractmethod
     def _scheme(self, samples: TrainingSet) -> Scheme:
-        """The two formulas, at the weights of the first round."""
+        """The two formulas, with the weights of the first round."""
 
     def _read_all(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
         samples = super()._read_all(X, y, sample_weight, reset=reset)
         if not isinstance(self.estimator_, ProvidesLearner):
             return samples
-        # As for trees: in an order that depends on their content alone.
+        # As for trees, in an order that depends on the content only.
         return samples.take(np.lexsort((samples.weights, hash_samples(samples.X, samples.y))))
 
     def _learner(self, samples: TrainingSet) -> Learner:
-        """What trains the members."""
         if self._has_trees:
             self.estimator_._prepare(samples)
             return TreeLearner(self.estimator_, samples, self.sampling, self._classes)
@@ -153,7 +153,7 @@ class BoostedEnsemble(Ensemble):
                 f"ended with {_count(run.n_kept)} of the {self._n_members} requested.",
                 self._advice("stronger"),
             )
-        # Who wants early stopping expects fewer.
+        # With early stopping, fewer members are expected.
         by_itself = run.results[-1].ends and self.n_iter_no_change is None
         return self._explain_few(run) if by_itself else None
 
@@ -195,7 +195,6 @@ class BoostedEnsemble(Ensemble):
         return OwnBoostedEnsemble(self)
 
     def _keep_members(self, index: npt.NDArray[np.int64]) -> None:
-        """Keep some of the members only, with their votes."""
         self.members_ = self.members_.subset(index)
         self.member_weights_ = self.member_weights_[index]
         self.errors_ = self.errors_[index]
@@ -222,10 +221,10 @@ class BoostedEnsemble(Ensemble):
         return self.errors_
 
     def _check_learnt(self) -> None:
-        """Refuse to bound the error of a member that stands in where none was good enough."""
+        """Raise if no member was better than chance: there is no bound then."""
         if self.errors_[0] >= HALF:
             raise AttributeError(
-                f"no bound says anything here: the only member of this {type(self).__name__} errs "
+                f"there is no bound: the only member of this {type(self).__name__} errs "
                 f"on {self.errors_[0]:.3g} of the weight, which is no better than chance."
             )
 
@@ -275,7 +274,7 @@ class BoostedEnsemble(Ensemble):
             self._forget_decider()
             self._learn_by_folds(X, y, sample_weight)
             self._check_decider()
-            # What goes on from here needs the weights; what does not need not carry them.
+            # Only a warm start needs the weights.
             self._run = run if self.warm_start else None
             self._made_by = self._run_settings()
         answers = self._explain(run)
@@ -288,14 +287,14 @@ class BoostedEnsemble(Ensemble):
         return self
 
     def _train(self, rounds: _Rounds, training: TrainingSet, progress: Progress) -> None:
-        """Train members until there are enough of them, or nothing is left to learn."""
+        """Train members until there are enough, or the run ends."""
         if rounds.n_members >= self._n_members or rounds.run.ended:
             return
         learner = self._learner(training)
         for one in boost(rounds.run, learner, self._sequence):
             rounds.add(one)
             progress.update(1)
-            if rounds.stopped:  # the members of late did not help
+            if rounds.stopped:
                 rounds.run.ended = True
                 break
             if rounds.n_members >= self._n_members or progress.stop_requested:
@@ -344,7 +343,7 @@ class BoostedEnsemble(Ensemble):
 
 
 def warn_that_none_is_set_aside(ensemble: Any, n_samples: int) -> None:
-    """Warn of early stopping that has too few samples to go by."""
+    """Warn that the validation set for early stopping is empty."""
     warn_user(
         f"validation_fraction={ensemble.validation_fraction} sets none of the {n_samples} "
         "samples aside, so nothing says when to stop: boosting goes on up to "
@@ -413,7 +412,7 @@ class _Rounds:
         self.stopped = self.patience.ends(loss)
 
     def finish(self) -> None:
-        """Hand the members over: all of them, or up to the best where the others did not help."""
+        """Set the members of the ensemble: all, or up to the best with early stopping."""
         ensemble = self.ensemble
         if self.n_members == self.n_before:  # nothing was trained: it is as it was
             return
@@ -425,3 +424,28 @@ class _Rounds:
         ensemble.__dict__.pop("validation_errors_", None)
         if self.validation is not None:
             ensemble.validation_errors_ = np.array(self.patience.losses)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnBoostedEnsemble(OwnEnsemble):
+    """A fitted booster, whose members have unequal votes."""
+
+    @property
+    def member_weights(self) -> Floats | None:
+        """Weight of each member in the vote; None when all weigh the same."""
+        return unless_equal(self.ensemble._vote_weights())
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        raise self._no_out_of_bag("each of its members was trained on all the samples, weighted")
+
+    def _keep(self, index: Integers) -> Any:
+        smaller = copy(self.ensemble)
+        smaller._keep_members(index)
+        smaller._keep_decider(index)
+        smaller.n_estimators = len(index)
+        smaller.warm_start = False
+        # The sample weights are those after all members, so a warm start is impossible.
+        smaller._run = None
+        smaller._history = [(range(len(index)), CHOSEN)]
+        smaller.__dict__.pop("validation_errors_", None)
+        return smaller

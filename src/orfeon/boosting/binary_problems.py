@@ -65,7 +65,7 @@ class ProblemMembers:
         return int(self.codes.shape[1])
 
     def outputs(self, X: Any) -> Iterator[npt.NDArray[np.int8]]:
-        """What each member says of each problem."""
+        """Votes of each member on each problem."""
         for classifiers, problems in zip(self.rounds, self.problems, strict=True):
             answers = np.zeros((X.shape[0], len(self.codes)), np.int8)
             answers[:, problems] = 2 * classifiers.votes(X).T - 1
@@ -127,7 +127,7 @@ class ProblemLearner:
         )
 
     def predict_train(self, member: ProblemMembers, what: MemberOutput) -> npt.NDArray[Any]:
-        """What a member says of each problem."""
+        """Votes of a member on each problem."""
         learner = self.learner
         rows = learner.data.X if isinstance(learner, TreeLearner) else learner.X
         return next(member.outputs(rows))
@@ -201,7 +201,6 @@ class ProblemTally(Tally):
         self.total = np.zeros(len(decoding))
 
     def add(self, answers: npt.NDArray[Any], vote: Any) -> None:
-        """Add what a member says."""
         self.outputs += answers * vote
         outputs = np.tanh(self.outputs) if self.bounded else self.outputs
         self.sums = outputs @ self.decoding

@@ -152,7 +152,7 @@ class BoostingIGPClassifier(OfIGPTrees):
     ----------
     n_estimators : int, default=100
         Maximum number of trees. The run ends early when a tree errs on half of the weight, or on
-        nothing; with fewer than half of them, it warns.
+        nothing; with fewer than half of the members, it warns.
     <criterion>
     <max_depth>
     <least_weight_of_half>

@@ -30,7 +30,7 @@ def _check(errors: npt.ArrayLike) -> Floats:
 
 def _check_margin(theta: float) -> None:
     if not -1.0 <= theta <= 1.0:
-        raise ValueError(f"theta={theta} is no margin; margins are from -1 to 1.")
+        raise ValueError(f"theta={theta} is not a margin; margins are from -1 to 1.")
 
 
 def error_bound(errors: npt.ArrayLike) -> Floats:

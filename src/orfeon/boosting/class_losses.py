@@ -1,4 +1,4 @@
-"""The losses of classification by gradient tree boosting, and the probabilities they stand for.
+"""Losses of gradient tree boosting for classification, and class probabilities.
 
 References
 ----------
@@ -21,25 +21,23 @@ from orfeon.utils.types import Floats
 
 Integers = npt.NDArray[np.integer[Any]]
 
-#: The most by which a Newton step may move log odds: from sure to sure of the contrary. The third
-#: derivative of the log-loss is at most its second, h, so a step d lowers the loss by at least
-#: ``g d - h (exp|d| - |d| - 1)``, with g the gradient. So no step of at most this size,
-#: with a learning rate of at most 0.1, can raise the loss of two classes.
+#: Maximum change of log odds by a Newton step. The third derivative of the log-loss is at most its
+#: second, h, so a step d lowers the loss by at least ``g d - h (exp|d| - |d| - 1)``, with g the
+#: gradient. Hence no step of this size, times a learning rate of at most 0.1, can raise the loss of
+#: two classes.
 LARGEST_STEP = float(-np.log(np.finfo(np.float64).eps))
-#: Exponents beyond this are cut, so that sums of exponentials stay finite.
+#: Exponents are clipped to this, so that sums of exponentials stay finite.
 _LARGEST_EXPONENT = 300.0
 
 
 class ClassLoss(Loss):
-    """A loss of class codes, whose scores stand for probabilities."""
+    """A loss of class codes, whose scores define class probabilities."""
 
     @abstractmethod
-    def log_probabilities(self, scores: Floats) -> Floats:
-        """Logarithms of the class probabilities."""
+    def log_probabilities(self, scores: Floats) -> Floats: ...
 
     @abstractmethod
-    def probabilities(self, scores: Floats) -> Floats:
-        """Class probabilities."""
+    def probabilities(self, scores: Floats) -> Floats: ...
 
 
 def _log_odds(y: npt.NDArray[Any], weights: Floats) -> float:
@@ -53,20 +51,17 @@ def _log_odds(y: npt.NDArray[Any], weights: Floats) -> float:
 class LogLoss(ClassLoss):
     """Minus the log-likelihood of two classes; the score is the log odds of the second.
 
-    A leaf says one Newton step, as Friedman (2001) has it, of at most ``LARGEST_STEP``.
+    Leaf values are one Newton step (Friedman 2001), of at most ``LARGEST_STEP``.
     """
 
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
-        """The log odds."""
         return np.array([_log_odds(y, weights)])
 
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
-        """The mean log-loss."""
         towards = np.where(y > 0, scores[0], -scores[0])
         return float(-np.sum(weights * log_expit(towards)) / weights.sum())
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-        """Class minus probability."""
         return np.asarray(y - expit(scores))
 
     def leaf_values(
@@ -78,23 +73,20 @@ class LogLoss(ClassLoss):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """Gradient over curvature: one Newton step."""
-        size = np.abs(residuals)
-        total = sums_by_leaf(leaves, residuals * weights, n_leaves)
-        curvature = sums_by_leaf(leaves, size * (1.0 - size) * weights, n_leaves)
-        return _bounded(total, curvature)
+        return _newton_steps(residuals, weights, leaves, n_leaves)
 
     def log_probabilities(self, scores: Floats) -> Floats:
-        """Logarithms of the class probabilities."""
         return np.asarray(log_expit(np.hstack([-scores, scores])))
 
     def probabilities(self, scores: Floats) -> Floats:
-        """Class probabilities."""
         return np.asarray(expit(np.hstack([-scores, scores])))
 
 
-def _bounded(total: Floats, curvature: Floats) -> Floats:
-    """A Newton step, of at most ``LARGEST_STEP`` also where the curvature has vanished."""
+def _newton_steps(residuals: Floats, weights: Floats, leaves: Integers, n_leaves: int) -> Floats:
+    """A Newton step for each leaf, of at most ``LARGEST_STEP``, even without curvature."""
+    size = np.abs(residuals)
+    total = sums_by_leaf(leaves, residuals * weights, n_leaves)
+    curvature = sums_by_leaf(leaves, size * (1.0 - size) * weights, n_leaves)
     far = np.abs(total) >= LARGEST_STEP * curvature
     step = np.divide(total, curvature, out=np.zeros_like(total), where=~far)
     return np.where(far, np.sign(total) * LARGEST_STEP, step)
@@ -104,30 +96,26 @@ def _bounded(total: Floats, curvature: Floats) -> Floats:
 class MultinomialLoss(ClassLoss):
     """Minus the log-likelihood of several classes, one score each.
 
-    A leaf says one Newton step with the diagonal of the curvature, as Friedman (2001) has it, of at
-    most ``LARGEST_STEP``.
+    Leaf values are one Newton step with the diagonal of the Hessian (Friedman 2001), of at most
+    ``LARGEST_STEP``.
     """
 
     n_classes: int
 
     @property
     def n_scores(self) -> int:  # type: ignore[override]
-        """One for each class."""
         return self.n_classes
 
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
-        """Logarithms of the class shares, around zero."""
         share = np.bincount(y, weights=weights, minlength=self.n_classes) / weights.sum()
         logarithm = np.log(np.maximum(share, np.finfo(np.float64).eps))
         return np.asarray(logarithm - logarithm.mean())
 
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
-        """The mean log-loss."""
         own = log_softmax(scores, axis=0)[y, np.arange(len(y))]
         return float(-np.sum(weights * own) / weights.sum())
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-        """One for the class, minus the probabilities."""
         residuals = -softmax(scores, axis=0)
         residuals[y, np.arange(len(y))] += 1.0
         return np.asarray(residuals)
@@ -141,18 +129,13 @@ class MultinomialLoss(ClassLoss):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """Gradient over the diagonal of the curvature, by (K - 1) / K: one Newton step."""
-        size = np.abs(residuals)
-        total = sums_by_leaf(leaves, residuals * weights, n_leaves)
-        curvature = sums_by_leaf(leaves, size * (1.0 - size) * weights, n_leaves)
-        return (self.n_classes - 1) / self.n_classes * _bounded(total, curvature)
+        steps = _newton_steps(residuals, weights, leaves, n_leaves)
+        return (self.n_classes - 1) / self.n_classes * steps
 
     def log_probabilities(self, scores: Floats) -> Floats:
-        """Logarithms of the class probabilities."""
         return np.asarray(log_softmax(scores, axis=1))
 
     def probabilities(self, scores: Floats) -> Floats:
-        """Class probabilities."""
         return np.asarray(softmax(scores, axis=1))
 
 
@@ -160,21 +143,18 @@ class MultinomialLoss(ClassLoss):
 class ExponentialLoss(ClassLoss):
     """The loss of AdaBoost, exp(-y F) with y = -1 or 1; the score F is half the log odds.
 
-    A leaf that holds both classes says the exact minimum, half the logarithm of the ratio of their
-    exponential weights. A leaf of one class has none: of weight W, in samples, it says
-    ``log(1 + 2 W) / 2``, about as if half a sample of the other class were there.
+    The value of a leaf is the exact minimum, half the log ratio of the exponential weights of its
+    classes. For a leaf of one class, which has no minimum, it is ``log(1 + 2 W) / 2``, with W the
+    weight in samples: about as if half a sample of the other class were there.
     """
 
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
-        """Half the log odds."""
         return np.array([0.5 * _log_odds(y, weights)])
 
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
-        """The mean of exp(-y F)."""
         return float(np.sum(weights * _exponentials(y, scores)[0]) / weights.sum())
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-        """The class, -1 or 1, times its exponential weight."""
         size = _exponentials(y, scores)
         return np.where(y > 0, size, -size)
 
@@ -187,7 +167,6 @@ class ExponentialLoss(ClassLoss):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """Half the log ratio of the classes' exponential weights: the exact minimum."""
         pull = residuals[0] * weights
         up = sums_by_leaf(leaves, np.maximum(pull, 0.0), n_leaves)
         down = sums_by_leaf(leaves, np.maximum(-pull, 0.0), n_leaves)
@@ -198,11 +177,9 @@ class ExponentialLoss(ClassLoss):
         return np.where(both, exact, np.where(samples > 0, alone, 0.0))
 
     def log_probabilities(self, scores: Floats) -> Floats:
-        """Logarithms of the class probabilities."""
         return np.asarray(log_expit(2.0 * np.hstack([-scores, scores])))
 
     def probabilities(self, scores: Floats) -> Floats:
-        """Class probabilities."""
         return np.asarray(expit(2.0 * np.hstack([-scores, scores])))
 
 

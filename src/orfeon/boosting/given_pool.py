@@ -1,7 +1,6 @@
-"""Classifiers of any kind as a pool to choose from.
+"""Classifiers of any kind as a pool.
 
-They predict the training samples once; choosing is then one matrix-vector product, which gives the
-weighted errors of all of them.
+They predict the training samples once; one matrix-vector product then gives all weighted errors.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from orfeon.utils.types import Floats
 
 Codes = npt.NDArray[np.int32]
 
-#: Entries of the matrix of errors that are multiplied at once, and that are kept as floats at most.
+#: Entries of the matrix of errors multiplied at a time, and kept as floats at most.
 _BLOCK, _MOST_KEPT = 1 << 22, 1 << 24
 
 
@@ -38,7 +37,7 @@ _BLOCK, _MOST_KEPT = 1 << 22, 1 << 24
 )
 @dataclass(frozen=True)
 class Voter:
-    """A classifier of any make that says class codes."""
+    """Any classifier, made to predict class codes."""
 
     classifier: Any
     codes: dict[Any, int]
@@ -46,7 +45,7 @@ class Voter:
 
     @classmethod
     def of(cls, classifier: Any, classes: npt.NDArray[Any], place: int, answers: Any) -> Voter:
-        """Find out whether a classifier says classes or codes of them."""
+        """Detect whether a classifier predicts classes or their codes."""
         known = getattr(classifier, "classes_", None)
         labels = np.unique(_one_column(answers, place) if known is None else np.asarray(known))
         table = {label: k for k, label in enumerate(classes.tolist())}
@@ -56,7 +55,7 @@ class Voter:
                 return cls(classifier, codes, place)
         strange = next(label for label in labels.tolist() if label not in table)
         raise ValueError(
-            f"classifier {place} of the pool says {strange!r}; allowed are the classes "
+            f"classifier {place} of the pool predicts {strange!r}; allowed are the classes "
             f"{classes.tolist()}, or their indices 0 to {len(classes) - 1}."
         )
 
@@ -70,7 +69,7 @@ class Voter:
         for label in labels.tolist():
             if label not in self.codes:
                 raise ValueError(
-                    f"classifier {self.place} of the pool says {label!r}; allowed are "
+                    f"classifier {self.place} of the pool predicts {label!r}; allowed are "
                     f"{list(self.codes)}."
                 )
         return np.array([self.codes[label] for label in labels.tolist()], np.int32)[where]
@@ -90,7 +89,7 @@ class MemberVoter:
 
 
 def _adapt(ensemble: Any) -> Any:
-    # Whoever gives no ensemble does not wait for the adapters; and they know our boosters.
+    # Imported late: the adapters import the boosters.
     from orfeon.members import adapt
 
     return adapt(ensemble)
@@ -106,14 +105,13 @@ def _one_column(answers: Any, place: int) -> npt.NDArray[Any]:
         found = found[:, 0]
     if found.ndim != 1:
         raise ValueError(
-            f"classifier {place} of the pool gives an array of shape {found.shape}; one class for "
-            "each row is expected."
+            f"classifier {place} of the pool returns an array of shape {found.shape}; one class "
+            "per row is expected."
         )
     return found
 
 
 def _check_classifier(classifier: Any, place: int) -> None:
-    """Refuse what is no classifier."""
     wrong = None
     if isinstance(classifier, type):
         wrong = f"the class {classifier.__name__}, not an object of it"
@@ -124,7 +122,7 @@ def _check_classifier(classifier: Any, place: int) -> None:
     if wrong is not None:
         raise TypeError(
             f"classifier {place} of the pool is {wrong}; give classifiers, fitted or not, or "
-            "functions of rows that give their classes."
+            "functions from rows to classes."
         )
 
 
@@ -145,10 +143,9 @@ def _is_fitted(classifier: Any) -> bool:
 )
 @dataclass(frozen=True)
 class PoolMembers(EstimatorMembers):
-    """Classifiers chosen from a pool; one that was chosen several times is queried once."""
+    """Classifiers chosen from a pool; one chosen several times predicts once."""
 
     def votes(self, X: Any) -> Codes:
-        """Class code that each member votes for."""
         answers: dict[int, Codes] = {}
         for voter in self.estimators:
             if id(voter) not in answers:
@@ -156,7 +153,6 @@ class PoolMembers(EstimatorMembers):
         return np.stack([answers[id(voter)] for voter in self.estimators])
 
     def supports(self, X: Any) -> Floats:
-        """What each member supports; see :meth:`EstimatorMembers.supports`."""
         answers: dict[int, Floats] = {}
         for member, voter in enumerate(self.estimators):
             if id(voter) not in answers:
@@ -164,18 +160,16 @@ class PoolMembers(EstimatorMembers):
         return np.stack([answers[id(voter)] for voter in self.estimators])
 
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> PoolMembers:
-        """Some of the members."""
         return PoolMembers(super().subset(chosen).estimators, self.n_classes)
 
     @staticmethod
     def concatenate(parts: Sequence[EstimatorMembers]) -> PoolMembers:
-        """The members of several, in order."""
         return PoolMembers([e for part in parts for e in part.estimators], parts[0].n_classes)
 
 
 @dataclass
 class PoolLearner:
-    """Chooses the classifier of least weighted error; the first of those that are equally good."""
+    """Chooses the classifier of least weighted error; ties go to the first."""
 
     voters: list[Any]
     answers: npt.NDArray[Any]
@@ -185,7 +179,7 @@ class PoolLearner:
     _of: npt.NDArray[Any] | None = field(default=None, repr=False)
 
     def errors(self, weights: Floats, labels: npt.NDArray[Any]) -> Floats:
-        """Weight that each classifier of the pool gets wrong."""
+        """Weighted error of each classifier."""
         if self.answers.size <= _MOST_KEPT:
             if self._wrong is None or self._of is not labels:
                 self._wrong, self._of = (self.answers != labels).astype(np.float64), labels
@@ -200,18 +194,16 @@ class PoolLearner:
     def train(
         self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
     ) -> PoolMembers:
-        """Choose a classifier."""
         errors = self.errors(weights, labels)
         best = int(np.flatnonzero(errors <= errors.min() + TIE * weights.sum())[0])
         self.chosen.append(best)
         return PoolMembers([self.voters[best]], self.n_classes)
 
     def predict_train(self, member: PoolMembers, what: MemberOutput) -> npt.NDArray[Any]:
-        """Predictions of the last chosen classifier on the training samples."""
         return np.asarray(self.answers[self.chosen[-1]])
 
 
-# -- from what is given to a pool ------------------------------------------------------------------
+# -- reading a pool --------------------------------------------------------------------------------
 
 
 def read_pool(
@@ -220,7 +212,7 @@ def read_pool(
     classes: npt.NDArray[Any],
     sequence: np.random.SeedSequence,
 ) -> tuple[list[Any], npt.NDArray[Any]]:
-    """The classifiers of a pool, and what they say of the training samples."""
+    """Return the fitted classifiers, and their predictions on the training samples."""
     if not isinstance(pool, list | tuple):
         return _read_ensemble(pool, samples.X, classes)
     voters, answers = [], []
@@ -238,7 +230,6 @@ def read_pool(
 
 
 def _fit(classifier: Any, samples: TrainingSet, classes: npt.NDArray[Any]) -> None:
-    """Fit a classifier to the training samples."""
     X, y, weights = samples.X, classes[samples.y], samples.weights
     if samples.are_equal:
         classifier.fit(X, y)
@@ -246,15 +237,14 @@ def _fit(classifier: Any, samples: TrainingSet, classes: npt.NDArray[Any]) -> No
         classifier.fit(X, y, sample_weight=weights)
     else:
         raise ValueError(
-            f"the samples have unequal weights, and {type(classifier).__name__} of the pool takes "
-            "none; give it fitted, or leave it out."
+            f"the samples have unequal weights, but {type(classifier).__name__} of the pool takes "
+            "none; fit it before, or leave it out."
         )
 
 
 def _read_ensemble(
     ensemble: Any, X: Any, classes: npt.NDArray[Any]
 ) -> tuple[list[Any], npt.NDArray[Any]]:
-    """The members of a fitted ensemble as a pool."""
     adapted = _adapt(ensemble)
     if adapted.classes is None:
         raise TypeError(

@@ -1,14 +1,12 @@
 """The rounds of gradient tree boosting, over arrays.
 
-A round fits one tree for each score to the negative gradient of the loss, lets the loss say what
-each leaf adds, and adds a share of it (Friedman 2001). Trees may see a random part of the samples
-(Friedman 2002) and of the features.
+A round fits one tree per score to the negative gradient of the loss, computes the leaf values that
+minimise the loss, and adds them times the learning rate (Friedman 2001). Trees may see a random
+part of the samples (Friedman 2002) and of the features.
 
-Copies of a sample become one row with a weight, so that it does not matter, to the last bit, how
-they were given, and a heavy row costs no more than a light one.
-
-Scores are added up tree by tree in training as in prediction, so both agree to the last bit, and a
-run goes on from a model as if it had never ended.
+Copies of a sample become one row with a weight, so that copies and weights give the same bits.
+Scores are summed tree by tree in training and in prediction, so that both agree to the last bit and
+a warm start equals a single run.
 
 References
 ----------
@@ -41,14 +39,14 @@ from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
 
-#: Rounds whose leaves are looked up in one go when predictions are staged.
+#: Rounds predicted at a time by staged methods.
 _STAGED_AT_ONCE = 32
-#: Rounds whose seeds are drawn in one go.
+#: Rounds whose seeds are drawn at a time.
 _SEEDS_AT_ONCE = 64
 
 
 class Sample(NamedTuple):
-    """Samples: encoded rows, targets or class codes, weights, and how many copies a row is."""
+    """Encoded rows, targets or class codes, weights, and the number of copies of each row."""
 
     X: Floats
     y: npt.NDArray[Any]
@@ -57,11 +55,10 @@ class Sample(NamedTuple):
 
     @property
     def n_samples(self) -> int:
-        """How many samples there are, each copy of a row for itself."""
+        """Number of samples, counting copies."""
         return len(self.y) if self.copies is None else int(self.copies.sum())
 
     def take(self, mask: npt.NDArray[np.bool_]) -> Sample:
-        """Some of the samples."""
         copies = None if self.copies is None else self.copies[mask]
         return Sample(self.X[mask], self.y[mask], self.weights[mask], copies)
 
@@ -80,12 +77,10 @@ class AdditiveModel:
 
     @property
     def n_scores(self) -> int:
-        """Scores of a sample."""
         return len(self.start)
 
     @property
     def n_rounds(self) -> int:
-        """Rounds of boosting."""
         return len(self.forest) // self.n_scores
 
     def prefix(self, n_rounds: int) -> AdditiveModel:
@@ -95,7 +90,6 @@ class AdditiveModel:
         return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
 
     def scores(self, X: Floats) -> Floats:
-        """Scores of some rows."""
         columns = []
         for start, forest in zip(self.start, self._by_score(), strict=True):
             column = np.full((len(X), 1), start)
@@ -113,7 +107,6 @@ class AdditiveModel:
         return columns[0] if len(columns) == 1 else np.hstack(columns)
 
     def _by_score(self) -> list[Forest]:
-        """The trees of each score."""
         if self._parts is None:
             k = self.n_scores
             trees = np.arange(len(self.forest))
@@ -123,7 +116,6 @@ class AdditiveModel:
         return self._parts
 
     def staged(self, X: Floats) -> Iterator[Floats]:
-        """Scores after each round."""
         k, n_trees = self.n_scores, len(self.forest)
         scores = np.repeat(self.start[:, None], len(X), axis=1)
         for first in range(0, n_trees, _STAGED_AT_ONCE * k):
@@ -135,13 +127,13 @@ class AdditiveModel:
 
 
 def values_of(forest: Forest, X: Floats) -> Floats:
-    """What each tree of a regression forest says of each row."""
+    """Value that each tree of a regression forest predicts for each row."""
     at = forest.apply(X).T + forest.tree_start[:-1, None]
     return np.asarray(forest.value[at, 0])
 
 
 class Stage(NamedTuple):
-    """What a round grew: its trees, the mean residual of each of their nodes, the training loss."""
+    """Result of a round: its trees, the mean residual of each node, and the training loss."""
 
     forest: Forest
     means: Floats
@@ -150,7 +142,7 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True)
 class Boosting:
-    """What stays the same from round to round."""
+    """Everything that is the same in all rounds."""
 
     loss: Loss
     trees: ResidualTrees
@@ -161,15 +153,15 @@ class Boosting:
     features: tuple[int, int] | None = None
 
     def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
-        """Boost without end."""
+        """Yield rounds without end, updating ``scores`` in place."""
         for at, seeds in self._seeds(first):
-            # Scores that grow without bound show in the loss.
+            # The caller checks the loss for scores that diverge.
             with np.errstate(over="ignore", invalid="ignore"):
                 stage = self._round(scores, at, seeds)
             yield stage
 
     def _seeds(self, first: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
-        """The numbers of the rounds, and the seeds of their trees."""
+        """Yield the number of each round and the seeds of its trees."""
         k = self.loss.n_scores
         rng = np.random.Generator(np.random.PCG64(self.sequence))
         rng.integers(0, 2**64 - 1, size=first * k, dtype=np.uint64)
@@ -194,14 +186,14 @@ class Boosting:
         return Stage(forest, means, self.loss.value(y, scores, self.sample.weights))
 
     def _draw(self, at: int) -> tuple[Floats, npt.NDArray[np.int64] | None]:
-        """The weights of a round, and the features of its trees."""
+        """Draw the weights of a round, and the features of its trees."""
         if self.n_drawn is None and self.features is None:
             return self.sample.weights, None
         rng = member_generator(self.sequence, at)
         weights, candidates = self.sample.weights, None
         if self.n_drawn is not None:
             drawn = self._draw_weights(self.n_drawn, rng)
-            # Samples of weight 0 cannot make a sample.
+            # A draw of nothing but zero weights is no training set.
             weights = drawn if drawn.any() else weights
         if self.features is not None:
             n_trees = self.loss.n_scores
@@ -209,7 +201,7 @@ class Boosting:
         return weights, candidates
 
     def _draw_weights(self, n_drawn: int, rng: np.random.Generator) -> Floats:
-        """The weights of a sample without replacement."""
+        """Draw samples without replacement, as weights."""
         weights, copies = self.sample.weights, self.sample.copies
         if copies is not None:
             each = rng.multivariate_hypergeometric(copies.astype(np.int64), n_drawn)
@@ -221,20 +213,20 @@ class Boosting:
 
 
 def split_gains(forest: Forest, means: Floats) -> Floats:
-    """By how much each split lowers the weighted sum of squared residuals."""
+    """Decrease of the weighted sum of squared residuals by each split."""
     weight = forest.node_weight
     assert weight is not None
     inner = np.flatnonzero(forest.n_children)
     root = forest.tree_start[np.searchsorted(forest.tree_start, inner, "right") - 1]
     left = root + forest.first_child[inner]
-    gap = means[left] - means[left + 1]
+    difference = means[left] - means[left + 1]
     gains = np.zeros(len(weight))
-    gains[inner] = weight[left] * weight[left + 1] / weight[inner] * gap * gap
+    gains[inner] = weight[left] * weight[left + 1] / weight[inner] * difference * difference
     return gains
 
 
 def fill_inner_values(forest: Forest) -> None:
-    """Give each inner node the mean value of its leaves, in place."""
+    """Set the value of each inner node to the mean of its leaves, in place."""
     weight = forest.node_weight
     assert weight is not None
     is_leaf = forest.is_leaf
@@ -246,12 +238,12 @@ def fill_inner_values(forest: Forest) -> None:
     forest.value[~is_leaf, 0] = total[~is_leaf] / weight[~is_leaf]
 
 
-#: Whole-number weights of a lower sum are taken as copies; copies are drawn up to this sum.
+#: Whole-number weights with a lower sum are copies.
 MOST_COPIES = 1e9
 
 
 def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
-    """The samples of a training set, copies of one in one row."""
+    """The samples with copies merged into one row, and a hash of them."""
     hashes = hash_rows(data.X, data.y)
     order = np.lexsort((data.sample_weights, hashes))
     X, y, weights, hashes = data.X[order], data.y[order], data.sample_weights[order], hashes[order]
@@ -272,7 +264,7 @@ def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
 def _first_copies(
     X: Floats, y: npt.NDArray[Any], hashes: npt.NDArray[np.uint64]
 ) -> npt.NDArray[np.int64]:
-    """Where the copies of each sample begin, among rows sorted by their hashes."""
+    """Index of the first copy of each sample, among rows sorted by hash."""
     again = np.flatnonzero(hashes[1:] == hashes[:-1]) + 1
     same = (X[again] == X[again - 1]) | (np.isnan(X[again]) & np.isnan(X[again - 1]))
     again = again[same.all(axis=1) & (y[again] == y[again - 1])]
@@ -280,12 +272,12 @@ def _first_copies(
 
 
 def _scaled(weights: Floats, copies: Floats) -> Floats:
-    """Weights of one copy: whole numbers as they are, others of about 1 on average."""
+    """Weights of one copy: whole numbers as they are, others scaled to a mean of about 1."""
     if are_counts(weights) and np.sum(weights * copies) < MOST_COPIES:
         return weights
     if (weights == weights[0]).all():
         return np.ones(len(weights))
-    # By powers of two, so that no bit is lost; first to where no mean can overflow.
+    # By powers of two, which are exact; first to where the mean cannot overflow.
     weights = weights * np.exp2(-np.round(np.log2(weights.max())))
     mean = np.sum(weights * copies) / copies.sum()
     return np.asarray(weights * np.exp2(-np.round(np.log2(mean))))

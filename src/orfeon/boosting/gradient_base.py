@@ -1,4 +1,4 @@
-"""What gradient boosting of classes and of numbers share: one fit, warm start, early stopping."""
+"""Base of the gradient boosting estimators: fit, warm start, early stopping."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from orfeon.utils.user_warning import AdvisedWarning, warn_user
 TreeMethod = Literal["exact", "histogram"]
 EarlyStopping = bool | Literal["validation", "cv"]
 
-#: Rounds without improvement after which boosting stops with ``early_stopping=True`` by default.
+#: ``n_iter_no_change`` with ``early_stopping=True``, if it is None.
 _ROUNDS_WITHOUT = 10
 
 
@@ -78,7 +78,7 @@ GRADIENT: dict[str, list[Any]] = {
 
 
 class _Run:
-    """The rounds of a fit as they come, after those of a warm start."""
+    """Collects the rounds of a fit, after those of a warm start."""
 
     def __init__(self, start: Floats, model: AdditiveModel | None, shown: GradientBoosting) -> None:
         self.start = start
@@ -94,17 +94,15 @@ class _Run:
 
     @property
     def n_rounds(self) -> int:
-        """Rounds so far."""
         return len(self.losses)
 
     def add(self, stage: Stage) -> None:
-        """Add a round."""
         self._forests.append(stage.forest)
         self._means.append(stage.means)
         self.losses.append(stage.loss)
 
     def fitted(self, n_rounds: int) -> dict[str, Any]:
-        """The features of an estimator fitted with so many rounds."""
+        """Fitted attributes of an estimator with the first rounds."""
         forest, gains = Forest.concatenate(self._forests), self._gains
         if self._means:
             earlier = np.zeros(len(gains))
@@ -135,10 +133,7 @@ class _Run:
     validation_loss_=saved.optional(saved.floats),
 )
 class GradientBoosting(Ensemble):
-    """Trees fitted one after the other to the gradient of a loss.
-
-    Subclasses say which loss, and what scores mean.
-    """
+    """Trees fitted one after the other to the gradient of a loss, which subclasses define."""
 
     _is_sequential: ClassVar[bool] = True
     _decides_by_vote: ClassVar[bool] = False
@@ -173,7 +168,7 @@ class GradientBoosting(Ensemble):
 
     @abstractmethod
     def _make_loss(self, n_classes: int) -> Loss:
-        """The loss of this many classes, 0 in regression."""
+        """The loss for this many classes (0 in regression)."""
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -247,7 +242,7 @@ class GradientBoosting(Ensemble):
 
     @property
     def _n_rounds_without(self) -> int | None:
-        """Rounds without improvement after which boosting stops; None where it does not."""
+        """``n_iter_no_change`` in effect; None without early stopping."""
         if isinstance(self.early_stopping, str):
             return self.n_iter_no_change
         if not self.early_stopping:
@@ -257,7 +252,7 @@ class GradientBoosting(Ensemble):
     def _fit(
         self, sample: Sample, loss: Loss, model: AdditiveModel | None, progress: Progress
     ) -> None:
-        """Boost on these samples, or on those of them that are not set aside."""
+        """Boost on all samples, or on those outside the validation set."""
         training, n_rounds, watch = sample, self.n_estimators, None
         self.__dict__.pop("validation_loss_", None)
         if self._cross_validates:
@@ -279,11 +274,11 @@ class GradientBoosting(Ensemble):
         self._check_learnt(Validation(loss, training, start).loss_now())
 
     def _check_learnt(self, before: float) -> None:
-        """Warn where the rounds did more harm than good."""
+        """Warn if the loss is higher than that of a constant."""
         after = self.train_loss_[-1]
-        # Small steps towards part of the samples may lead away from the others, but not far.
+        # With subsamples and small steps, the loss of all samples may rise a little by chance.
         by_chance = self.subsample < 1.0 and self.learning_rate <= 1.0
-        if after > before * (1.0 + 1e-9) and not by_chance:  # nor by rounding
+        if after > before * (1.0 + 1e-9) and not by_chance:
             warn_user(
                 AdvisedWarning(
                     f"learning_rate={self.learning_rate} is too large: the loss of the training "
@@ -301,7 +296,7 @@ class GradientBoosting(Ensemble):
         watch: Watch | None,
         progress: Progress,
     ) -> None:
-        """Add rounds until there are enough of them, or they help no more."""
+        """Add rounds until there are enough, or early stopping applies."""
         scores = np.repeat(run.start[:, None], len(boosting.sample.y), axis=1)
         if run.n_before:
             scores = np.ascontiguousarray(self._model.scores(boosting.sample.X).T)
@@ -310,8 +305,8 @@ class GradientBoosting(Ensemble):
         for stage in boosting.rounds(scores, run.n_before):
             if not np.isfinite(stage.loss):
                 raise ValueError(
-                    f"learning_rate={self.learning_rate} lets the scores grow without bound; give "
-                    "one of at most 1."
+                    f"learning_rate={self.learning_rate} makes the scores diverge; give one of at "
+                    "most 1."
                 )
             run.add(stage)
             progress.update(1, lambda: run.fitted(run.n_rounds))
@@ -321,7 +316,6 @@ class GradientBoosting(Ensemble):
                 return
 
     def _boosting(self, sample: Sample, loss: Loss, n_threads: int) -> Boosting:
-        """What stays the same from round to round."""
         n_samples, n_features = sample.n_samples, sample.X.shape[1]
         n_drawn = max(1, int(self.subsample * n_samples))
         n_of_tree = self._features_per_tree(n_features)
@@ -344,16 +338,15 @@ class GradientBoosting(Ensemble):
         return features_per_node(wanted, n_features) or n_features
 
     def _trees(self, sample: Sample, share: float, n_of_tree: int, n_threads: int) -> ResidualTrees:
-        """What grows the trees: the exact search, or that over bins."""
         weights, copies = sample.weights, sample.copies
-        # Where weights are no counts, so many samples are of average weight.
+        # If the weights are not counts, this many samples are of average weight.
         n_average = None if copies is None else share * float(copies[weights > 0].sum())
         n_samples = share * count_samples(weights)
         if n_average is not None and not are_counts(weights):
             n_samples = n_average
         at_node = self.max_features
         if isinstance(at_node, int | np.integer):
-            features_per_node(at_node, sample.X.shape[1])  # refuses too many
+            features_per_node(at_node, sample.X.shape[1])  # raises if there are too few
             at_node = min(at_node, n_of_tree)
         growth = Growth(
             criterion="variance",
@@ -387,10 +380,10 @@ class GradientBoosting(Ensemble):
         return Patience(self._n_rounds_without, self.tol)
 
     def _set_aside(self, sample: Sample) -> tuple[Sample, Sample]:
-        """The samples to train on, and those that tell when to stop."""
+        """Split off the validation set."""
         by_class = is_classifier(self)
         held = self._draw_held(sample, by_class)
-        if by_class and not held.any():  # too few of each class, but perhaps not of all together
+        if by_class and not held.any():  # too few of each class: draw from all together
             held = self._draw_held(sample, False)
             held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
         if not held.any():
@@ -405,16 +398,16 @@ class GradientBoosting(Ensemble):
         )
 
     def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:
-        """The number of rounds that is best on the folds."""
+        """Return the best number of rounds over the folds."""
         rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
         fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
         present = np.unique(fold)
         if len(present) < 2:
             raise ValueError(
-                "early_stopping='cv' needs two different samples at least, and those of "
-                f"n_samples={sample.n_samples} are all the same; use n_iter_no_change=None."
+                "early_stopping='cv' needs at least two different samples, but all of the "
+                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
             )
-        # The folds are boosted side by side; threads that are left help each of them.
+        # Folds run in parallel; threads left over are shared among them.
         n_threads = max(1, self._n_threads // len(present))
         folds = [self._fold(sample, loss, fold == k, n_threads) for k in present]
         shares = np.bincount(fold, weights=sample.weights)[present]
@@ -433,7 +426,7 @@ class GradientBoosting(Ensemble):
     def _fold(
         self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
     ) -> tuple[Iterator[Stage], Validation]:
-        """The rounds without a fold, and the fold."""
+        """The rounds on the other folds, and the validation on this one."""
         training = sample.take(~held)
         loss = loss.measured(training.y, training.weights)
         start = loss.start(training.y, training.weights)
@@ -441,7 +434,7 @@ class GradientBoosting(Ensemble):
         rounds = self._boosting(training, loss, n_threads).rounds(scores)
         return rounds, Validation(loss, sample.take(held), start)
 
-    # -- asking the model ----------------------------------------------------------------------
+    # -- predicting ----------------------------------------------------------------------------
 
     def _scores(self, X: Any) -> Floats:
         """Scores of rows, of shape (n_rows, n_scores)."""
@@ -449,11 +442,10 @@ class GradientBoosting(Ensemble):
         return np.asarray(self._query(self._model.scores, rows, axis=0))
 
     def _staged_scores(self, X: Any) -> Iterator[Floats]:
-        """Scores of rows after each round."""
         rows = self._rows(X)
         return self._model.staged(rows)
 
-    # -- looking at the model ------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------
 
     def _member(self, index: int) -> Any:
         tree = clone(self.estimator_)
@@ -465,7 +457,7 @@ class GradientBoosting(Ensemble):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Share of each feature in the squared error of residuals that all splits removed."""
+        """Share of each feature in the decrease of the squared error by all splits."""
         check_is_fitted(self, "members_")
         forest = self.forest_
         inner = ~forest.is_leaf

@@ -1,4 +1,4 @@
-"""Gradient tree boosting (MART) of classes and of numbers.
+"""Gradient tree boosting (MART) for classification and regression.
 
 References
 ----------
@@ -26,17 +26,80 @@ from orfeon.boosting.gradient_base import (
     GradientBoosting,
     TreeMethod,
 )
-from orfeon.boosting.gradient_documentation import GRADIENT_TEXTS
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
 from orfeon.ensembles.voting import CLASS_WEIGHT, StagedClassifierMixin, StagedRegressorMixin
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.types import Floats
 
+#: Texts of the parameters and attributes that both estimators share.
+GRADIENT_TEXTS = {
+    "growth": """
+    learning_rate : float, default=0.1
+        Factor on the values of each tree (shrinkage).
+    n_estimators : int, default=100
+        Number of rounds, of one tree each, or one per class with more than two classes.
+    subsample : float, default=1.0
+        Share of the samples drawn without replacement for each round.
+    max_depth : int or None, default=3
+        Maximum depth of a tree. With 1 the model is additive in the features.
+    max_leaf_nodes : int, optional
+        Maximum number of leaves; the node with the largest gain is split first.
+    <least_weights>
+    min_impurity_decrease : float, default=0.0
+        Minimum weighted decrease of the residuals' variance by a split.
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Features drawn at each node, among those of the tree; all by default.
+        <log2>
+    max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
+        Features drawn for each tree; all by default.
+        <log2>
+    tree_method : {"exact", "histogram"}, default="exact"
+        Whether trees consider every threshold, or only those between ``max_bins`` bins.
+    max_bins : int, default=255
+        Bins per feature, with ``tree_method="histogram"``.
+    <categorical_features>
+""",
+    "stopping": """
+    n_iter_no_change : int, optional
+        Boosting stops after this many rounds in a row without improvement, and keeps the rounds up
+        to the best. By default it does not stop early, unless ``early_stopping=True``.
+    early_stopping : {"validation", "cv"} or bool, default="validation"
+        Whether improvement is measured on a validation set, or by cross-validation, after which
+        all samples are boosted for the best number of rounds. False never stops; True is
+        "validation", with ``n_iter_no_change=10`` if that is None.
+    validation_fraction : float, default=0.1
+        Share of the samples in the validation set. Copies of a sample stay together.
+    n_folds : int, default=5
+        Number of folds, with ``early_stopping="cv"``.
+    tol : float, default=1e-4
+        Minimum decrease of the loss that counts as improvement, as a share of the loss of the
+        constant ``init_``.
+""",
+    "fitted": """
+    init_ : ndarray of shape (n_scores,)
+        The constant that boosting starts from.
+    n_estimators_ : int
+        Number of rounds.
+    train_loss_ : ndarray of shape (n_rounds,)
+        Mean loss of the training samples after each round.
+    validation_loss_ : ndarray
+        With early stopping: validation loss after each round that was tried.
+    members_, forest_ : Forest
+        The trees, whose values are added to the scores. With more than two classes, each round has
+        one tree for each of ``classes_``: tree k of round r, counted from 0, is column
+        ``r * len(init_) + k`` of ``apply``.
+    estimators_ : sequence
+        The trees as estimators, created on access.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each feature in the decrease of the squared error by all splits.
+""",
+}
+
 
 @documented(GRADIENT_TEXTS)
 class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, GradientBoosting):
-    """Class probabilities by trees fitted one after the other to the gradient of a loss.
+    """Gradient boosting for classification: each tree is fitted to the gradient of a loss.
 
     Parameters
     ----------
@@ -54,12 +117,13 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
     See Also
     --------
-    AdaBoostClassifier : Classifiers voted on, fitted to reweighted samples.
+    AdaBoostClassifier : Weighted vote of classifiers fitted to reweighted samples.
 
     Notes
     -----
-    A leaf says one Newton step with the log-loss, and the exact minimum with the exponential loss.
-    A step moves log odds by at most 36, where probabilities are 0 or 1 for a float.
+    The value of a leaf is one Newton step with the log-loss, and the exact minimum with the
+    exponential loss. A step changes log odds by at most 36, beyond which probabilities are 0 or 1
+    in floating point.
 
     Examples
     --------
@@ -140,11 +204,11 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         return tags
 
     def _make_loss(self, n_classes: int) -> Loss:
-        if n_classes < 2:  # nothing to learn: one class, of probability 1
+        if n_classes < 2:  # one class, of probability 1
             return MultinomialLoss(n_classes)
         if self.loss == "exponential":
             if n_classes > 2:
-                # The first words are those that scikit-learn's checks look for.
+                # scikit-learn's checks look for the first words.
                 raise ValueError(
                     "Only binary classification is supported with loss='exponential', and y has "
                     f"{n_classes} classes; use loss='log_loss'."
@@ -163,8 +227,8 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Two classes: the log odds of the second (half of them with the exponential loss).
-            Otherwise one score for each class, of which the softmax are the probabilities.
+            With two classes, the log odds of the second (half of that with the exponential loss).
+            Otherwise one score per class, whose softmax gives the probabilities.
         """
         return self._shown(self._scores(X))
 
@@ -192,7 +256,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         return np.asarray(self.classes_[codes.astype(np.int64)])
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The likeliest class of each row.
+        """Predict the most probable class.
 
         Parameters
         ----------
@@ -202,12 +266,12 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         Returns
         -------
         ndarray of shape (n_rows,)
-            Classes; the first of tied ones.
+            Classes; ties go to the first.
         """
         return self._classes_of(self._scores(X))
 
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
-        """The likeliest class of each row after each round.
+        """Predict the most probable class after each round.
 
         Parameters
         ----------
@@ -257,7 +321,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
             yield self._probabilities(scores)
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities, also of those too small for a float.
+        """Logarithms of the class probabilities, without underflow.
 
         Parameters
         ----------
@@ -275,17 +339,17 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
 @documented(GRADIENT_TEXTS)
 class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, GradientBoosting):
-    """Predictions by trees fitted one after the other to the gradient of a loss.
+    """Gradient boosting for regression: each tree is fitted to the gradient of a loss.
 
     Parameters
     ----------
     loss : {"squared_error", "absolute_error", "huber", "quantile"}, default="squared_error"
-        What is minimised: the mean, the median, the mean but for outliers, or a quantile is
-        predicted.
+        Loss to minimise; it predicts the mean, the median, the mean without outliers, or a
+        quantile.
     <growth>
     alpha : float, default=0.9
-        The quantile, with ``loss="quantile"``. With ``loss="huber"`` the share of the residuals
-        that count as small; which these are is asked anew each round.
+        The quantile, with ``loss="quantile"``. With ``loss="huber"``, the share of the residuals
+        that count as small, determined in each round.
     <stopping>
     <fitting>
 
@@ -295,8 +359,8 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
 
     Notes
     -----
-    A leaf says the exact minimum of its samples' loss: the mean, the (lower) median or quantile of
-    their residuals. With ``loss="huber"`` it says the median and one step from it.
+    The value of a leaf is the exact minimum of its samples' loss: the mean, the (lower) median or
+    the quantile of their residuals. With ``loss="huber"`` it is one step from the median.
 
     Examples
     --------
@@ -379,7 +443,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         return losses[self.loss]
 
     def predict(self, X: Any) -> Floats:
-        """The predicted target of each row.
+        """Predict targets.
 
         Parameters
         ----------
@@ -394,7 +458,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         return self._scores(X)[:, 0]
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
-        """The predicted target of each row after each round.
+        """Predict targets after each round.
 
         Parameters
         ----------

@@ -68,7 +68,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     forest_ : Forest
         The trees of all committees.
     estimators_ : sequence of BoostingIGPClassifier
-        The committees as estimators, made when they are asked for.
+        The committees as estimators, created on access.
     <classes>
 
     Examples

@@ -34,7 +34,7 @@ _REDRAWS = 100
 
 @runtime_checkable
 class ProvidesLearner(Protocol):
-    """A base learner that knows a quicker way to train members than fitting clones of it."""
+    """A base learner with a faster way to train members than fitting clones."""
 
     def _boosting_learner(
         self, samples: TrainingSet, sampling: Sampling, classes: npt.NDArray[Any]

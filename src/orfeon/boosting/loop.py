@@ -1,7 +1,7 @@
 """The one loop of all boosters: train, weigh, reweigh.
 
-A booster is a :class:`Scheme`: the weights of the samples, and two formulas. The first judges a
-member by what it says of the training samples, the second makes the weights of the next round.
+A booster is a :class:`Scheme`: sample weights and two formulas. The first computes the error and
+vote of a member from its output on the training samples, the second the weights of the next round.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from orfeon.utils.types import Floats
 
 MemberOutput = Literal["votes", "supports", "predictions", "activations"]
 
-#: An error of one half, which rounding must not bring below one half.
+#: An error of one half, with room for rounding.
 HALF = 0.5 - 1e-10
-#: Members in a row that may fail before a run that goes on after failures ends nevertheless.
+#: Failed members in a row after which a run with restarts ends.
 MOST_FAILURES = 100
 #: Ensembles that end by themselves with less than this share of the members requested warn.
 LEAST_SHARE = 0.5
 
 
-#: The least vote of a member without error: half of ln(1e10) (Webb 2000).
+#: Minimum vote of a member without error: half of ln(1e10) (Webb 2000).
 PERFECT = float(0.5 * np.log(1e10))
 
 
@@ -38,7 +38,7 @@ def perfect_vote(total_vote: Any, least: float = PERFECT) -> Any:
 
 
 class RoundResult(NamedTuple):
-    """What a scheme thinks of a member."""
+    """Error and vote of a member, whether to keep it, and whether the run ends."""
 
     error: float
     vote: Any
@@ -49,20 +49,20 @@ class RoundResult(NamedTuple):
 class Scheme(ABC):
     """The two formulas of a booster, and the weights they act on."""
 
-    #: What of a member the formulas are about: class codes of shape (n_rows,), class supports of
-    #: shape (n_rows, n_classes), predicted numbers of shape (n_rows,), or of parallel perceptrons
-    #: the activations and the margin.
+    #: The output of members that the formulas use: class codes of shape (n_rows,), class supports
+    #: of shape (n_rows, n_classes), predicted numbers of shape (n_rows,), or activations and margin
+    #: of parallel perceptrons.
     member_output: ClassVar[MemberOutput] = "votes"
 
     @property
     @abstractmethod
     def weights(self) -> Floats:
-        """Weights of the samples that the next member is trained with, on any scale."""
+        """Sample weights for the next member, on any scale."""
 
     @property
     @abstractmethod
     def labels(self) -> npt.NDArray[Any]:
-        """What the next member is trained on."""
+        """Labels for the next member."""
 
     @abstractmethod
     def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
@@ -76,33 +76,31 @@ class Scheme(ABC):
 
     @property
     def stand_in_vote(self) -> Any:
-        """The vote of a member that is no better than chance, where there is no other."""
+        """Vote of the only member, if it is no better than chance."""
         return 1.0
 
     def begin(self, rng: np.random.Generator) -> None:  # noqa: B027  most schemes do nothing
-        """What is done before the first round."""
+        """Prepare the first round."""
 
 
 class Learner(Protocol):
-    """Trains members, and asks them about the training samples."""
+    """Trains members and computes their output on the training samples."""
 
     def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Any:
-        """Members of length one, trained with these weights."""
+        """Train one member, as ``Members`` of length one."""
 
     def predict_train(self, member: Any, what: MemberOutput) -> npt.NDArray[Any]:
-        """What a member says of the training samples."""
+        """Output of a member on the training samples."""
 
 
 class Round(NamedTuple):
-    """A member, and what the scheme thinks of it."""
-
     member: Any
     result: RoundResult
 
 
 @dataclass
 class Run:
-    """A run of a booster: where it stands, so that it can go on."""
+    """State of a run, from which a warm start continues."""
 
     scheme: Scheme
     attempts: int = 0
@@ -113,7 +111,7 @@ class Run:
 
     @property
     def has_failed(self) -> bool:
-        """Whether no member was good enough, so that the last one trained stands in."""
+        """Whether no member was good enough, so that the last one was kept instead."""
         return self.n_kept > 0 and not any(result.keep for result in self.results)
 
     @property
@@ -123,9 +121,9 @@ class Run:
 
 
 class _Generators:
-    """The generators of all attempts: one, set to a stretch of its own for each.
+    """One generator, moved to a separate stretch for each attempt.
 
-    Making a new one takes as long as growing a stump.
+    Creating one per attempt would take as long as growing a stump.
     """
 
     def __init__(self, sequence: np.random.SeedSequence) -> None:
@@ -134,14 +132,14 @@ class _Generators:
         self._generator = np.random.Generator(self._bits)
 
     def of_attempt(self, attempt: int) -> np.random.Generator:
-        """The generator, at the beginning of an attempt's stretch of 2**64 draws."""
+        """The generator at the start of the attempt's stretch of 2**64 draws."""
         self._bits.state = self._start
         self._bits.advance(attempt << 64)
         return self._generator
 
 
 def boost(run: Run, learner: Learner, sequence: np.random.SeedSequence) -> Iterator[Round]:
-    """Train, weigh, reweigh, for as long as the run goes on."""
+    """Yield rounds until the run ends."""
     scheme = run.scheme
     generators = _Generators(sequence)
     if run.attempts == 0:

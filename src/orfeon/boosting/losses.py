@@ -1,8 +1,7 @@
-"""The losses of gradient tree boosting: what to start from, what to fit, and what a leaf says.
+"""Losses of gradient tree boosting for regression, and their base class.
 
-A loss is a function of the target and of one or several scores. It gives the constant to start
-from, the negative gradient that trees are fitted to, and the value of each leaf once its samples
-are known. Weights count copies everywhere.
+A loss is a function of the target and one or several scores. It defines the initial constant, the
+negative gradient that trees are fitted to, and the values of leaves. Weights count copies.
 
 References
 ----------
@@ -26,36 +25,35 @@ Integers = npt.NDArray[np.integer[Any]]
 
 
 def sums_by_leaf(leaves: Integers, terms: Floats, n_leaves: int) -> Floats:
-    """Sum some terms leaf by leaf."""
     sums = np.bincount(leaves.ravel(), weights=terms.ravel(), minlength=n_leaves)
     return np.asarray(sums, dtype=np.float64)
 
 
 def weighted_mean(terms: Floats, weights: Floats) -> float:
     """A mean that is exact for equal terms."""
-    # Summed by NumPy: a product of vectors would depend on the threads of the linear algebra.
+    # Not a dot product, which depends on the number of BLAS threads.
     return float(terms[0] + np.sum(weights * (terms - terms[0])) / weights.sum())
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    """A quotient, 0 where there is nothing to divide by."""
+    """The quotient, or 0 where the divisor is 0."""
     return np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
 @saved.attributes(saved.anything)
 class Loss(ABC):
-    """A loss, weighted mean over samples of a function of target and scores."""
+    """A loss; its value is a weighted mean over samples."""
 
-    #: Scores of a sample, and so trees in a round.
+    #: Scores per sample, and trees per round.
     n_scores: int = 1
 
     def measured(self, y: npt.NDArray[Any], weights: Floats) -> Self:
-        """The loss with what it takes from the training set settled."""
+        """The loss with its data-dependent constants set from the training set."""
         return self
 
     @abstractmethod
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
-        """The constant of least loss."""
+        """The constant to start from, of shape (n_scores,)."""
 
     @abstractmethod
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
@@ -63,7 +61,7 @@ class Loss(ABC):
 
     @abstractmethod
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-        """What the trees of a round are fitted to."""
+        """The residuals that the trees of a round are fitted to."""
 
     @abstractmethod
     def leaf_values(
@@ -75,24 +73,21 @@ class Loss(ABC):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """What each leaf adds to the scores of its samples, before shrinkage."""
+        """Value of each leaf, before shrinkage."""
 
 
 @dataclass(frozen=True)
 class SquaredError(Loss):
-    """Half the squared error. A leaf says the mean residual, which is exact."""
+    """Half the squared error; leaf values are mean residuals, the exact minimum."""
 
     def start(self, y: Floats, weights: Floats) -> Floats:
-        """The mean."""
         return np.array([weighted_mean(y, weights)])
 
     def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
-        """Half the mean squared error."""
-        gap = y - scores[0]
-        return float(0.5 * np.sum(weights * gap * gap) / weights.sum())
+        difference = y - scores[0]
+        return float(0.5 * np.sum(weights * difference * difference) / weights.sum())
 
     def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
-        """The residual."""
         return y - scores
 
     def leaf_values(
@@ -104,32 +99,27 @@ class SquaredError(Loss):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """The mean residual: the exact minimum."""
         total = sums_by_leaf(leaves, residuals[0] * weights, n_leaves)
         return _ratio(total, sums_by_leaf(leaves, weights, n_leaves))
 
 
 @dataclass(frozen=True)
 class QuantileError(Loss):
-    """The pinball loss, whose minimum is a quantile; at 1/2 it is half the absolute error.
-
-    A leaf says the quantile of its samples' residuals, which is exact.
-    """
+    """The pinball loss; leaf values are quantiles of the residuals, the exact minimum."""
 
     alpha: float = 0.9
 
     def start(self, y: Floats, weights: Floats) -> Floats:
-        """The quantile of the targets."""
         return np.array([weighted_quantile(y, weights, self.alpha)])
 
     def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
-        """The mean pinball loss."""
-        gap = y - scores[0]
-        pinball = np.where(gap >= 0, self.alpha * gap, (self.alpha - 1.0) * gap)
+        difference = y - scores[0]
+        pinball = np.where(
+            difference >= 0, self.alpha * difference, (self.alpha - 1.0) * difference
+        )
         return float(np.sum(weights * pinball) / weights.sum())
 
     def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
-        """How steep the loss is on the side that the target is on."""
         return np.where(y >= scores, self.alpha, self.alpha - 1.0)
 
     def leaf_values(
@@ -141,24 +131,20 @@ class QuantileError(Loss):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """The quantile of what is left of the targets: the exact minimum."""
         return grouped_quantiles(y - scores[0], weights, leaves[0], n_leaves, self.alpha)
 
 
 @dataclass(frozen=True)
 class AbsoluteError(Loss):
-    """The absolute error. A leaf says the (lower) median residual, which is exact."""
+    """The absolute error; leaf values are (lower) median residuals, the exact minimum."""
 
     def start(self, y: Floats, weights: Floats) -> Floats:
-        """The median."""
         return np.array([weighted_quantile(y, weights, 0.5)])
 
     def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
-        """The mean absolute error."""
         return float(np.sum(weights * np.abs(y - scores[0])) / weights.sum())
 
     def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
-        """The sign of the residual."""
         return np.sign(y - scores)
 
     def leaf_values(
@@ -170,7 +156,6 @@ class AbsoluteError(Loss):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """The median of what is left of the targets: the exact minimum."""
         return grouped_quantiles(y - scores[0], weights, leaves[0], n_leaves, 0.5)
 
 
@@ -178,37 +163,33 @@ class AbsoluteError(Loss):
 class HuberError(Loss):
     """Squared error for small residuals, absolute error for large ones.
 
-    What is large is asked anew each round: beyond the ``alpha`` quantile of the absolute residuals.
-    The loss itself is measured with the width of the first round, so that rounds can be compared.
-    A leaf says the median and one step from it, as Friedman (2001) has it: not quite the minimum.
+    Residuals beyond the ``alpha`` quantile of their absolute values are large, by the residuals of
+    each round. The value of the loss uses the width of the first round, so that rounds can be
+    compared. Leaf values are one step from the median (Friedman 2001), not quite the minimum.
     """
 
     alpha: float = 0.9
     width: float | None = None
 
     def measured(self, y: Floats, weights: Floats) -> Self:
-        """The loss with the width of the first round."""
-        gap = y - self.start(y, weights)
-        return replace(self, width=weighted_quantile(np.abs(gap), weights, self.alpha))
+        difference = y - self.start(y, weights)
+        return replace(self, width=weighted_quantile(np.abs(difference), weights, self.alpha))
 
     def start(self, y: Floats, weights: Floats) -> Floats:
-        """The median, which Friedman (2001) starts from."""
         return np.array([weighted_quantile(y, weights, 0.5)])
 
     def value(self, y: Floats, scores: Floats, weights: Floats) -> float:
-        """The mean loss."""
-        gap = np.abs(y - scores[0])
+        difference = np.abs(y - scores[0])
         width = self.width
         if width is None:
-            width = weighted_quantile(gap, weights, self.alpha)
-        small = np.minimum(gap, width)
-        return float(np.sum(weights * small * (gap - 0.5 * small)) / weights.sum())
+            width = weighted_quantile(difference, weights, self.alpha)
+        small = np.minimum(difference, width)
+        return float(np.sum(weights * small * (difference - 0.5 * small)) / weights.sum())
 
     def negative_gradient(self, y: Floats, scores: Floats, weights: Floats) -> Floats:
-        """The residual, cut at the width of this round."""
-        gap = y - scores
-        width = weighted_quantile(np.abs(gap[0]), weights, self.alpha)
-        return np.clip(gap, -width, width)
+        difference = y - scores
+        width = weighted_quantile(np.abs(difference[0]), weights, self.alpha)
+        return np.clip(difference, -width, width)
 
     def leaf_values(
         self,
@@ -219,12 +200,11 @@ class HuberError(Loss):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
-        """The median, and the mean of the cut deviations from it: one step, not the minimum."""
-        gap = y - scores[0]
-        # The width is one of the absolute residuals, so the largest of the cut ones is it.
+        difference = y - scores[0]
+        # The largest clipped residual equals the width of the round.
         width = np.abs(residuals).max()
-        median = grouped_quantiles(gap, weights, leaves[0], n_leaves, 0.5)
-        deviation = np.clip(gap - median[leaves[0]], -width, width)
+        median = grouped_quantiles(difference, weights, leaves[0], n_leaves, 0.5)
+        deviation = np.clip(difference - median[leaves[0]], -width, width)
         total = sums_by_leaf(leaves, deviation * weights, n_leaves)
         return median + _ratio(total, sums_by_leaf(leaves, weights, n_leaves))
 
@@ -238,20 +218,20 @@ def weighted_quantile(values: Floats, weights: Floats, share: float) -> float:
 def grouped_quantiles(
     values: Floats, weights: Floats, groups: Integers, n_groups: int, share: float
 ) -> Floats:
-    """The weighted quantile of each group, all with one sort."""
+    """The weighted quantile of each group, by one sort."""
     # Sorting by value and then, stably, by small integers is faster than sorting by both.
     order = np.argsort(values)
     narrow = groups.astype(np.int16) if n_groups < 1 << 15 else groups
     order = order[np.argsort(narrow[order], kind="stable")]
-    # One running sum over all groups: each weighs about 1 in it, or light ones would be lost among
-    # heavy ones. By powers of two, so that sums of counts stay exact.
+    # In one running sum, light groups would be lost among heavy ones, so each is scaled to about 1,
+    # by powers of two, so that sums of counts stay exact.
     totals = np.bincount(groups, weights=weights, minlength=n_groups)
     weights = np.ldexp(weights, -np.frexp(totals)[1][groups])
     running = np.cumsum(weights[order])
     ends = np.cumsum(np.bincount(groups, minlength=n_groups))
     after = np.concatenate([[0.0], running])[ends]
     before = np.concatenate([[0.0], after[:-1]])
-    # Rounding of the share must not skip a value that just reaches it.
+    # Rounding must not skip a value that exactly reaches the share.
     wanted = before + share * (after - before) * (1.0 - 1e-12)
     at = np.minimum(np.searchsorted(running, wanted), len(values) - 1)
     return np.asarray(np.where(totals > 0, values[order][at], 0.0), dtype=np.float64)

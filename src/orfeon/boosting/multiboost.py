@@ -1,4 +1,4 @@
-"""MultiBoosting: committees made by boosting, each from other random weights, in one vote.
+"""MultiBoosting: boosted committees, each started from random weights.
 
 References
 ----------
@@ -29,14 +29,14 @@ from orfeon.utils.types import Floats
 
 
 def committee_ends(n_members: int, n_committees: int | None = None) -> npt.NDArray[np.int64]:
-    """After how many members each committee but the last ends."""
+    """Number of members after which each committee but the last ends."""
     many = int(np.sqrt(n_members)) if n_committees is None else n_committees
     steps = np.arange(1, many, dtype=np.int64)
     return np.asarray(-((-steps * n_members) // many))
 
 
 class MultiBoostScheme(AdaBoostScheme):
-    """The formulas of AdaBoost, with new random weights for each committee."""
+    """AdaBoost's formulas, with new random weights for each committee."""
 
     def __init__(
         self,
@@ -51,7 +51,6 @@ class MultiBoostScheme(AdaBoostScheme):
         self.n_members = 0
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Draw the weights of the first committee."""
         self._begin_anew(rng)
 
     def _begin_anew(self, rng: np.random.Generator) -> None:
@@ -60,7 +59,7 @@ class MultiBoostScheme(AdaBoostScheme):
     def reweigh(
         self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
-        """As AdaBoost does; random weights where a committee ends, or a member fails."""
+        """Reweight as AdaBoost does, or draw weights if a committee ends or a member fails."""
         self.n_members += result.keep
         failed = not result.keep or result.error == 0
         if failed or (self.ends and self.n_members >= self.ends[0]):
@@ -72,20 +71,17 @@ class MultiBoostScheme(AdaBoostScheme):
 
 @documented(estimator="a pruned :class:`orfeon.C45Classifier`", n_estimators="100")
 class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
-    """Weighted vote of boosted committees, each begun from random weights.
+    """Weighted vote of boosted committees, each started from random weights.
 
-    There are ``n_estimators`` members in all committees together.
-
-    Boosting lowers bias and variance, wagging lowers variance: committees in which members are
-    boosted, and which differ by random weights of the samples, do some of both, and suffer less
-    from noise than boosting alone.
+    Boosting lowers bias and variance, wagging (random weights) lowers variance. Together they are
+    less sensitive to noise than boosting. ``n_estimators`` counts the members of all committees.
 
     Parameters
     ----------
     <estimator>
     <n_estimators>
     n_committees : int, optional
-        How many committees; the whole part of the square root of ``n_estimators`` by default.
+        Number of committees; by default the square root of ``n_estimators``, rounded down.
     <sampling>
     <combine_boosted>
     <stopping>
@@ -99,12 +95,11 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     Notes
     -----
-    The random weights are those of the continuous Poisson distribution. A committee ends early
-    when a member errs on half of the weight (it is dropped) or on nothing (it is kept, with the
-    vote of an error of 1e-10); the next one then begins, and runs to its own end. With trees that
-    make no error on the training samples, as unpruned ones do, nothing is left of it but wagging.
-    When the ensemble is trained on by ``warm_start``, the committees are those of the first fit,
-    and the last one grows.
+    The random weights follow the continuous Poisson distribution. A committee ends early when a
+    member errs on half of the weight (it is dropped) or on nothing (it is kept, with the vote of an
+    error of 1e-10); the next one then starts. With trees that make no training error, such as
+    unpruned ones, only wagging remains. A ``warm_start`` extends the last committee of the first
+    fit.
 
     Examples
     --------

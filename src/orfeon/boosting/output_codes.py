@@ -29,7 +29,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def draw_colouring(n_classes: int, rng: np.random.Generator) -> Codes:
-    """Colour half of the classes, drawn at random."""
+    """Give a random half of the classes the colour 1."""
     if n_classes <= 2:
         return np.arange(n_classes)
     colouring = np.zeros(n_classes, np.int64)
@@ -38,11 +38,7 @@ def draw_colouring(n_classes: int, rng: np.random.Generator) -> Codes:
 
 
 class OutputCodeScheme(M2Scheme):
-    """The formulas of AdaBoost.M2, for members that only tell one colour from the other.
-
-    A class is plausible to a member, or not at all: whether it has the colour that the member
-    predicts.
-    """
+    """AdaBoost.M2's formulas for binary members, which support all classes of one colour."""
 
     member_output: ClassVar[MemberOutput] = "votes"
 
@@ -51,12 +47,11 @@ class OutputCodeScheme(M2Scheme):
         self.colouring = np.arange(n_classes) % 2
 
     def begin(self, rng: np.random.Generator) -> None:
-        """Draw the first colouring."""
         self.colouring = draw_colouring(self.n_classes, rng)
 
     @property
     def weights(self) -> Floats:
-        """Weight of those mislabels of each sample that have another colour."""
+        """Weight of the mislabels of each sample that have the other colour."""
         if self.n_classes < 2:
             return super().weights
         other = self.colouring[None, :] != self.labels[:, None]
@@ -87,7 +82,7 @@ class OutputCodeScheme(M2Scheme):
     def reweigh(
         self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
-        """As AdaBoost.M2 does; then draw the next colouring."""
+        """Reweight as AdaBoost.M2 does, and draw the next colouring."""
         if result.keep:
             plain = result._replace(vote=float(np.abs(result.vote[0])))
             super().reweigh(self._supports(answers), plain, rng)
@@ -95,7 +90,7 @@ class OutputCodeScheme(M2Scheme):
 
 
 class _ColourTally(SupportTally):
-    """Weighted votes for colours, added to the classes that have them."""
+    """Weighted votes for colours, added to the classes of each colour."""
 
     def add(self, answers: npt.NDArray[Any], vote: Any) -> None:
         strength = np.abs(vote)
@@ -104,20 +99,17 @@ class _ColourTally(SupportTally):
         self.total = self.total + strength
 
 
-@documented(estimator="a :class:`orfeon.CARTClassifier` with ``max_depth=2``", n_estimators="100")
+@documented(estimator="a :class:`orfeon.CARTClassifier` with ``max_depth=2``", n_boosted="100")
 class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
-    """Boosting with output codes: each member tells one random half of the classes from the other.
+    """Boosting with output codes: each member separates a random half of the classes from the rest.
 
-    Any binary learner is so boosted on any number of classes, and each round trains one member
-    only. scikit-learn's ``OutputCodeClassifier`` draws all its codes at once, and trains members
-    that know nothing of each other.
+    This boosts any binary learner on any number of classes, with one member per round.
+    scikit-learn's ``OutputCodeClassifier`` draws all codes at once and trains independent members.
 
     Parameters
     ----------
     <estimator>
-    n_estimators : int, default=100
-        Members at most. Fewer than half of them, where the run ends by itself,
-        come with a warning.
+    <n_boosted>
     <sampling>
     <stopping>
     <fitting>
@@ -126,7 +118,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     ----------
     <members>
     member_weights_ : ndarray of shape (n_members, n_classes)
-        The weight log(1 / beta) of each member, with the sign of the colour of each class.
+        Weight log(1 / beta) of each member, positive for classes of colour 1.
     colourings_ : ndarray of shape (n_members, n_classes)
         Colour, 0 or 1, of each class in each round.
     errors_ : ndarray of shape (n_members,)
@@ -136,7 +128,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     See Also
     --------
-    AdaBoostM2Classifier : The same weights, for members that know all classes.
+    AdaBoostM2Classifier : The same weights, for members that predict all classes.
 
     Examples
     --------
@@ -197,7 +189,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
         return np.cumsum(np.abs(self.member_weights_), axis=0)[-1]
 
     def _hand_over(self, member: Any) -> None:
-        """A member knows two colours, not the classes."""
+        """Members predict the two colours, not the classes."""
         super()._hand_over(member)
         member.classes_, member.n_classes_ = np.array([0, 1]), 2
 
@@ -209,7 +201,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
 
     @property
     def error_bounds_(self) -> Floats:
-        """Bound of the weighted training error after each member."""
+        """Bound on the weighted training error after each member."""
         check_is_fitted(self, "members_")
         self._check_learnt()
         return pseudo_loss_bound(self.errors_, max(2, self.n_classes_))

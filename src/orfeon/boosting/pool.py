@@ -1,4 +1,4 @@
-"""AdaBoost over a given pool: each round takes the classifier of least weighted error from it.
+"""AdaBoost over a given pool: each round picks the classifier of least weighted error.
 
 References
 ----------
@@ -47,26 +47,23 @@ from orfeon.utils.user_warning import AdvisedWarning
         saved.list_of(saved.instance("Voter", "MemberVoter"), at_least=1),
     ),
 )
-@documented()
+@documented(n_boosted="50")
 class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
-    """Weighted vote of classifiers from a pool, each the best for what those before got wrong.
+    """AdaBoost over a pool of classifiers: each round picks the one of least weighted error.
 
     Parameters
     ----------
     pool : list of classifiers, or fitted ensemble, optional
-        What to choose from. A classifier that is fitted is used as it is, another is fitted once to
-        the training samples; a function of rows that gives their classes does as well. Of an
-        ensemble of orfeon's or scikit-learn's the members are the pool. By default all stumps of
-        the training samples: each test of a feature with each pair of classes on its two
-        sides, and each class alone.
-    n_estimators : int, default=50
-        Rounds at most. A classifier may be chosen several times. Fewer than half of the rounds,
-        where the run ends by itself, come with a warning.
+        The classifiers to choose from. Fitted ones are used as they are, others are fitted once to
+        the training samples; functions from rows to classes are allowed too. An ensemble of
+        orfeon's or scikit-learn's stands for its members. By default all stumps: each test of a
+        feature with each pair of classes on its branches, and each class alone.
+    <n_boosted>
     n_thresholds : int, optional
-        Of the stumps: thresholds of each ordered feature at most, evenly spread over its
+        For stumps: maximum number of thresholds per ordered feature, evenly spread over its
         distinct values. By default there is one between any two values.
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-        Of the stumps: which features are categorical; "auto" goes by their types.
+        For stumps: which features are categorical; "auto" infers it from their types.
     <combine_boosted>
     <stopping>
     <fitting>
@@ -74,10 +71,9 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     Attributes
     ----------
     pool_ : sequence of classifiers
-        The pool, fitted: stumps are made when they are asked for, members of an ensemble are
-        ensembles of one.
+        The fitted pool. Stumps are created on access; members of an ensemble are ensembles of one.
     chosen_ : ndarray of int of shape (n_members,)
-        Which of the pool was chosen in each round; the lowest index of those that are equally good.
+        Index in the pool of the classifier chosen in each round; ties go to the lowest.
     <members>
     <boosted>
     <classes>
@@ -88,14 +84,14 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
 
     Notes
     -----
-    The weights and the votes are those of AdaBoost, and of AdaBoost.M1 with more than two classes.
-    The run ends when the best of the pool errs on half of the weight or more, which is not taken,
-    or on nothing, which is the last. Errors that differ by 1e-12 or less are equal.
+    Weights and votes are those of AdaBoost (AdaBoost.M1 with more than two classes). A classifier
+    may be chosen several times. The run ends when the best one errs on half of the weight or more
+    (it is dropped) or on nothing (it is kept). Errors that differ by 1e-12 or less are equal.
 
-    The stumps of a feature with missing values have these on either side, and there is one that
-    tells missing from known values. A categorical feature is tested for one category at a time.
+    Stumps of a feature with missing values send these to either branch, and one more stump
+    separates missing from known values. Stumps test a categorical feature for one category.
 
-    A clone keeps the classifiers of a given pool as they are, fitted or not.
+    Clones keep the classifiers of a given pool as they are, fitted or not.
 
     Examples
     --------
@@ -153,7 +149,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self.random_state = random_state
 
     def __sklearn_clone__(self) -> Any:
-        # A pool is given: cloned as parameters are, its fitted classifiers would be so no more.
+        # Cloning the parameter would unfit the classifiers of the pool.
         bare = copy(self)
         bare.pool = None
         other = _clone_parametrized(bare)
@@ -185,8 +181,8 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         return AdaBoostScheme(samples.y, samples.weights, max(2, samples.n_classes))
 
     def _learner(self, samples: TrainingSet) -> Learner:
-        goes_on = self.warm_start and hasattr(self, "members_")
-        self._chosen = list(self.chosen_) if goes_on else []
+        continues = self.warm_start and hasattr(self, "members_")
+        self._chosen = list(self.chosen_) if continues else []
         n_classes = samples.n_classes
         if self.pool is None:
             self._pool = StumpPool.of(samples.table, n_classes, self.n_thresholds, samples.weights)
@@ -212,17 +208,17 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self._chosen = list(self.chosen_[index])
         super()._keep_members(index)
 
-    # -- looking at the pool -------------------------------------------------------------------
+    # -- inspection ----------------------------------------------------------------------------
 
     @property
     def chosen_(self) -> Integers:
-        """Which of the pool was chosen in each round."""
+        """Index in the pool of the classifier chosen in each round."""
         check_is_fitted(self, "members_")
         return np.array(self._chosen[: len(self.members_)], dtype=np.int64)
 
     @property
     def pool_(self) -> Any:
-        """The classifiers of the pool, fitted."""
+        """The fitted classifiers of the pool."""
         check_is_fitted(self, "members_")
         if isinstance(self._pool, StumpPool):
             return LazyView(len(self._pool), self._stump)
@@ -236,7 +232,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
 
     @property
     def estimators_(self) -> Any:
-        """The classifiers that were chosen, in order; some may be there several times."""
+        """The chosen classifiers in order, possibly with repetitions."""
         check_is_fitted(self, "members_")
         if isinstance(self._pool, StumpPool):
             return super().estimators_

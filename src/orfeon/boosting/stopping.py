@@ -1,4 +1,4 @@
-"""When to stop boosting: losses on samples set aside, or on the folds of a cross-validation."""
+"""Early stopping by the loss on a validation set or by cross-validation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orfeon.utils.types import Floats
 
 
 class Patience:
-    """Watches a curve of losses and stops when it has not fallen for long enough."""
+    """Stops after ``n_rounds`` losses in a row without improvement."""
 
     def __init__(self, n_rounds: int, tol: float) -> None:
         self.n_rounds = n_rounds
@@ -27,11 +27,11 @@ class Patience:
         self._least_gain = 0.0
 
     def begin(self, loss: float) -> None:
-        """Set where the curve starts."""
+        """Set the loss before the first round, which ``tol`` is relative to."""
         self._least_gain = self.tol * loss
 
     def ends(self, loss: float) -> bool:
-        """Add the loss of a round."""
+        """Add the loss of a round, and return whether to stop."""
         if not self.losses or loss < self.losses[self.best - 1] - self._least_gain:
             self.best = len(self.losses) + 1
         self.losses.append(loss)
@@ -39,7 +39,7 @@ class Patience:
 
 
 class Validation:
-    """Samples set aside, and their scores round after round."""
+    """The validation set and its scores so far."""
 
     def __init__(self, loss: Loss, sample: Sample, start: Floats) -> None:
         self.loss = loss
@@ -47,12 +47,12 @@ class Validation:
         self.scores = np.repeat(start[:, None], len(sample.y), axis=1)
 
     def add(self, forest: Forest) -> float:
-        """Add the trees of a round."""
+        """Add the trees of a round, and return the loss."""
         self.scores += values_of(forest, self.sample.X)
         return self.loss_now()
 
     def replay(self, model: AdditiveModel) -> list[float]:
-        """Add the rounds of a model that starts from the same scores."""
+        """Replace the scores by those of a model, and return the loss after each of its rounds."""
         losses = []
         for scores in model.staged(self.sample.X):
             self.scores = np.ascontiguousarray(scores.T)
@@ -60,12 +60,11 @@ class Validation:
         return losses
 
     def loss_now(self) -> float:
-        """The loss with the trees so far."""
         return self.loss.value(self.sample.y, self.scores, self.sample.weights)
 
 
 class Watch:
-    """Patience with the loss of the samples set aside."""
+    """Patience applied to the validation loss."""
 
     def __init__(
         self, validation: Validation, patience: Patience, model: AdditiveModel | None = None
@@ -78,7 +77,7 @@ class Watch:
             self.ended = self.ended or patience.ends(loss)
 
     def ends(self, forest: Forest) -> bool:
-        """Add the trees of a round."""
+        """Add the trees of a round, and return whether to stop."""
         self.ended = self.patience.ends(self.validation.add(forest))
         return self.ended
 
@@ -92,7 +91,7 @@ def cross_validated_rounds(
     n_jobs: int = 1,
     after: Callable[[], bool] = lambda: False,
 ) -> bool:
-    """Boost on all folds side by side until their mean loss falls no more."""
+    """Boost on all folds in parallel until their mean loss no longer falls; whether it stopped."""
 
     def advance(fold: tuple[Iterator[Stage], Validation]) -> float:
         rounds, validation = fold
@@ -114,8 +113,8 @@ def cross_validated_rounds(
 def draw_folds(
     sample: Sample, n_folds: int, rng: np.random.Generator, *, by_class: bool
 ) -> npt.NDArray[np.int64]:
-    """Part samples into folds at random, copies of one together."""
-    # By the ranks of the targets, so that their unit does not matter.
+    """Assign samples to random folds; copies share a fold."""
+    # Ranks of the targets, so that their unit does not matter.
     ranks = np.unique(sample.y, return_inverse=True)[1]
     return deal_folds(
         hash_rows(sample.X, ranks), ranks, sample.weights, n_folds, rng, by_class=by_class

@@ -1,8 +1,8 @@
-"""All stumps of a table as a pool to choose from, without asking each of them in every round.
+"""All stumps of a table as a pool, without evaluating each stump in every round.
 
-A pool of a thousand cuts and K classes has a thousand times K (K - 1) stumps: each cut with each
-pair of classes on its two sides. The weighted errors of all of them follow from the weight of each
-class on one side of each cut, which is a running sum over the values of the feature.
+With K classes, each cut makes K (K - 1) stumps, one for each pair of classes on its branches. All
+their weighted errors follow from the weight of each class on one branch of each cut, a cumulative
+sum over the values of the feature.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from orfeon.forest import NODE, Forest
 from orfeon.utils import saved
 from orfeon.utils.types import Floats, Integers
 
-#: Errors that differ by no more of the whole weight are equal: rounding must not choose.
+#: Errors that differ by at most this share of the weight are equal: rounding does not decide.
 TIE = 1e-12
-#: Branches of a test: the first child, the second.
 FIRST, SECOND = 0, 1
 
 
@@ -42,7 +41,7 @@ class Cuts(NamedTuple):
 
 
 def evenly_spread(n_places: int, n_most: int | None) -> Integers:
-    """Some of a number of places, evenly spread."""
+    """At most ``n_most`` of ``n_places`` indices, evenly spread."""
     if n_most is None or n_places <= n_most:
         return np.arange(n_places)
     return (2 * np.arange(n_most) + 1) * n_places // (2 * n_most)
@@ -56,7 +55,7 @@ def _tests_of(table: Table, j: int, n_most: int | None, weights: Floats) -> Cuts
     is_missing = bool(occurs[-1])
     if table.schema.is_categorical[j]:
         places = np.flatnonzero(occurs[:-1])
-        # Of two categories, one alone is the other one alone, the other way round.
+        # Of two categories, testing for one is enough.
         places = places[: len(places) if len(places) > 2 else len(places) - 1]
         threshold, below = np.full(len(places), np.inf), sums[places]
     else:
@@ -67,7 +66,7 @@ def _tests_of(table: Table, j: int, n_most: int | None, weights: Floats) -> Cuts
         threshold = np.where(middle < high, middle, low)
         below = np.cumsum(sums[:-1])[places]
     cut, missing = places, np.where(below >= sums[:-1].sum() - below, FIRST, SECOND)
-    if is_missing:  # on either side, and alone
+    if is_missing:  # on either branch, and alone on one
         both = np.tile([SECOND, FIRST], len(cut))
         cut, threshold, missing = np.repeat(cut, 2), np.repeat(threshold, 2), both
         if occurs[:-1].any():
@@ -81,7 +80,7 @@ def _tests_of(table: Table, j: int, n_most: int | None, weights: Floats) -> Cuts
 )
 @dataclass(frozen=True)
 class StumpPool:
-    """Each test with each pair of different classes on its branches, and each class alone."""
+    """Each test with each pair of classes on its branches, and each class alone."""
 
     tests: Cuts
     n_classes: int
@@ -95,7 +94,6 @@ class StumpPool:
         n_thresholds: int | None = None,
         weights: Floats | None = None,
     ) -> StumpPool:
-        """All stumps of a table."""
         given = np.ones(table.n_rows) if weights is None else weights
         parts = [_tests_of(table, j, n_thresholds, given) for j in range(table.n_features)]
         tests = Cuts(*map(np.concatenate, zip(*parts, strict=True)))
@@ -103,19 +101,18 @@ class StumpPool:
 
     @property
     def n_pairs(self) -> int:
-        """Pairs of different classes."""
         return self.n_classes * (self.n_classes - 1)
 
     def __len__(self) -> int:
         return len(self.tests.cut) * self.n_pairs + self.n_classes
 
     def index(self, test: int, first: int, second: int) -> int:
-        """The place in the pool of a test with two different classes."""
+        """Index of the stump with this test and classes."""
         pair = first * (self.n_classes - 1) + second - (second > first)
         return test * self.n_pairs + pair
 
     def classes_of(self, index: int) -> tuple[int | None, int, int]:
-        """The test of a stump, if it has one, and the classes on its branches."""
+        """Test of a stump (None if it has none), and the classes on its branches."""
         if not 0 <= index < len(self):
             raise IndexError(f"index={index} is not in this pool of {len(self)} stumps.")
         n_stumps = len(self) - self.n_classes
@@ -126,7 +123,6 @@ class StumpPool:
         return test, first, other + (other >= first)
 
     def forest(self, indices: Any) -> Forest:
-        """Some of the stumps as trees."""
         return Forest.concatenate([self._tree(int(i)) for i in indices])
 
     def _tree(self, index: int) -> Forest:
@@ -154,7 +150,7 @@ class StumpPool:
 
 
 class StumpLearner:
-    """Chooses the stump of least weighted error; the first of those that are equally good."""
+    """Chooses the stump of least weighted error; ties go to the first."""
 
     def __init__(self, pool: StumpPool, data: TrainingSet, chosen: list[int]) -> None:
         self.pool = pool
@@ -163,8 +159,8 @@ class StumpLearner:
         ranks, tests = data.table.ranks, pool.tests
         n_features, n_rows = ranks.shape
         self._order = np.argsort(ranks, axis=1, kind="stable")
-        # Where the rows of each test's first branch begin and end in the running sums of the
-        # feature, which begin with 0; missing values come last.
+        # Begin and end of the first branch of each test in the cumulative sums of its feature,
+        # which start with 0; missing values come last.
         begin, end = np.zeros((2, len(tests.cut)), np.int64)
         last = np.zeros(n_features, np.int64)
         bounds = np.searchsorted(tests.feature, np.arange(n_features + 1))
@@ -186,7 +182,7 @@ class StumpLearner:
         self._missing = (start + known)[self._with_missing], (start + n_rows)[self._with_missing]
 
     def sum_first(self, values: Floats) -> Floats:
-        """Sum of some values of the samples over the first branch of each test."""
+        """Sum ``values`` over the first branch of each test."""
         running = np.zeros((len(self._order), len(values) + 1))
         np.cumsum(values[self._order], axis=1, out=running[:, 1:])
         flat = running.ravel()
@@ -197,11 +193,10 @@ class StumpLearner:
         return np.asarray(sums)
 
     def choose(self, weights: Floats, labels: npt.NDArray[Any]) -> int:
-        """The stump of least weighted error."""
         n_classes = self.pool.n_classes
         totals = np.bincount(labels, weights=weights, minlength=n_classes)
         if n_classes == 2:
-            # One sum is enough: what is right with the classes (0, 1), and with (1, 0).
+            # One sum gives the correct weight for the classes (0, 1) and (1, 0).
             surplus = self.sum_first(np.where(labels == 1, weights, -weights))
             right = np.maximum(totals[1] - surplus, totals[0] + surplus)
         else:
@@ -218,7 +213,7 @@ class StumpLearner:
         else:
             pairs = first[test, :, None] + (totals - first[test])
         np.fill_diagonal(pairs, -np.inf)
-        # The best pair may have been added up in another order, so that enough is a speck too much.
+        # The best pair may have been summed in another order, and be slightly below the maximum.
         best = int(np.flatnonzero(pairs.ravel() >= min(enough, pairs.max()))[0])
         return self.pool.index(test, *divmod(best, n_classes))
 
@@ -230,7 +225,6 @@ class StumpLearner:
         return np.stack([self.sum_first(np.where(labels == k, weights, 0.0)) for k in classes], 1)
 
     def train(self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator) -> Forest:
-        """Choose a stump."""
         index = self.choose(weights, labels)
         self.chosen.append(index)
         tree = self.pool.forest([index])
@@ -242,12 +236,11 @@ class StumpLearner:
         return tree._replace(value=value)
 
     def predict_train(self, member: Forest, what: MemberOutput) -> npt.NDArray[Any]:
-        """Predictions of a stump on the training samples."""
         return member.predict(self.data.X)
 
 
 def _best_pairs(first: Floats, second: Floats) -> Floats:
-    """The most weight that each test gets right with two different classes on its branches."""
+    """Largest weight each test classifies correctly, with different classes on its branches."""
     if not len(first):
         return np.zeros(0)
     everyone = np.arange(len(first))

@@ -11,14 +11,20 @@ import numpy.typing as npt
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.boosting.loop import MemberOutput
-from orfeon.boosting.vote_sums import MedianTally, SupportTally, Tally, VoteTally, with_ties
-from orfeon.boosting.weighted_median import staged_weighted_median
+from orfeon.boosting.vote_sums import (
+    MedianTally,
+    SupportTally,
+    Tally,
+    VoteTally,
+    staged_weighted_median,
+    with_ties,
+)
 from orfeon.ensembles.decision import OWN, Combine, CombinesMixin, QueryMixin
 from orfeon.ensembles.voting import StagedClassifierMixin, StagedRegressorMixin, VotesMixin
 from orfeon.forest import Forest
 from orfeon.utils.types import Floats
 
-#: Members asked at once.
+#: Members that predict at a time.
 _BLOCK = 32
 
 
@@ -91,7 +97,7 @@ class WeightedVoteMixin(
         return np.cumsum(self.member_weights_, axis=0)[-1]
 
     def _vote_weights(self) -> Floats | None:
-        super()._vote_weights()  # it refuses where there is no vote
+        super()._vote_weights()  # raises if there is no vote
         return self.member_weights_ if self._is_own else None
 
     def _as_decision(self, sums: Floats) -> Floats:

@@ -12,8 +12,7 @@ from orfeon.boosting.adaboost_r import AdaBoostRRegressor
 from orfeon.boosting.class_losses import ExponentialLoss, MultinomialLoss
 from orfeon.boosting.filtering import _EDGE
 from orfeon.boosting.output_codes import AdaBoostOCClassifier
-from orfeon.boosting.vote_sums import _TIED
-from orfeon.boosting.weighted_median import _in_steps
+from orfeon.boosting.vote_sums import _TIED, _in_steps
 from orfeon.forest import Forest
 from orfeon.io.onnx.decision import (
     Decision,
