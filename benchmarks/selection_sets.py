@@ -18,7 +18,7 @@ import numpy as np
 import orfeon
 from benchmarks.pruning_sizes import ENSEMBLES, FIRST_SPLIT, TABLE
 from orfeon.datasets import FOLDER_VARIABLE
-from orfeon.ordering.pruned_base import Ordered
+from orfeon.ensembles.with_selection import Samples
 from orfeon.workbench import PROTOCOLS
 from orfeon.workbench.reproduction import (
     PairedDifference,
@@ -33,13 +33,13 @@ from orfeon.workbench.reproduction.measures import error_percent
 DATASETS = ("waveform", "diabetes", "vehicle", "heart", "sonar", "ionosphere")
 #: Ensembles whose members leave samples out.
 COMPARED = tuple(name for name in ENSEMBLES if name != "class-switching")
-ORDERED_BY: tuple[Ordered, ...] = get_args(Ordered)
+ORDERED_BY: tuple[Samples, ...] = get_args(Samples)
 
 #: Errors in percent by the number of the split.
 Errors = dict[int, float]
 
 
-def measure(ensemble: str, problem: Partitions, on: Ordered, n_splits: int, members: int) -> Errors:
+def measure(ensemble: str, problem: Partitions, on: Samples, n_splits: int, members: int) -> Errors:
     """Test errors of a fifth of the members, in the order that some votes give."""
     errors = {}
     for split in range(FIRST_SPLIT, FIRST_SPLIT + n_splits):
@@ -66,7 +66,7 @@ def mean_difference(differences: Sequence[PairedDifference]) -> PairedDifference
     return PairedDifference(mean, spread / len(differences), sum(d.n_splits for d in differences))
 
 
-def line(ensemble: str, found: Sequence[dict[Ordered, Errors]]) -> str:
+def line(ensemble: str, found: Sequence[dict[Samples, Errors]]) -> str:
     """An ensemble's row: the mean error by the training set, and differences from it."""
     base = [float(np.mean(list(one["train"].values()))) for one in found]
     cells = [f"{np.mean(base):.1f}"]
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print("| ordered by | training set | out-of-bag votes | a quarter set aside |")
     print("|---|---|---|---|")
     for ensemble in COMPARED:
-        found: list[dict[Ordered, Any]] = [
+        found: list[dict[Samples, Any]] = [
             {on: measure(ensemble, one, on, options.splits, options.members) for on in ORDERED_BY}
             for one in problems
         ]

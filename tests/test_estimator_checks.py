@@ -36,6 +36,7 @@ from orfeon import (
     ClassSwitchingClassifier,
     CombinedMultipleModels,
     CostThresholdClassifier,
+    DynamicSelectionClassifier,
     FlippingClassifier,
     GradientBoostingRegressor,
     IGPTreeClassifier,
@@ -111,6 +112,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "CostSensitiveClassifier": [{"estimator": C45Classifier()}],
     "CostThresholdClassifier": [{"estimator": CARTClassifier(max_depth=4)}],
     "DoubleBaggingClassifier": [{"estimator": C45Classifier(), "combine": "soft"}],
+    "DynamicSelectionClassifier": [
+        {"rule": rule, "on": on}
+        for rule, on in (("ola", "train"), ("meta_des", "validation"), ("clusters", "out_of_bag"))
+    ],
     "ExtraTreesClassifier": [{"max_features": 1, "bootstrap": True, "class_weight": "balanced"}],
     "FilterBoostClassifier": [{"sampling": "weights", "depth": 2}, {"sampling": "resample"}],
     "GradientBoostingClassifier": [
@@ -251,6 +256,8 @@ def make(estimator: Any, setting: dict[str, Any]) -> Any:
     if estimator.__module__.startswith("orfeon.combining"):
         pair = TWO_OF_NUMBERS if is_regressor(estimator()) else TWO
         few = {"estimators": pair, "n_experts": 2, "depth": 1, "n_init": 1, "estimator": CART}
+    if estimator is DynamicSelectionClassifier:
+        few = {"estimator": BAG, "on": "validation"}
     if estimator is CombinedMultipleModels:
         few = {"ensemble": BaggingClassifier(C45Classifier(), n_estimators=5), "n_generated": 200}
     accepted = estimator().get_params()

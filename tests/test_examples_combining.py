@@ -163,3 +163,16 @@ def test_without_a_folder_nothing_is_drawn(tmp_path, monkeypatch):
     album.keep("nothing", lambda: pytest.fail("drawn"))
     assert album.names == []
     assert list(tmp_path.iterdir()) == []
+
+
+# -- dynamic selection -----------------------------------------------------------------------------
+
+
+def test_dynamic_selection_helps_small_trees():
+    printed = run("select_dynamically", "--quick")
+    small, full = (part.splitlines() for part in printed.split("\n\n")[-2:])
+    majority, _, by_class = (float(value) for value in small[-2].split()[1:4])
+    assert "depth 3" in small[0]
+    assert "full" in full[0]
+    assert by_class < majority - 5
+    assert "meta_des: " in run("select_dynamically", "--time", "--quick")

@@ -16,6 +16,7 @@ _HOMES = {
     "CombiningRule": "orfeon.rules.rule",
     "CostCascadeClassifier": "cost_cascade",
     "Decider": "orfeon.rules.decider",
+    "DynamicSelectionClassifier": "dynamic_selection",
     "EarlyDecision": "early",
     "HierarchicalExpertsClassifier": "experts",
     "HierarchicalExpertsRegressor": "experts",
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
     from orfeon.combining.combination import Combination, combine, combine_votes
     from orfeon.combining.cost_cascade import CostCascadeClassifier
+    from orfeon.combining.dynamic_selection import DynamicSelectionClassifier
     from orfeon.combining.early import EarlyDecision, early_decision, early_decision_votes
     from orfeon.combining.experts import (
         HierarchicalExpertsClassifier,
@@ -84,6 +86,7 @@ __all__ = [
     "CombiningRule",
     "CostCascadeClassifier",
     "Decider",
+    "DynamicSelectionClassifier",
     "EarlyDecision",
     "HierarchicalExpertsClassifier",
     "HierarchicalExpertsRegressor",

@@ -165,6 +165,40 @@ def check_meta_decision_tree(fields: Fields) -> None:
     require(not forest.n_categories.any(), "its tree must test numeric features.")
 
 
+def check_dynamic_selection(fields: Fields) -> None:
+    from orfeon.members import adapt  # here, because few models need it
+
+    _check_classes(fields)
+    points, votes, labels = fields["points_"], fields["votes_"], fields["labels_"]
+    n_samples = len(points)
+    lengths = {len(votes), len(labels), len(fields["sample_weights_"]), n_samples}
+    require(n_samples > 0 and len(lengths) == 1, "its selection samples must be as many as votes.")
+    require((fields["sample_weights_"] > 0).all(), "sample_weights_ must be positive.")
+    n_classes = len(fields["classes_"])
+    require(
+        votes.size > 0 and votes.max() < n_classes and labels.max() < n_classes,
+        "votes_ and labels_ must be codes of its classes.",
+    )
+    require(
+        fields["inputs_"].n_inputs == points.shape[1] + 1
+        and len(fields["inputs_"].codes) == fields["schema_"].n_features,
+        "its points must have as many dimensions as its inputs.",
+    )
+    ensemble = adapt(fields["ensemble_"])
+    require(ensemble.n_members == votes.shape[1], "votes_ must have one column per member.")
+    require(ensemble.n_classes == n_classes, "its classes must be those of its ensemble.")
+    if "centres_" in fields:
+        require(
+            len(fields["centres_"]) > 0 and fields["centres_"].shape[1] == points.shape[1],
+            "centres_ must have as many dimensions as its points.",
+        )
+    if "true_supports_" in fields:
+        is_same = fields["true_supports_"].shape == votes.shape
+        require(is_same, "true_supports_ must have the shape of votes_.")
+    needed = {"clusters": "centres_", "meta_des": "meta_estimator_"}.get(fields["rule"])
+    require(needed is None or needed in fields, f"its rule needs {needed}.")
+
+
 def _check_members(fields: Fields) -> None:
     if "members_" not in fields:
         return
@@ -281,6 +315,7 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "AdditiveModel": check_additive_model,
     "CommitteeMembers": check_committees,
     "Cuts": check_cuts,
+    "DynamicSelectionClassifier": check_dynamic_selection,
     "EstimatorMembers": check_estimator_members,
     "Forest": check_forest,
     "GaussianExperts": check_gaussian_experts,

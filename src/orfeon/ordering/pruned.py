@@ -10,9 +10,10 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.ensembles.with_selection import Samples
 from orfeon.members import adapt, unpruned
 from orfeon.ordering.ordering import Keep
-from orfeon.ordering.pruned_base import Ordered, PrunedEnsemble, ensemble_has
+from orfeon.ordering.pruned_base import PrunedEnsemble, ensemble_has
 from orfeon.ordering.rule import Rule
 from orfeon.utils import saved
 from orfeon.utils.types import Floats
@@ -93,7 +94,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         *,
         rule: str | Rule = "margin_distance",
         keep: Keep = 0.2,
-        on: Ordered = "train",
+        on: Samples = "train",
         validation_fraction: float = 0.25,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -283,7 +284,7 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         *,
         rule: str | Rule = "reduce_error",
         keep: Keep = 0.2,
-        on: Ordered = "train",
+        on: Samples = "train",
         validation_fraction: float = 0.25,
         n_jobs: int | None = None,
         verbose: int = 0,
