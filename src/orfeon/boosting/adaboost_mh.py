@@ -264,9 +264,8 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     Each pair is boosted by AdaBoost on the samples of its two classes; a pair is done when a
     member errs on half of its weight, or on none. With two classes this is AdaBoost.
 
-    The real-valued output F of a pair counts as tanh F, which is the difference of the
-    probabilities that it stands for (Friedman et al. 2000): otherwise a pair that is easy to
-    separate would dominate on samples of a third class.
+    The output F of a pair counts as tanh F, the difference of the two class probabilities (Friedman
+    et al. 2000); otherwise an easily separated pair would dominate on samples of a third class.
 
     Examples
     --------

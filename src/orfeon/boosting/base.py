@@ -356,15 +356,15 @@ def _count(n_members: int) -> str:
 
 
 def _value_key(value: Any) -> str:
-    """A word for the value of a parameter: the same for the same value."""
+    """A key that is the same for equal values of a parameter."""
     try:
         return str(joblib.hash(value))
-    except Exception:  # what cannot be pickled is known by itself alone
+    except Exception:  # not picklable
         return f"object {id(value)}"
 
 
 class _Rounds:
-    """The members of a fit as they come, and how they do on the samples set aside."""
+    """Collects the members of a fit, and their error on the validation set."""
 
     def __init__(
         self,
@@ -386,26 +386,23 @@ class _Rounds:
         if validation is not None:
             assert ensemble.n_iter_no_change is not None
             self.patience = Patience(ensemble.n_iter_no_change, ensemble.tol)
-            self.patience.begin(1.0)  # errors fall by tol itself, not by a share of something
+            self.patience.begin(1.0)  # tol is absolute here
             self.rows = validation.X
             self.tally = ensemble._tally(len(validation))
             if before is not None:
                 answers = ensemble._outputs_of(before.members, self.rows)
                 for one, vote in zip(answers, self.votes, strict=True):
-                    self._predict_train(one, vote)
+                    self._validate(one, vote)
 
     def add(self, one: Round) -> None:
-        """Take a member in."""
         self.parts.append(one.member)
         self.n_members += 1
         self.votes.append(one.result.vote)
         self.errors.append(one.result.error)
         if self.validation is not None:
-            self._predict_train(
-                self.ensemble._outputs_of(one.member, self.rows)[0], one.result.vote
-            )
+            self._validate(self.ensemble._outputs_of(one.member, self.rows)[0], one.result.vote)
 
-    def _predict_train(self, answers: npt.NDArray[Any], vote: Any) -> None:
+    def _validate(self, answers: npt.NDArray[Any], vote: Any) -> None:
         assert self.validation is not None
         self.tally.add(answers, vote)
         loss = self.ensemble._loss(self.tally, self.validation.y, self.validation.sample_weights)
@@ -414,7 +411,7 @@ class _Rounds:
     def finish(self) -> None:
         """Set the members of the ensemble: all, or up to the best with early stopping."""
         ensemble = self.ensemble
-        if self.n_members == self.n_before:  # nothing was trained: it is as it was
+        if self.n_members == self.n_before:  # nothing was trained
             return
         members = concatenate(self.parts)
         n_kept = self.patience.best if self.stopped else len(members)

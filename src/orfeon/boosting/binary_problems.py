@@ -1,4 +1,4 @@
-"""Several binary problems boosted side by side: the classes of each are a row of a code matrix.
+"""Several binary problems boosted in parallel; each is a row of a code matrix over the classes.
 
 One against the rest and all pairs of classes are such matrices. In each round every problem gets a
 binary member of its own; the problems either share one error and one vote, as in AdaBoost.MH, or
@@ -28,12 +28,12 @@ Codes = npt.NDArray[np.int64]
 
 
 def one_against_rest(n_classes: int) -> Codes:
-    """Code matrix of one problem for each class."""
+    """Code matrix with one problem per class."""
     return 2 * np.eye(n_classes, dtype=np.int64) - 1
 
 
 def all_pairs(n_classes: int) -> Codes:
-    """Code matrix of one problem for each pair of classes."""
+    """Code matrix with one problem per pair of classes."""
     if n_classes < 2:
         return np.ones((1, n_classes), np.int64)
     pairs = list(combinations(range(n_classes), 2))
@@ -50,7 +50,7 @@ def all_pairs(n_classes: int) -> Codes:
 )
 @dataclass(frozen=True)
 class ProblemMembers:
-    """Members of which each answers some of the problems, one binary classifier for each."""
+    """Members with one binary classifier for each of some problems."""
 
     rounds: Sequence[Any]
     problems: Sequence[Codes]
@@ -61,7 +61,6 @@ class ProblemMembers:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
         return int(self.codes.shape[1])
 
     def outputs(self, X: Any) -> Iterator[npt.NDArray[np.int8]]:
@@ -72,26 +71,24 @@ class ProblemMembers:
             yield answers
 
     def votes(self, X: Any) -> npt.NDArray[np.int32]:
-        """Class that each member finds most likely."""
+        """Most likely class by each member."""
         answers = [np.argmax(one.astype(np.int64) @ self.codes, axis=1) for one in self.outputs(X)]
         return np.asarray(answers, dtype=np.int32)
 
     def subset(self, chosen: Any) -> ProblemMembers:
-        """Some of the members."""
         index = np.arange(len(self))[np.asarray(chosen)]
         rounds, problems = [self.rounds[t] for t in index], [self.problems[t] for t in index]
         return ProblemMembers(rounds, problems, self.codes)
 
     @staticmethod
     def concatenate(parts: Sequence[ProblemMembers]) -> ProblemMembers:
-        """The members of several, in order."""
         rounds = [r for part in parts for r in part.rounds]
         problems = [p for part in parts for p in part.problems]
         return ProblemMembers(rounds, problems, parts[0].codes)
 
     @property
     def forest(self) -> Forest | None:
-        """All trees of all members, where they are trees."""
+        """All trees of all members, or None."""
         if not isinstance(self.rounds[0], Forest):
             return None
         return Forest.concatenate(list(self.rounds))
@@ -107,20 +104,19 @@ class ProblemLearner:
     def train(
         self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
     ) -> ProblemMembers:
-        """Train a member."""
-        open_ones = np.flatnonzero(weights.any(axis=0))
+        open_problems = np.flatnonzero(weights.any(axis=0))
         trained = [
             self._train_one(
                 np.ascontiguousarray(weights[:, p]), np.ascontiguousarray(labels[:, p]), rng
             )
-            for p in open_ones
+            for p in open_problems
         ]
-        return ProblemMembers([concatenate(trained)], [open_ones], self.codes)
+        return ProblemMembers([concatenate(trained)], [open_problems], self.codes)
 
     def _train_one(
         self, weights: Floats, labels: npt.NDArray[Any], rng: np.random.Generator
     ) -> Any:
-        """A classifier of one problem, of which other classes take no part."""
+        """Train on one problem, without the samples of other classes."""
         n_present = int(np.count_nonzero(weights))
         return self.learner.train(
             weights, labels, rng, None if n_present == len(weights) else n_present
@@ -134,7 +130,7 @@ class ProblemLearner:
 
 
 class ProblemScheme(Scheme):
-    """The formulas of AdaBoost, for several binary problems side by side."""
+    """AdaBoost's formulas for several binary problems."""
 
     def __init__(
         self, labels: npt.NDArray[Any], weights: Floats, codes: Codes, *, joint: bool
@@ -148,7 +144,7 @@ class ProblemScheme(Scheme):
 
     @property
     def weights(self) -> Floats:
-        """Weights of shape (n_rows, n_problems); all 0 where a problem is done."""
+        """Weights of shape (n_rows, n_problems), 0 for problems that have ended."""
         return self._weights * self.open
 
     @property
@@ -162,26 +158,26 @@ class ProblemScheme(Scheme):
         return np.ones(len(self.open))
 
     def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:
-        """Weighted errors, pooled or problem by problem, and the votes that follow."""
+        """Weighted errors and votes, pooled or by problem."""
         errors = (self._weights * (answers * self.target < 0)).sum(axis=0)
         if self.joint:
             errors = np.full(len(errors), errors.sum())
         perfect = self.open & (errors <= 0)
         fails = self.open & (errors >= HALF)
-        goes_on = self.open & ~perfect & ~fails
+        continues = self.open & ~perfect & ~fails
         votes = np.zeros(len(errors))
-        votes[goes_on] = 0.5 * np.log((1.0 - errors[goes_on]) / errors[goes_on])
+        votes[continues] = 0.5 * np.log((1.0 - errors[continues]) / errors[continues])
         votes[perfect] = perfect_vote(self.total_vote[perfect])
         error = float(errors[self.open].mean())
         self.total_vote += votes
-        self.open = goes_on
+        self.open = continues
         kept = bool((votes > 0).any())
-        return RoundResult(error, votes, keep=kept, ends=not goes_on.any())
+        return RoundResult(error, votes, keep=kept, ends=not continues.any())
 
     def reweigh(
         self, answers: npt.NDArray[Any], result: RoundResult, rng: np.random.Generator
     ) -> None:
-        """Multiply by exp(-vote y h), and make the sum 1 again: of all, or of each problem."""
+        """Multiply by exp(-vote y h), and normalise over all problems or each."""
         present = self._weights > 0
         vote = result.vote * self.open
         weights = self._weights * np.exp(-vote * answers * self.target)
@@ -191,7 +187,7 @@ class ProblemScheme(Scheme):
 
 
 class ProblemTally(Tally):
-    """Weighted sums of what members say of each problem, decoded into classes."""
+    """Weighted sums of votes on each problem, decoded into classes."""
 
     def __init__(self, n_rows: int, decoding: Codes, *, bounded: bool) -> None:
         super().__init__(n_rows, decoding.shape[1])

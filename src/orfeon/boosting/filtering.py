@@ -1,8 +1,7 @@
-"""Boosting by filtering: the majority of three, each trained on what the others leave open.
+"""Boosting by filtering: the majority of three classifiers.
 
-The first classifier learns from samples as they come. The second learns from samples half of
-which the first gets wrong, so that guessing with the first is no better than a coin. The third
-learns from samples about which the first two differ.
+The first classifier learns from all samples, the second from samples half of which the first gets
+wrong, the third from samples on which the first two disagree.
 
 References
 ----------
@@ -63,35 +62,34 @@ _EDGE = 1e-9
 )
 @documented()
 class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
-    """Majority of three classifiers, each trained on what those before it leave open.
+    """Majority of three classifiers, each trained on samples filtered by those before it.
 
-    The first learns from samples as they come; the second from samples half of which the first
-    gets wrong; the third from samples about which the first two differ. With ``depth=2`` each of
-    the three is itself such a majority, and so on.
+    The first learns from all samples, the second from samples half of which the first gets wrong,
+    the third from samples on which the first two disagree. With ``depth=2`` each of the three is
+    itself such a majority, and so on.
 
     Parameters
     ----------
     estimator : estimator, optional
-        The base learner. By default a :class:`orfeon.CARTClassifier` of depth 3: three members are
-        few, so each should be better than a stump, and it should still err on its own samples,
-        for a member without errors leaves nothing to learn for the other two.
+        The base learner. By default a :class:`orfeon.CARTClassifier` of depth 3: with three members
+        each should be better than a stump, but still make training errors, which the other two
+        learn from.
     depth : int, default=1
-        Levels of majorities: there are ``3 ** depth`` members, or fewer where samples or errors run
-        out; fewer than half of them come with a warning.
+        Levels of majorities. There are ``3 ** depth`` members, or fewer if samples or errors run
+        out; with fewer than half, it warns.
     sampling : {"stream", "weights", "resample"}, default="stream"
-        Where samples come from. As a stream, in a random order, each sample of the training set
-        is used once: a first part trains the first classifier, of a second part as many samples
-        as it gets wrong and as many that it gets right train the second, and of the rest those
-        about which the two differ train the third. The other two ways take the training set for
-        the whole distribution, of which all three see everything: as weights of the samples, or
-        by drawing with replacement.
+        "stream" uses each training sample once, in random order: a first part trains the first
+        classifier; of a second part, equally many wrong and correct samples train the second; of
+        the rest, samples on which the two disagree train the third. The other two treat the
+        training set as the whole distribution, which all three see, by weights or by drawing with
+        replacement.
     max_samples : int or float, optional
-        Number or share of the samples that the first of three gets. As a stream a third by default
-        (the rest is halved between the other two, and it is the same share at every level); with
-        ``sampling="resample"`` as many as there are, for every member.
+        Number or share of the samples for the first of three: by default a third of a stream, at
+        every level (the other two halve the rest), and with ``sampling="resample"`` as many draws
+        as there are samples, for every member.
     min_samples : int, default=1
-        If filtering leaves fewer samples than this, they count as none, and the first of three
-        decides. Use more than one for learners that reject small samples.
+        If filtering leaves fewer samples than this, the first of three decides alone. Use more than
+        one for learners that reject small training sets.
     n_jobs : int, optional
         Threads that predict new rows, through joblib. Training is sequential.
     <verbose>
@@ -101,28 +99,25 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
     ----------
     <members>
     committees_ : ndarray of int of shape (3, ..., 3)
-        Which member is where: the first axis is the three of the top level, the last the three
-        single members of each majority. A member that decides alone has several places.
+        Index of each member: the first axis is the top level, the last the three members of each
+        majority. A member that decides alone occurs several times.
     errors_ : ndarray of shape (n_members,)
-        Error of each member on the samples that it was trained for, as they were filtered.
+        Error of each member on its filtered training samples.
     sample_sizes_ : ndarray of shape (n_members,)
-        How many samples each member was trained with, or their weight.
+        Number or weight of each member's training samples.
     <classes>
 
     Notes
     -----
-    The first of three decides alone where nothing is left for the others: it makes no error on the
-    samples that are filtered for the second, or the first two never differ on those of the third.
-    A first classifier that gets all of them wrong leaves only wrong ones for the second.
+    The first of three decides alone if nothing is left for the others: it makes no error on the
+    samples for the second, or the first two never disagree on those for the third.
 
-    With two classes and an error of at most e of each member on its own samples, e below one half,
-    the majority errs with probability 3 e² - 2 e³ at most (:func:`filtering_error`). With
-    ``sampling="weights"`` that holds of ``errors_`` and the error on the training set. On a stream
-    it holds of errors on fresh samples, and ``errors_``, on those that members were trained with,
-    are smaller.
+    With two classes, if each member errs on at most e < 1/2 of its own samples, the majority errs
+    with probability at most 3 e² - 2 e³ (:func:`filtering_error`). With ``sampling="weights"`` this
+    holds for ``errors_`` and the training error. On a stream it holds for errors on fresh samples;
+    ``errors_``, on training samples, are smaller.
 
-    With more classes the majority is the class that two of three agree on, and where all three
-    differ that of the first.
+    With more classes the majority is the class that two agree on, or else that of the first.
 
     References
     ----------
@@ -227,19 +222,19 @@ class FilterBoostClassifier(VotesMixin, TabularClassifierMixin, Ensemble):
         return self
 
     def _check_enough(self) -> None:
-        """Warn where samples, or errors on them, were too few for most of the members."""
+        """Warn if samples or errors ran out for most members."""
         n_members = len(self.members_)
         if n_members == 1:
             warn_user(
                 "FilterBoostClassifier: the first member makes no error on the samples that are "
-                "filtered for the second, or none is left of them, so it decides alone. Give a "
+                "filtered for the second, or no samples are left, so it decides alone. Give a "
                 "weaker estimator, or more samples."
             )
         elif n_members < LEAST_SHARE * 3**self.depth:
             warn_user(
                 f"FilterBoostClassifier: depth={self.depth} ended with {n_members} members of the "
                 f"{3**self.depth} requested, because these make no error on the samples that are "
-                "filtered for others, or none is left of them. Give a smaller depth, a weaker "
+                "filtered for others, or no samples are left. Give a smaller depth, a weaker "
                 "estimator, or more samples."
             )
 

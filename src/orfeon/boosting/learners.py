@@ -28,7 +28,7 @@ from orfeon.utils.types import Floats
 
 Sampling = Literal["weights", "resample"]
 
-#: How often a sample of one class only is drawn again.
+#: Maximum number of redraws if a sample has one class only.
 _REDRAWS = 100
 
 
@@ -44,9 +44,9 @@ class ProvidesLearner(Protocol):
 def weighted_bootstrap(
     weights: Floats, n_draws: int, rng: np.random.Generator
 ) -> npt.NDArray[np.int64]:
-    """How often each sample is drawn, with replacement and in proportion to its weight."""
+    """Draw with replacement in proportion to the weights, and return counts."""
     cumulative = np.cumsum(weights)
-    # A draw beyond the last sample of positive weight could only come from rounding.
+    # Rounding could draw beyond the last sample of positive weight.
     points = rng.random(n_draws) * cumulative[-1]
     drawn = np.searchsorted(cumulative, points, side="right")
     last = int(np.flatnonzero(weights)[-1])
@@ -60,7 +60,7 @@ def draw_sample(
     rng: np.random.Generator,
     n_draws: int | None = None,
 ) -> npt.NDArray[np.int64]:
-    """A weighted bootstrap sample as large as the training set; of two classes, if it may be."""
+    """A weighted bootstrap sample, with at least two classes if possible."""
     n_draws = len(weights) if n_draws is None else n_draws
     counts = weighted_bootstrap(weights, n_draws, rng)
     for _ in range(_REDRAWS if n_classes > 1 else 0):
@@ -72,7 +72,7 @@ def draw_sample(
 
 
 def with_target(data: TrainingSet, y: npt.NDArray[Any], n_classes: int) -> TrainingSet:
-    """The same table with another target; what was prepared of it is not made again."""
+    """The same training set with another target, sharing the presorted table."""
     other = replace(data, y=y, n_classes=n_classes, class_factors=None)
     other.__dict__["table"] = data.table
     return other
@@ -80,7 +80,7 @@ def with_target(data: TrainingSet, y: npt.NDArray[Any], n_classes: int) -> Train
 
 @dataclass(frozen=True)
 class TreeLearner:
-    """Grows trees from a table that is prepared once."""
+    """Grows trees from a table that is sorted once."""
 
     base: BaseTree
     data: TrainingSet
@@ -94,13 +94,12 @@ class TreeLearner:
         rng: np.random.Generator,
         n_present: int | None = None,
     ) -> Forest:
-        """Grow a tree."""
         seed = np.uint64(rng.bit_generator.random_raw())
         n_samples = float(len(weights) if n_present is None else n_present)
         given: npt.NDArray[Any]
         if self.sampling == "resample":
             given = draw_sample(weights, labels, self.data.n_classes, rng, int(n_samples))
-        elif (weights == weights[0]).all():  # in whole numbers, with which the engine is fastest
+        elif (weights == weights[0]).all():  # integers are fastest
             given = np.ones(len(weights), np.int64)
         else:
             given = weights * (n_samples / weights.sum())
@@ -122,7 +121,7 @@ class TreeLearner:
 
     @cached_property
     def _regrown(self) -> ReweightedTrees | None:
-        """What grows trees of classes that are not pruned, which is quicker."""
+        """Faster growth for unpruned classification trees; None for others."""
         growth = self.base._plain_growth(self.data, float(len(self.data.y)))
         if growth is None or self.data.n_classes == 0:
             return None
@@ -132,7 +131,6 @@ class TreeLearner:
         return np.arange(self.data.n_classes) if self.classes is None else self.classes
 
     def predict_train(self, member: Forest, what: MemberOutput) -> npt.NDArray[Any]:
-        """Predictions of a tree on the training samples."""
         if what == "supports":
             return np.asarray(member.supports(self.data.X)[0])
         if what == "votes" and self._regrown is not None and self._is_plain:
@@ -151,7 +149,7 @@ class TreeLearner:
 
 @dataclass(frozen=True)
 class EstimatorLearner:
-    """Fits estimators of any kind."""
+    """Fits any scikit-learn estimator."""
 
     base: Any
     X: Any
@@ -165,7 +163,6 @@ class EstimatorLearner:
         rng: np.random.Generator,
         n_present: int | None = None,
     ) -> EstimatorMembers:
-        """Fit an estimator."""
         estimator = clone(self.base)
         seed_estimator(estimator, int(draw_seed(rng)))
         if self.sampling == "weights" and has_fit_parameter(estimator, "sample_weight"):
@@ -186,7 +183,6 @@ class EstimatorLearner:
         return _safe_indexing(self.X, rows)
 
     def predict_train(self, member: EstimatorMembers, what: MemberOutput) -> npt.NDArray[Any]:
-        """Predictions of an estimator on the training samples."""
         if what == "votes":
             return np.asarray(member.votes(self.X)[0])
         answers = member.supports(self.X)[0]
@@ -196,12 +192,12 @@ class EstimatorLearner:
 def binary_learner(
     base: Any, samples: TrainingSet, sampling: Sampling
 ) -> TreeLearner | EstimatorLearner:
-    """What trains members that tell two sides of the classes apart."""
+    """Learner for members that separate two groups of classes."""
     if isinstance(getattr(base, "class_weight", None), dict):
         raise ValueError(
-            f"estimator has class_weight={base.class_weight}, and here it is trained on two sides "
-            'of the classes, not on the classes; give class_weight="balanced", or sample_weight '
-            "to fit."
+            f"estimator has class_weight={base.class_weight}, but it is trained on two groups of "
+            'classes, not on the classes; use class_weight="balanced", or pass sample_weight to '
+            "fit."
         )
     if not isinstance(base, BaseTree):
         return EstimatorLearner(base, samples.X, 2, sampling)

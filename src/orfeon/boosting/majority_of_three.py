@@ -1,8 +1,8 @@
-"""The majority of three, each trained on what the others leave open: filtering on arrays.
+"""Boosting by filtering, over arrays: the majority of three classifiers.
 
-If each of three classifiers errs with probability e on the samples that are filtered for it, their
-majority errs with probability 3 e² - 2 e³, which is less than e below one half; and the majority
-may take the place of each of the three again.
+If each of three classifiers errs with probability e on the samples filtered for it, their majority
+errs with probability 3 e² - 2 e³, which is less than e if e is below one half. Each of the three
+may itself be such a majority.
 
 References
 ----------
@@ -66,30 +66,30 @@ def decide(votes: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 class Source(Protocol):
-    """Where the samples of a classifier come from."""
+    """Supplies the training samples of a classifier."""
 
     def parts(self) -> tuple[Source, Source, Source]:
-        """What each of three classifiers may learn from, before it is filtered."""
+        """The sources of the three classifiers, before filtering."""
 
     def half(self, wrong: Mask) -> Source | None:
-        """As much of what is wrong as of what is right; None where nothing is wrong."""
+        """Equal weights of wrong and correct samples; None if none is wrong."""
 
     def only(self, chosen: Mask) -> Source | None:
-        """The chosen samples only; None where there are none."""
+        """The chosen samples only; None if there are none."""
 
     def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """What a classifier is trained with: counts or weights of shape (n_rows,)."""
+        """Counts or weights to train with, of shape (n_rows,)."""
 
     def error(self, wrong: Mask) -> float:
-        """Share of the samples that are wrong, by weight."""
+        """Weighted share of wrong samples."""
 
     def __len__(self) -> int:
-        """How many different samples there are."""
+        """Number of different samples."""
 
 
 @dataclass(frozen=True)
 class Stream:
-    """Samples in a random order, each of which is used once."""
+    """Samples in random order, each used once."""
 
     rows: Integers
     weights: npt.NDArray[Any]
@@ -99,10 +99,9 @@ class Stream:
         return len(self.rows)
 
     def parts(self) -> tuple[Stream, Stream, Stream]:
-        """Three pieces, one after the other."""
         ends = np.cumsum(self.weights[self.rows])
         total = ends[-1]
-        # A sample belongs to the part in which its middle is.
+        # A sample belongs to the part that contains its middle.
         middles = ends - self.weights[self.rows] / 2
         cuts = total * np.array([self.share, self.share + (1 - self.share) / 2])
         a, b = np.searchsorted(middles, cuts)
@@ -112,7 +111,7 @@ class Stream:
         return one, two, three
 
     def half(self, wrong: Mask) -> Stream | None:
-        """As much of what is wrong as of what is right: the first ones of either."""
+        """The first wrong and the first correct samples, with equal weight."""
         mine = wrong[self.rows]
         if not mine.any():
             return None
@@ -128,25 +127,22 @@ class Stream:
         return replace(self, rows=self.rows[keep])
 
     def only(self, chosen: Mask) -> Stream | None:
-        """The chosen samples of it."""
         rows = self.rows[chosen[self.rows]]
         return replace(self, rows=rows) if len(rows) else None
 
     def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """The weights of these samples, 0 for all others."""
         given = np.zeros_like(self.weights)
         given[self.rows] = self.weights[self.rows]
         return given
 
     def error(self, wrong: Mask) -> float:
-        """Share of these samples that are wrong, by weight."""
         weights = self.weights[self.rows]
         return float(weights[wrong[self.rows]].sum() / weights.sum())
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """The training set as a distribution that samples can be drawn from without end."""
+    """The training set as a distribution to draw from with replacement."""
 
     weights: Floats
     n_draws: int | None = None
@@ -155,11 +151,9 @@ class Distribution:
         return int(np.count_nonzero(self.weights))
 
     def parts(self) -> tuple[Distribution, Distribution, Distribution]:
-        """The distribution itself: drawing changes nothing."""
         return self, self, self
 
     def half(self, wrong: Mask) -> Distribution | None:
-        """Half of the weight on what is wrong."""
         bad, good = self.weights[wrong].sum(), self.weights[~wrong].sum()
         if bad == 0:
             return None
@@ -169,14 +163,13 @@ class Distribution:
         return replace(self, weights=self.weights * np.where(wrong, middle / bad, middle / good))
 
     def only(self, chosen: Mask) -> Distribution | None:
-        """All of the weight on the chosen samples."""
         part = np.where(chosen, self.weights, 0.0)
         if not part.any():
             return None
         return replace(self, weights=part * (self.weights.sum() / part.sum()))
 
     def sample(self, rng: np.random.Generator) -> npt.NDArray[Any]:
-        """Counts of the samples drawn, or the weights; equal ones as counts."""
+        """Counts of the samples drawn, or weights; equal weights as counts."""
         if self.n_draws is not None:
             return weighted_bootstrap(self.weights, self.n_draws, rng)
         if (self.weights == self.weights[0]).all():
@@ -184,7 +177,6 @@ class Distribution:
         return np.asarray(self.weights * (len(self.weights) / self.weights.sum()))
 
     def error(self, wrong: Mask) -> float:
-        """Probability of what is wrong."""
         return float(self.weights[wrong].sum() / self.weights.sum())
 
 
@@ -192,7 +184,7 @@ class Distribution:
 
 
 class Decided(NamedTuple):
-    """Who decides, as indices of members of shape (3, ..., 3), and how: codes of the samples."""
+    """Members that decide, as indices of shape (3, ..., 3), and their predicted class codes."""
 
     who: Integers
     votes: npt.NDArray[Any]
@@ -212,7 +204,6 @@ class Filtering:
     sizes: list[float] = field(default_factory=list)
 
     def learn(self, source: Source, depth: int, number: int = 0) -> Decided:
-        """Learn from a source."""
         if depth == 0:
             return self._learn_one(source, number)
         step = 3 ** (depth - 1)
@@ -233,7 +224,7 @@ class Filtering:
         return len(source) < self.least or self.stops()
 
     def _learn_one(self, source: Source, number: int) -> Decided:
-        # A child of its own: the member's other choices come from the member's own generator.
+        # A child generator: the member's own is used for its training.
         rng = member_generator(self.sequence, number).spawn(1)[0]
         given = source.sample(rng)
         member, votes = self.train(given, number)

@@ -1,10 +1,10 @@
-"""Weights that are functions of the target, as AdaBoost.R needs them.
+"""Piecewise linear weights over the target, for AdaBoost.R.
 
-A sample with target y_i is, to AdaBoost.R, one question for each y in [0, 1]: is y at least y_i?
-The nearer y is to y_i the less a wrong answer matters: the weight of a question is ``|y - y_i|``.
-A member that predicts h answers the questions between y_i and h wrongly; boosting multiplies the
-weights of all the others by a factor. So the weight stays piecewise linear in y. It is kept as the
-places where it is cut and a factor for each piece, and its integrals are sums of closed forms.
+AdaBoost.R turns a sample with target y_i into one question for each y in [0, 1]: is y at least y_i?
+The weight of a question is ``|y - y_i|``. A member that predicts h gets the questions between y_i
+and h wrong; boosting multiplies the weights of all others by a factor. So the weight stays
+piecewise linear in y. It is stored as breakpoints and a factor per piece, and its integrals have
+closed forms.
 
 References
 ----------
@@ -20,15 +20,15 @@ import numpy as np
 
 from orfeon.utils.types import Floats
 
-#: Pieces that are worked on at once.
+#: Pieces processed at a time.
 _BLOCK = 1 << 15
 
 
 class PiecewiseLinearWeights:
     """The weight of each sample as a function of y: ``factor(y) * |y - target|`` on [0, 1].
 
-    Factors are kept as logarithms, so they do not underflow however often they are multiplied.
-    Weights are known up to one positive factor that all of them share.
+    Factors are stored as logarithms, so that they do not underflow. Weights are defined up to a
+    common positive factor.
     """
 
     def __init__(self, targets: Floats, weights: Floats | None = None) -> None:
@@ -82,14 +82,14 @@ class PiecewiseLinearWeights:
             cuts[:, some], log_factors[:, some] = new, logs
             there = self._areas(some, new) > 0
             largest = max(largest, float(np.where(there, logs, -np.inf).max()))
-        # The largest factor becomes one, so that the mass never vanishes; empty pieces aside.
+        # The largest factor of a non-empty piece becomes 1, so that the mass never vanishes.
         if np.isfinite(largest):
             log_factors -= largest
         self.cuts, self.log_factors, self._mass = cuts, log_factors, None
         self._factors = np.exp(np.minimum(log_factors, 0.0))
 
     def _cut(self, some: slice, points: Floats) -> tuple[Floats, Floats]:
-        """Cuts and logarithms of factors once one piece of each sample is cut in two."""
+        """Cuts and log factors after splitting one piece of each sample."""
         cuts, logs = self.cuts[:, some], self.log_factors[:, some]
         n_pieces, n_rows = logs.shape
         new = np.empty((n_pieces + 2, n_rows))
@@ -97,7 +97,7 @@ class PiecewiseLinearWeights:
         np.minimum(cuts, points, out=new[:-1])
         new[-1] = cuts[-1]
         np.maximum(new[1:], cuts, out=new[1:])
-        # A point at the very end is cut off before it, so that there is a piece to be halved.
+        # A point at the very end splits the last piece.
         place = np.clip((cuts <= points).sum(axis=0), 1, n_pieces)
         stays = np.arange(n_pieces + 1)[:, None] < place
         halved = np.empty((n_pieces + 1, n_rows))
@@ -107,13 +107,13 @@ class PiecewiseLinearWeights:
         return new, halved
 
     def _integrate(self, some: slice, cuts: Floats) -> Floats:
-        """Integrals over pieces with these ends, added up over each sample."""
+        """Sum of the integrals over the pieces between these cuts, for each sample."""
         areas = self._areas(some, cuts)
         areas *= self._factors[:, some]
         return np.asarray(self._weights[some] * areas.sum(axis=0))
 
     def _areas(self, some: slice, cuts: Floats) -> Floats:
-        """The integral of ``|y - target|`` over each piece; none has the target inside."""
+        """Integral of ``|y - target|`` over each piece; no piece contains the target."""
         distances = np.abs(cuts - self.targets[some])
         areas = distances[1:] + distances[:-1]
         areas *= cuts[1:] - cuts[:-1]
@@ -121,7 +121,7 @@ class PiecewiseLinearWeights:
         return areas
 
     def _blocks(self) -> Iterator[slice]:
-        """The samples in blocks whose pieces stay in the processor's cache."""
+        """Blocks of samples whose pieces fit into the processor's cache."""
         width = max(64, _BLOCK // len(self.cuts))
         for first in range(0, len(self), width):
             yield slice(first, first + width)
