@@ -325,7 +325,7 @@ def draw_curves(results: Mapping[tuple[str, str], Result], effort: Effort, folde
             step = 9 if method.startswith("IGP committees") else 1
             n_points = max(1, round(effort.n_members / step))
             ax.plot(step * np.arange(1, n_points + 1), curve[:n_points], label=method)
-        ax.axhline(problem(name).bayes_error(), color="#888888", ls=":", label="no rule is better")
+        ax.axhline(problem(name).bayes_error(), color="#888888", ls=":", label="Bayes error")
         ax.set(title=name, xlabel="trees", ylabel="test error", xscale="log", ylim=(0, None))
         ax.set_xticks([1, 3, 10, 30, 100], ["1", "3", "10", "30", "100"])
         ax.minorticks_off()

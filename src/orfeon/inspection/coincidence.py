@@ -42,7 +42,7 @@ class Coincidence:
     values : ndarray of shape (n_row_sizes, n_columns)
         From 0 to 1.
     sizes : ndarray of shape (n_row_sizes,)
-        Sizes of the subsets that the rows stand for.
+        Sizes of the subsets in the rows.
     columns : ndarray of shape (n_columns,)
         Places in the order, from 1; or sizes of other subsets.
     kind : {"members", "subsets"}

@@ -341,7 +341,7 @@ def _left_out(source: Source, wanted: bool | None) -> Selection | None:
             source.find_left_out()
         except NoOutOfBagError as error:
             raise ValueError(f"out_of_bag=True is not allowed: {error.what}.") from error
-        source = replace(source, was_trained_on=True)  # the user says so
+        source = replace(source, was_trained_on=True)  # according to the user
     return source.left_out
 
 

@@ -223,10 +223,10 @@ class ErrorCurveDisplay(Display):
         return [curve for curve in self.curves if curve.on == on and curve.name in names]
 
     def _shows_whole(self, curve: ErrorCurve) -> bool:
-        """Whether to draw the error of all members for it: once for all orders of them."""
-        alike = [one for one in self.curves if one.on == self._ons[0]]
-        if all(one.is_ordered for one in alike):
-            return curve is alike[0]
+        """Whether to draw the error of all members, which is once for all orders."""
+        same = [one for one in self.curves if one.on == self._ons[0]]
+        if all(one.is_ordered for one in same):
+            return curve is same[0]
         return curve.on == self._ons[0] and not curve.is_ordered
 
     def _style(self, curve: ErrorCurve) -> dict[str, Any]:

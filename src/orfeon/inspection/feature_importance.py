@@ -318,7 +318,7 @@ def _warn_of_training_set(ensemble: Any, X: Any, y: Any, sample_weight: Any) -> 
 
     if was_trained_on(ensemble, X, y, sample_weight):
         warn_user(
-            f"{type(ensemble).__name__} was trained on these samples and knows them by heart: "
+            f"{type(ensemble).__name__} was trained on these samples and fits them closely: "
             "importances by permutation are unreliable. Give samples it was not trained on."
         )
 

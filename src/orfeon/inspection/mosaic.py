@@ -394,9 +394,11 @@ class MapMosaicDisplay(Display):
 
     def _title(self) -> str:
         is_clear = isinstance(self.mosaic.maps[0][0], MarginMap)
-        says = "How clearly each point is decided" if is_clear else "Class predicted at each point"
+        heading = (
+            "How clearly each point is decided" if is_clear else "Class predicted at each point"
+        )
         names = {one.model.split(",")[0] for row in self.mosaic.maps for one in row} - {""}
-        return f"{says} by {names.pop()}" if len(names) == 1 else says
+        return f"{heading} by {names.pop()}" if len(names) == 1 else heading
 
     def _draw_legend(self) -> None:
         from matplotlib.lines import Line2D

@@ -257,7 +257,7 @@ class PerceptronCategoriesDisplay(Display):
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> display = PerceptronCategoriesDisplay.from_estimator(model, X, y)
     >>> print(display.ax_.get_title())
-    PPTSS trains on ... of 1000 samples (... = ...)
+    PPTSS trains on ... of 1,000 samples (... = ...)
     >>> len(display.lines_)
     3
     >>> matplotlib.pyplot.close(display.figure_)
@@ -437,7 +437,7 @@ class SelectionHistoryDisplay(Display):
     >>> model = PPTSSClassifier(random_state=0).fit(X, y)
     >>> display = SelectionHistoryDisplay.from_estimator(model)
     >>> print(display.ax_.get_title())
-    Round ... of PPTSS is kept: ... of 1000 samples, g from ... to ...%
+    Round ... of PPTSS is kept: ... of 1,000 samples, g from ... to ...%
     It ended because ...
     >>> matplotlib.pyplot.close(display.figure_)
     """

@@ -344,7 +344,7 @@ class EnsembleWalkDisplay(Display):
                 style = {"color": look.colour, "linestyle": look.linestyle, "linewidth": 1.6}
                 top = walk[self.data.farthest(name), :dimensions, None]
                 ax.plot(*top, look.marker, color=look.colour, markersize=6, label=f"_top of {name}")
-            # In the legend one random walk stands for all.
+            # The legend has one entry for all random walks.
             label = f"_{name}" if name.startswith(f"{RANDOM} ") else plain(name)
             (self.lines_[name],) = ax.plot(*walk.T[:dimensions], label=label, **style)
         self._label(end, dimensions)

@@ -1,7 +1,7 @@
 """What a branch of a tree accepts, as a value that can be intersected and checked.
 
-A condition speaks of one feature, or of one linear combination of them. It knows which known
-values it accepts and what it does with a missing one. Conditions on the same subject met along a
+A condition is about one feature or one linear combination. It knows which values it accepts, and
+whether it takes missing ones. Conditions on the same subject met along a
 path are intersected, which leaves only the tightest bounds: ``x > 2``, ``x <= 9`` and ``x <= 5``
 are ``2 < x <= 5``.
 """
@@ -116,7 +116,7 @@ Conditions: TypeAlias = dict[tuple[type[Condition], Subject], Condition]
 
 
 def branch_conditions(forest: Forest, node: int) -> tuple[Condition, ...]:
-    """Say what each branch of an inner node accepts."""
+    """The condition of each branch of an inner node."""
     feature = int(forest.feature[node])
     threshold = float(forest.threshold[node])
     width = int(forest.n_children[node])

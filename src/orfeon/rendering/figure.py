@@ -1,4 +1,4 @@
-"""What all pictures share: where they are drawn, how ensembles look, titles and legends.
+"""Shared by all pictures: figures, looks of ensembles, titles, legends and layout.
 
 matplotlib is imported here only, when something is drawn.
 """
@@ -19,11 +19,11 @@ _BLUE, _ORANGE, _GREEN, _PURPLE, _SKY, _VERMILLION, _, _ = class_colours(8)
 _BEYOND = 1.15
 #: Width of axes as a share of that of their part of a figure, before there is a layout.
 _OF_FIGURE = 0.775
-#: Points that numbers and name of the other axis take, from the middle of which texts stay away.
+#: Points that the numbers and the label of the y-axis take.
 _BESIDE = 45.0
 #: Width of axes in points below which a title has small letters.
 _NARROW = 250.0
-#: Ensembles of as many members have a logarithmic axis: what happens, happens among the first.
+#: Ensembles of this many members have a logarithmic axis: errors change most among the first.
 _MANY = 300
 
 
@@ -72,7 +72,7 @@ def room_of(ax: Any, beside: float = _BESIDE) -> float:
 
 
 class Look(NamedTuple):
-    """How a curve or a cloud is told from others, with and without colours."""
+    """Colour, marker and line style that distinguish a curve or cloud, also in black and white."""
 
     colour: str
     marker: str
@@ -99,17 +99,17 @@ def look_of(number: int) -> Look:
 
 
 def check_scale(scale: Any) -> None:
-    """Refuse what is no scale of an axis of members."""
+    """Reject an unknown scale of the axis of members."""
     if scale not in ("auto", "linear", "log"):
         raise ValueError(f'scale={scale!r} is not allowed; use "auto", "linear" or "log".')
 
 
 def scale_members(ax: Any, n_members: int, scale: Scale = "linear") -> None:
-    """Let the axis of the numbers of members go from 1 to all."""
+    """Scale the axis of ensemble sizes, from 1 to all members."""
     if scale == "log" or (scale == "auto" and n_members >= _MANY):
         ax.set_xscale("log")
         ax.xaxis.set_major_formatter("{x:g}")
-        # Between powers of ten there are numbers only where there is no other.
+        # Minor ticks have numbers only if there is no power of ten but 1.
         ax.xaxis.set_minor_formatter("{x:g}" if n_members < 10 else "")
     else:
         ax.set_xscale("linear")
@@ -121,7 +121,7 @@ def scale_members(ax: Any, n_members: int, scale: Scale = "linear") -> None:
 
 
 def put_title(ax: Any, title: str, *, width: float | None = None) -> None:
-    """Write a title in as many lines as the axes are narrow."""
+    """Write a title, in several lines if the axes are narrow."""
     # By the part of the figure, whose width the layout does not change: panels have one size.
     is_wide = _OF_FIGURE * _part(ax)[0] >= _NARROW
     text = ax.set_title(title, fontsize="medium" if is_wide else "small")
@@ -143,7 +143,7 @@ def put_legend(
 
     shown = list(ax.get_legend_handles_labels()[0] if handles is None else handles)
     room = room_of(ax) if width is None else width
-    # A distance, and no share of the height of the axes, which the layout may change.
+    # In points, not as a share of the height of the axes, which the layout may change.
     lower = ScaledTranslation(0.0, -below / 72.0, ax.figure.dpi_scale_trans)
     look = {"handlelength": 2.6, "columnspacing": 1.2, "frameon": False, "fontsize": "small"}
     options = {
@@ -157,7 +157,7 @@ def put_legend(
 
 
 def put_colour_bar(mappable: Any, ax: Any, text: str) -> Any:
-    """Draw what the colours beside it stand for."""
+    """Draw the scale of the colours beside the axes."""
     bar = ax.figure.colorbar(mappable, ax=ax, fraction=0.08, pad=0.03, aspect=22)
     height = float(ax.get_window_extent().height / ax.figure.dpi * 72.0)
     bar.set_label(in_lines(text, height, small_size()), fontsize="small")
@@ -172,7 +172,7 @@ def put_colour_bar(mappable: Any, ax: Any, text: str) -> Any:
 _SHARES = (1.0, 0.9, 0.8, 0.7, 0.62)
 #: Shares of their part of a figure that axes keep.
 _WIDTH, _HEIGHT = 0.52, 0.36
-#: Width and height in inches from which on there is room for all that pictures say.
+#: Figures at least this wide and high, in inches, have room for all texts.
 _AMPLE = (7.5, 5.0)
 #: Points between the texts of the axes and the legend, and at the edges of the figure.
 _GAP = 3.0
@@ -181,7 +181,7 @@ _LINE = 9.0
 
 
 def make_room(ax: Any) -> None:
-    """Let all texts of a picture be inside its figure, and the axes be no small part of it."""
+    """Shrink and wrap texts until all are inside the figure and the axes keep their share of it."""
     figure = _root(ax)
     width, height = _part(ax)
     is_ample = width >= _AMPLE[0] * 72.0 and height >= _AMPLE[1] * 72.0
@@ -192,7 +192,7 @@ def make_room(ax: Any) -> None:
             _shrink(ax, share * small_size(), width, height)
         _lay_out(figure)
         if share is not None:
-            # Where the middle is, is known when the axes have their place.
+            # The middle is known only after a layout.
             _move(ax)
             _lay_out(figure)
         if _fits(ax, width, height):
@@ -221,7 +221,7 @@ def _part(ax: Any) -> tuple[float, float]:
 
 def _lay_out(figure: Any) -> None:
     with warnings.catch_warnings():
-        # That axes have no room yet is why this is done.
+        # matplotlib warns that axes have no room, which is being mended.
         warnings.simplefilter("ignore", UserWarning)
         figure.draw_without_rendering()
 

@@ -1,4 +1,4 @@
-"""Where the nodes of a drawn tree stand.
+"""Positions of the nodes of a drawn tree.
 
 Subtrees are set side by side as close as their outlines allow and parents above the middle of their
 children (Reingold and Tilford 1981), with a width for each node. An outline is kept as two lists of

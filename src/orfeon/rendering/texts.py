@@ -1,4 +1,4 @@
-"""Texts in pictures: what they must not mean, how long their lines are, where there is room."""
+"""Texts in pictures: escapes, line breaks, sizes, and places for names."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def in_lines(text: str, width: float, size: float) -> str:
 
 def _evenly(line: str, n_letters: int) -> str:
     n_lines = len(wrap(line, n_letters))
-    # The narrowest lines of as many, lest a word be alone in the last.
+    # The narrowest lines of the same number, so that the last is not a single word.
     fits = (n for n in range(10, n_letters) if len(wrap(line, n)) == n_lines)
     return fill(line, next(fits, n_letters))
 
@@ -79,7 +79,7 @@ class _Box(NamedTuple):
 
 
 def put_names(ax: Any, names: Sequence[str], points: Any) -> None:
-    """Write names beside points: right of them, or wherever they are over no other."""
+    """Write names right of their points, or elsewhere nearby if they would overlap."""
     size, scale = small_size(), 72.0 / ax.figure.dpi
     frame = ax.get_window_extent()
     taken: list[_Box] = []
@@ -88,7 +88,7 @@ def put_names(ax: Any, names: Sequence[str], points: Any) -> None:
         width = _LETTER * size * len(name)
         for side, lift in _places(size):
             left = x + 5.0 if side == "left" else x - 5.0 - width
-            # Higher than the letters are, for the layout may make the axes less high.
+            # Higher than the letters, because the layout may make the axes less high.
             box = _Box(left, y + lift - 0.7 * size, left + width, y + lift + 0.7 * size)
             is_inside = (
                 frame.x0 * scale <= box.left and box.right <= frame.x1 * scale
@@ -104,6 +104,6 @@ def put_names(ax: Any, names: Sequence[str], points: Any) -> None:
 
 
 def _places(size: float) -> Iterator[tuple[str, float]]:
-    """To which side of a text its point is, and how much higher the text is; the best first."""
+    """Sides of a text on which its point is, and how much higher the text is; the best first."""
     lifts = (0.0, *(sign * step * size for step in (1.4, 2.8, 4.2) for sign in (1, -1)))
     return ((side, lift) for lift in lifts for side in ("left", "right"))

@@ -40,7 +40,7 @@ class Votes(NamedTuple):
     codes: Integers
     #: Probability of each class, of shape (n_points, n_classes).
     y_true: Floats
-    #: The labels that the codes stand for.
+    #: The labels of the codes.
     classes: npt.NDArray[Any]
     #: Weights of the points.
     weights: Floats
