@@ -243,7 +243,7 @@ def test_what_needs_all_samples_in_one_place_is_refused(samples):
         refused(X, y, oob_score=True)
     with pytest.raises(ValueError, match=r"importance='permutation' needs members"):
         refused(X, y, importance="permutation")
-    with pytest.raises(ValueError, match=r"combine='naive_bayes' learns from answers"):
+    with pytest.raises(ValueError, match=r"combine='naive_bayes' learns from samples"):
         refused(X, y, combine="naive_bayes")
 
 

@@ -277,7 +277,7 @@ def test_what_was_in_the_bag_is_drawn_again():
         forest.in_bag(X, y, sample_weight=np.full(len(y), 2))
     with pytest.raises(ValueError, match="not the training set of all members"):
         forest.in_bag(X[:-1], y[:-1])
-    with pytest.raises(ValueError, match="drawn as the parameters say now"):
+    with pytest.raises(ValueError, match="or the parameters have changed since"):
         forest.set_params(max_samples=0.5).in_bag(X, y)
 
 

@@ -203,7 +203,7 @@ def test_members_added_to_chosen_ones_leave_what_was_seen_unknown(problem):
         [5, 2]
     )
     smaller.set_params(n_estimators=4, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="what the members saw of them is not known"):
+    with pytest.raises(ValueError, match="it is not known which samples the members saw"):
         smaller.in_bag(X, y)
 
 
@@ -225,7 +225,7 @@ def test_members_added_to_a_subset_are_not_those_it_has(bootstrap, waveform):
     kept = [5, 6, 7, 8, 9]
     smaller = adapt(ensemble.fit(X, y)).subset(kept)
     grown = smaller.set_params(warm_start=True, n_estimators=60, oob_score=True)
-    with pytest.warns(UserWarning, match="what the earlier members saw of them is unknown"):
+    with pytest.warns(UserWarning, match="unknown which samples the earlier members saw"):
         grown.fit(X, y)
     votes = grown.votes(X)
     np.testing.assert_array_equal(votes[:5], ensemble.votes(X)[kept])

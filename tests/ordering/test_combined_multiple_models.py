@@ -543,7 +543,7 @@ def test_rows_to_predict_are_checked_for_a_model_that_does_not(waveform):
         ),
         (
             {"ensemble": ObliqueForestClassifier(n_estimators=2), "generation": "leaves"},
-            "trees that test one feature at a time, and ensemble=Oblique",
+            "trees that test one feature at a time, not ensemble=Oblique",
         ),
     ],
 )

@@ -38,7 +38,7 @@ def draw(seed, n_members, n_samples, n_classes, skill=0.5, silent=0.0):
 
 def judge(votes, y, weights=None):
     selection = read_selection(votes, y, weights, no_vote=-1)
-    return module._Judge(find_contests(selection), module._n_equal(selection))
+    return module._Fitness(find_contests(selection), module._n_equal(selection))
 
 
 @pytest.fixture(scope="module")

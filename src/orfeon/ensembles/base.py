@@ -1,4 +1,4 @@
-"""What all ensembles of independent members share: one fit, in blocks of members.
+"""Base of all ensembles of independent members: one fit, in blocks of members.
 
 A method defines how it perturbs the training set for a member
 (:meth:`IndependentEnsemble._perturb`) and what its base learner is; everything else is here. Trees
@@ -80,7 +80,7 @@ class IndependentEnsemble(Ensemble):
         """Check the parameters against the samples before any member is trained."""
 
     def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
-        """What trains a block of members."""
+        """The function that trains a block of members."""
         if isinstance(self.estimator_, BaseTree):
             self.estimator_._prepare(recipe.samples)
             return TreeTraining(self.estimator_, recipe, self._classes)
@@ -95,7 +95,7 @@ class IndependentEnsemble(Ensemble):
         return False
 
     def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:
-        """What is left to do once the members are trained."""
+        """Finish the fit after the members are trained."""
 
     # -- fitting -------------------------------------------------------------------------------
 
@@ -173,7 +173,7 @@ class IndependentEnsemble(Ensemble):
     def _seen_before(self, recipe: Recipe) -> list[Any]:
         """Which of these samples the members of earlier fits saw: drawn again, where possible.
 
-        Members that were drawn in another way, or from other samples, may have seen any of them.
+        Members that were drawn in another way, or from other samples, count as having seen all.
         """
         *earlier, (_, key) = self._history
         if any(other != key for _, other in earlier):
@@ -181,8 +181,8 @@ class IndependentEnsemble(Ensemble):
             if getattr(self, "_must_learn", False):
                 learns = f", and combine={getattr(self, 'combine', None)!r} ignores them"
             warn_user(
-                "warm_start=True with other samples, or drawn in another way, than before: what "
-                "the earlier members saw of them is unknown, so they are left out of "
+                "warm_start=True with other samples, or drawn in another way, than before: it is "
+                "unknown which samples the earlier members saw, so they are left out of "
                 f"out-of-bag estimates{learns}."
             )
         seen = []
@@ -215,7 +215,7 @@ Perturb = Callable[[TrainingSet, np.random.Generator, int], Perturbation]
 
 
 class Trained(NamedTuple):
-    """A block of trained members and, if requested, which samples each of them saw."""
+    """A block of trained members and, if requested, which samples each one saw."""
 
     members: Any
     seen: npt.NDArray[np.bool_] | None
@@ -223,7 +223,7 @@ class Trained(NamedTuple):
 
 @dataclass(frozen=True)
 class Recipe:
-    """What all members of an ensemble are trained from."""
+    """The samples, perturbations and seeds that all members are trained from."""
 
     samples: TrainingSet
     perturb: Perturb

@@ -122,7 +122,7 @@ def _has_unknown(array: Any) -> bool:
 
 @dataclass(frozen=True)
 class Look:
-    """What a first look at a part tells."""
+    """Features and classes of a part, from a first pass over it."""
 
     n_rows: int
     n_features: int
@@ -148,7 +148,7 @@ def look_at_parts(ensemble: Any, parts: Sequence[Part]) -> list[Look]:
 
 
 def agree(looks: Sequence[Look]) -> Look:
-    """What the parts are together."""
+    """The common features and classes of the parts; parts that do not fit are rejected."""
     filled = [look for look in looks if look.n_rows]
     if not filled:
         raise ValueError("X has no rows that count: all partitions are empty or of weight zero.")
@@ -199,7 +199,7 @@ def _bare(ensemble: Any) -> Any:
 
 
 def _with_number(work: Callable[..., Any], number: int, ensemble: Any, *given: Any) -> Any:
-    """Work on a part; errors say which one."""
+    """Work on a part; errors name the part."""
     X, y, weight, *more = given
     try:
         rows, values = rows_of_part(X), values_of_part(y)
@@ -270,7 +270,7 @@ def _one_set(classes: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 
 def predict_lazily(ensemble: Any, X: Any, method: str) -> Any:
-    """What a method of a fitted ensemble gives for the rows of a Dask collection."""
+    """Call a prediction method of a fitted ensemble on a Dask collection, lazily."""
     dask = importlib.import_module("dask")
     model = copy(ensemble)
     model.n_jobs = None
@@ -290,7 +290,7 @@ def predict_lazily(ensemble: Any, X: Any, method: str) -> Any:
 
 
 def _nothing(ensemble: Any, method: str) -> npt.NDArray[Any]:
-    """What the method gives for no rows."""
+    """The result of the method for no rows."""
     if method != "predict":
         return np.zeros((0, len(ensemble.classes_)))
     return np.asarray(ensemble.classes_[:0]) if hasattr(ensemble, "classes_") else np.zeros(0)

@@ -30,7 +30,7 @@ from orfeon.utils.types import Floats, Integers
 #: A rule, or the name of one.
 Combine = str | CombiningRule
 
-#: As the method itself decides, where that is none of the rules.
+#: The method's own decision, where it is not one of the rules.
 OWN = "own"
 #: Rules whose shares are those of the votes.
 COUNTS = ("majority", "plurality")
@@ -72,7 +72,7 @@ class QueryMixin:
 class CombinesMixin(QueryMixin):
     """Members whose answers are combined by ``combine``."""
 
-    #: How a copy decides that is trained for its members alone.
+    #: The rule of copies that are trained only for their members.
     _plain_rule: ClassVar[Combine]
 
     combine: Combine
@@ -85,7 +85,7 @@ class CombinesMixin(QueryMixin):
 
     @property
     def _simple_rule(self) -> str:
-        """The name of a rule without options of its own, for which there are shorter ways."""
+        """The name of a rule with default options, which may have a shorter way."""
         if isinstance(self.combine, str):
             return self.combine
         name = self.combine.name
@@ -114,8 +114,8 @@ class CombinesMixin(QueryMixin):
             return decider
         if self._learnt is None or self._learnt[0] != rule:
             raise ValueError(
-                f"combine={self.combine!r} has to learn from answers on samples that the members "
-                "did not see, and the fit was without; call fit again."
+                f"combine={self.combine!r} has to learn from samples that the members did not see, "
+                "and was not set in fit; call fit again."
             )
         return self._learnt[1]
 
@@ -192,7 +192,7 @@ class CombinesMixin(QueryMixin):
             _ = self.decider_
 
     def _learning_weights(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
-        """Weights of the samples that a rule learns from: in no unit, with those of classes."""
+        """Relative weights of the samples that a rule learns from, times class weights."""
         weights = relative_weights(weights)
         class_weight = getattr(self, "class_weight", None)
         if class_weight is None:
@@ -212,7 +212,7 @@ class CombinesMixin(QueryMixin):
         """Learn from predictions on samples that the members did not see."""
         rule = self._rule
         assert rule is not None
-        if not out.any():  # folds are taken
+        if not out.any():  # _learn_by_folds will do it
             return
         answers = (
             only_left_out(self._answers(some, rows, rule.reads), out[part], self._n_outputs)
@@ -222,7 +222,7 @@ class CombinesMixin(QueryMixin):
         self._learnt = rule, rule.learn_in_parts(answers, y, self._n_outputs, given)
 
     def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Learn from the members of other ensembles, each trained without a fold."""
+        """Learn from the members of ensembles that are each trained without a fold."""
         if not self._must_learn or self._learnt is not None:
             return
         reader: Any = copy(self)
@@ -233,8 +233,8 @@ class CombinesMixin(QueryMixin):
         fold = self._fold_of(X, target, weights)
         if (fold == fold[0]).all():
             raise ValueError(
-                f"combine={self.combine!r} learns from answers on samples that members did not "
-                "see, and all samples are copies of 1 sample: two that differ are needed."
+                f"combine={self.combine!r} learns from samples that members did not see, but all "
+                "samples are copies of 1 sample; give at least two different ones."
             )
         rule = self._rule
         assert rule is not None

@@ -51,7 +51,7 @@ def discriminants(X: Floats, y: npt.NDArray[np.integer[Any]]) -> Floats:
     if not any(np.ptp(X[codes == c], axis=0).any() for c in range(len(classes))):
         return none
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")  # collinear features are no misfortune here
+        warnings.simplefilter("ignore")  # of collinear features
         analysis = LinearDiscriminantAnalysis().fit(X, y)
         coefficients: Floats = analysis.scalings_[:, : len(classes) - 1] / scale[:, None]
     coefficients[scale == 0] = 0.0

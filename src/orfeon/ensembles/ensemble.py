@@ -1,4 +1,4 @@
-"""What all ensembles share: reading samples, querying members, and knowing their earlier fits.
+"""Base of all ensembles: reads samples, queries members, and remembers earlier fits.
 
 Neither the training set nor the bootstrap samples are kept. A digest tells whether samples are
 those of the fit, and each member's own generator draws its bootstrap sample again.
@@ -270,7 +270,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def estimators_features_(self) -> list[npt.NDArray[np.int64]]:
-        """Features that each member takes: all of them if members are trees of orfeon.
+        """Features that each member takes: all features if members are trees of orfeon.
 
         So ``member.predict(X[:, features])`` works for members of any kind.
         """
@@ -404,7 +404,7 @@ def was_trained_on(ensemble: Any, X: Any, y: Any, sample_weight: Any = None) -> 
 
 
 class WarmStart:
-    """What a warm start continues from."""
+    """The fit that a warm start continues."""
 
     def __init__(self, members: Any, state: dict[str, Any]) -> None:
         self.members = members

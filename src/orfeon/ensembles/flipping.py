@@ -81,7 +81,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
     Notes
     -----
     With two classes of unequal size the rate must stay below the share of the smaller one: beyond
-    it most labels of that class change, and the vote turns against it. A warning says so.
+    it most labels of that class change, and the vote turns against it, with a warning.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from orfeon.data.schema import Schema
 from orfeon.data.training_set import hash_rows
 from orfeon.utils.types import Integers
 
-#: Rows of a sparse matrix that are looked at in one go.
+#: Rows of a sparse matrix that are hashed at once.
 _ROWS = 1 << 10
 
 
@@ -29,11 +29,7 @@ def set_aside(
     *,
     by_class: bool,
 ) -> npt.NDArray[np.bool_]:
-    """Choose samples at random, copies of one together.
-
-    The choice depends on the content of the samples, not on their order, nor on whether copies are
-    given as weights.
-    """
+    """Choose samples at random, by their content; copies of a sample stay together."""
     codes = np.unique(y, return_inverse=True)[1]
     turns = _draw_turns(hash_samples(X, codes), codes, weights, rng, by_class)
     taken = np.zeros(len(turns.weight), dtype=bool)
@@ -53,7 +49,7 @@ def deal_folds(
     *,
     by_class: bool,
 ) -> Integers:
-    """Part samples into folds of about the same weight at random, copies of one together."""
+    """Random folds of about equal weight; copies of a sample share a fold."""
     turns = _draw_turns(hashes, codes, weights, rng, by_class)
     n_different, weight = len(turns.weight), turns.weight[turns.order]
     middle = np.cumsum(weight) - weight / 2
@@ -89,7 +85,7 @@ def _draw_turns(
 
 
 def hash_samples(X: Any, codes: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
-    """A number for each sample that depends on its values and its target alone."""
+    """A hash of the values and the target of each sample."""
     if not issparse(X):
         return hash_rows(Schema.learn_and_encode(X)[1], codes)
     rows = X.tocsr()

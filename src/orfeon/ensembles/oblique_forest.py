@@ -58,7 +58,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         Linear combinations drawn at each node, from which the best cut is taken; 2 and 8 in the
         paper.
     n_combined : int, default=3
-        Features in each of them, with coefficients uniform in [-1, 1].
+        Features in each combination, with coefficients uniform in [-1, 1].
     <criterion>
     <limits>
     <min_impurity_decrease>
@@ -157,7 +157,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     n_combinations : int, default=8
         Linear combinations drawn at each node, from which the best cut is taken.
     n_combined : int, default=3
-        Features in each of them, with coefficients uniform in [-1, 1].
+        Features in each combination, with coefficients uniform in [-1, 1].
     <limits>
     <min_impurity_decrease>
     <categorical_features>

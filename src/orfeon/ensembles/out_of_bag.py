@@ -93,8 +93,8 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         origin = origin_of(self)
         if not origin.history or any(other != key for _, other in origin.history):
             raise ValueError(
-                "X, y and sample_weight are not the training set of all members, drawn as the "
-                "parameters say now; what the members saw of them is not known."
+                "X, y and sample_weight are not the training set of all members, or the parameters "
+                "have changed since; it is not known which samples the members saw."
             )
         # Members that were chosen from others are drawn as they were then.
         reader._sequence, reader._history = origin.sequence, origin.history
@@ -249,7 +249,7 @@ class OutOfBag:
 
 
 def left_out(seen: Mask, samples: TrainingSet) -> tuple[Mask, npt.NDArray[np.int64]]:
-    """Which rows each member left out, all copies of them."""
+    """Which rows each member left out with all their copies, and one sample of each row."""
     _, one, row = np.unique(samples.rows, return_index=True, return_inverse=True)
     out = np.ones((len(seen), len(one)), dtype=bool)
     for member, units in zip(out, seen, strict=True):
@@ -345,7 +345,7 @@ def out_of_bag_by_rule(
 
 
 def _stages(decider: Decider, answers: npt.NDArray[Any], n_classes: int) -> Iterator[Floats]:
-    """What the first member decides, the first two, and so on, in columns."""
+    """Decisions of the first member, the first two, and so on, in columns."""
     if n_classes:
         yield from decider.staged_shares(answers, n_classes)
     else:

@@ -1,6 +1,6 @@
 """Members trained on parts of the data: for tables too large for one model, or for memory.
 
-Each part trains its own members, and all of them vote ("pasting votes together"). Parts come as the
+Each part trains its own members, and all members vote ("pasting votes together"). Parts come as the
 random partitions of a table, chunk by chunk from an iterator, through ``partial_fit``, or as the
 partitions of Dask collections, whose members are trained where the data are.
 

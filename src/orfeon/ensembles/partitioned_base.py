@@ -1,4 +1,4 @@
-"""What pasted classifiers and regressors share: members of parts, chunks and Dask partitions."""
+"""Base of partitioned ensembles: members of parts, chunks and Dask partitions."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class PartitionedEnsemble(DrawsByClass):
         return int(self.n_partitions * self.n_estimators)
 
     def _set_size(self, n_members: int) -> None:
-        """Keep the parameters: they say how data are divided, not how many members are kept."""
+        """Keep the parameters, which describe the partition, not the number of members kept."""
 
     def _prepare(self, samples: TrainingSet, members: range) -> None:
         n_parts = min(self.n_partitions, len(samples))
@@ -186,8 +186,8 @@ class PartitionedEnsemble(DrawsByClass):
     def _refuse_learning(self) -> None:
         if self._must_learn:
             raise ValueError(
-                f"combine={self.combine!r} learns from answers on samples that members did not "
-                "see, and no chunk is kept to ask them about; use fit, or another rule."
+                f"combine={self.combine!r} learns from samples that members did not see, and no "
+                "chunk is kept for that; use fit, or another rule."
             )
 
     def _train_chunk(self, X: Any, y: Any, sample_weight: Any, first: int, *, reset: bool) -> Any:
@@ -204,7 +204,7 @@ class PartitionedEnsemble(DrawsByClass):
         """Have the members of all chunks."""
         self.members_ = concatenate(members)
         self.n_chunks_ = n_chunks
-        self._history = []  # there is no one training set any more
+        self._history = []  # there is no single training set
         self._forget_decider()
         self._forget_estimates()
 
@@ -226,7 +226,7 @@ class PartitionedEnsemble(DrawsByClass):
         X : array or data frame of shape (n_rows, n_features)
             The samples; with trees as members, missing values and categories are supported. Of a
             Dask array, data frame or bag of rows each partition is a part, whatever
-            ``n_partitions`` says, and its members are trained where it is.
+            ``n_partitions`` is, and its members are trained where it is.
         y : array of shape (n_rows,)
             Classes or targets; a Dask collection in the partitions of ``X`` if ``X`` is one.
         sample_weight : array of shape (n_rows,), optional
@@ -249,8 +249,7 @@ class PartitionedEnsemble(DrawsByClass):
         if self.oob_score or self.importance == "permutation":
             wanted = "oob_score=True" if self.oob_score else "importance='permutation'"
             raise ValueError(
-                f"{wanted} needs members to predict the partitions of others, which stay where "
-                "they are; "
+                f"{wanted} needs members to predict the partitions of others, which are not moved; "
                 "measure the error on other samples."
             )
         self._refuse_learning()

@@ -1,4 +1,4 @@
-"""What a method changes in the training set for each member: the one thing that sets methods apart.
+"""Perturbations: the change of the training set for each member that defines a method.
 
 A perturbation is drawn from the member's own random generator, over samples in an order that
 depends on their content alone (:meth:`orfeon.data.training_set.TrainingSet.in_canonical_order`).
@@ -81,7 +81,7 @@ def draw_without_replacement(
 def deal_balanced(
     samples: TrainingSet, rng: np.random.Generator, n_members: int, n_drawn: int
 ) -> npt.NDArray[np.uint32]:
-    """Balanced bootstrap samples: over all of them, every sample is drawn equally often.
+    """Balanced bootstrap samples: over all members, every sample is drawn equally often.
 
     As many decks of all the samples as are needed are put together, shuffled and dealt out
     (Davison, Hinkley and Schechtman 1986; for bagging Christensen 2003).

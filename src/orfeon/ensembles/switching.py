@@ -140,7 +140,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         if self.switch_rate >= limit:
             raise ValueError(
                 f"switch_rate={self.switch_rate} is not allowed: with {n_classes} classes it must "
-                f"be below (K - 1) / K = {limit:.4g}, or the labels tell nothing any more."
+                f"be below (K - 1) / K = {limit:.4g}, where labels carry no information."
             )
         self.switch_rate_ = float(self.switch_rate)
 

@@ -1,12 +1,12 @@
 """How many members to keep: the size with the least cross-validated error.
 
-The error curve on the samples that the order was made by has its minimum far too early. So the
-order is made again without some of the samples, and its curve is read on those, in turn for all.
+The error curve on the samples that determined the order has its minimum far too early. So members
+are ordered without some of the samples, and the curve is measured on those, in turn for all.
 
-Two curves are read in this way. Out of bag, only members that were not trained on a sample vote:
-they are about a third, and so few votes ask for too many members. With all votes most members have
-seen the sample, and ask for too few. The mean of the two, smoothed, is where the minimum is taken.
-Where it is not known what members were trained on there is the second curve only.
+Two curves are measured. Out of bag, only members that were not trained on a sample vote on it:
+about a third of them, and with so few votes the minimum is at too many members. With all votes,
+most members have seen the sample, and the minimum is at too few. The size is the minimum of the
+smoothed mean of both curves, or of the second where it is not known which samples members saw.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from orfeon.members.votes import Selection, Source
 from orfeon.ordering.rule import Rule, error_curve
 from orfeon.utils.types import Floats, Integers
 
-#: Smoothed errors that differ by less, relative to their size, are the same but for rounding.
+#: Smoothed errors with a smaller relative difference are equal up to rounding.
 _SAME = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class SizeChoice:
-    """The automatic size and what it was read from.
+    """The automatic size and the curves that determine it.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SizeChoice:
     with_all_votes : ndarray of shape (n_members,)
         Cross-validated error of the first 1, 2, ... members, all of which vote.
     out_of_bag : ndarray of shape (n_members,) or None
-        The same when only members vote that were not trained on the sample, where that is known.
+        The same with votes only of members that were not trained on the sample, if known.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
 def cross_validated_curves(
     selection: Selection, judges: Sequence[Selection], rule: Rule, n_folds: int
 ) -> list[Floats]:
-    """Error curves on samples that took no part in the order."""
+    """Error curves on samples that were not used for the order."""
     curves = [np.zeros(selection.n_members) for _ in judges]
     judged = 0
     for part in split_weights(selection, judges[-1], n_folds):
@@ -92,15 +92,15 @@ def cross_validated_curves(
 
 
 def split_weights(selection: Selection, judged: Selection, n_folds: int) -> list[Integers]:
-    """Share the samples out among some parts.
+    """Divide the samples into folds.
 
-    Samples of one class on which all members say the same are of one kind. The parts get as many
-    of each kind as the others, as far as whole numbers allow, so that they depend neither on the
-    order of the samples nor on whether copies are given as weights.
+    Samples of one class with the same votes are of one kind. Each fold gets equally many samples of
+    each kind, up to rounding, so that folds depend neither on the order of the samples nor on
+    whether copies are given as weights.
     """
     first, kind = _kinds(selection, judged)
     weight = np.bincount(kind, weights=selection.weights).astype(np.int64)
-    # Weights that count copies can be shared out one by one, others in pieces of mean size.
+    # Weights that count copies can be divided one by one, others in pieces of mean size.
     piece = 1 if selection.step == 1.0 else max(1, selection.total_weight // len(kind))
     pieces = np.maximum(1, (weight + piece // 2) // piece)
     last = np.cumsum(pieces)
@@ -111,7 +111,7 @@ def split_weights(selection: Selection, judged: Selection, n_folds: int) -> list
         before = (last - pieces + n_folds - 1 - fold) // n_folds
         mine = np.zeros(selection.n_samples, np.int64)
         mine[first] = (dealt - before) * (weight // pieces)
-        # What is left over by the division goes where the first piece of the kind went.
+        # The remainder of the division goes to the fold of the first piece of the kind.
         mine[first] += np.where((last - pieces) % n_folds == fold, weight % pieces, 0)
         parts.append(mine)
     return parts

@@ -82,7 +82,7 @@ def _boost(
     weights = start.copy()
     members, is_left = np.arange(n_members), np.ones(n_members, dtype=bool)
     for u in range(n_members):
-        if 2 * is_left.sum() < len(members):  # those that were taken are no longer looked at
+        if 2 * is_left.sum() < len(members):  # drop the members already taken
             signs = np.ascontiguousarray(signs[:, is_left])
             members, is_left = members[is_left], np.ones(int(is_left.sum()), dtype=bool)
         found = _weighted_errors(signs, weights, is_complete)

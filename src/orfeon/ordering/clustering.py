@@ -1,8 +1,8 @@
 """Clustering: members that err on the same samples are grouped, and one of each group is kept.
 
-Two members are the further apart the less often they err together. Members are joined into groups
-step by step, the nearest two groups first, where the distance of two groups is that of their
-farthest members (complete linkage). From each group the member farthest from all others is kept.
+The less often two members err together, the larger their distance. Members are joined into groups
+step by step, the nearest two groups first, by complete linkage. From each group the member farthest
+from all others is kept.
 
 References
 ----------
@@ -45,7 +45,7 @@ class Clustering(Rule):
     named by their first members; of pairs of groups at the same distance the first pair is joined.
 
     Members that make no errors together, such as unpruned trees on their training set, are all at
-    the same distance: then the groups say nothing, and out-of-bag votes are the better choice.
+    the same distance: the groups are then arbitrary, and out-of-bag votes are the better choice.
 
     Examples
     --------

@@ -1,15 +1,14 @@
-"""One model in place of an ensemble: it learns from fresh samples that the ensemble labels.
+"""One model in place of an ensemble: it learns from new samples that the ensemble labels.
 
-An ensemble decides better than one of its members, and nobody can read it. Combined multiple models
-(CMM) draws new samples, has the ensemble label them, and trains a single model on them and on the
-training samples: it recovers a part of the frontiers between the ensemble's decisions, the more
-the larger it may become.
+An ensemble is more accurate than one of its members, but not readable. Combined multiple models
+(CMM) draws new samples, lets the ensemble label them, and trains a single model on them and on the
+training samples. The larger that model may grow, the closer it comes to the ensemble's decisions.
 
 The new samples are combinations of training values, so that categories, missing values and whole
-numbers stay what they are. As published, they are drawn from the regions that the members tell
-apart: a leaf in proportion to the training samples in it, then values that satisfy the tests on
-the way to it. There the values are uniform within the region; here they are those of the training
-samples, which loses less of the ensemble's accuracy.
+numbers keep their form. As in the paper, they are drawn from the leaves of the members: a leaf in
+proportion to its training samples, then values that satisfy the tests on its path. In the paper
+these values are uniform within the leaf; here they are those of training samples, which loses less
+of the ensemble's accuracy.
 
 References
 ----------
@@ -52,7 +51,7 @@ from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions, _fit_con
 from orfeon.utils.types import Floats, Integers
 
 Generation = Literal["auto", "leaves", "marginals", "pairs"]
-#: Draws so many samples: for each of them and each feature a training sample to take it from.
+#: Draws n samples: for each one and each feature, the training sample to take the value from.
 Draw = Callable[[int], Integers]
 
 #: Members of the ensemble when none is given.
@@ -83,20 +82,20 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     estimator : classifier, optional
         The model that takes its place. By default a :class:`orfeon.C45Classifier`.
     n_generated : int, default=1000
-        Number of samples that are drawn and labelled. With more of them the model agrees more
-        with the ensemble, and is larger.
+        Number of samples that are drawn and labelled. With more samples the model agrees more with
+        the ensemble, and is larger.
     generation : {"auto", "leaves", "marginals", "pairs"}, default="auto"
         How a sample is drawn. "leaves": a leaf of a random member, in proportion to its training
-        samples; the features tested on the way to it from the training values that pass, the
-        others from all of them (trees of orfeon that test one feature at a time). "marginals":
+        samples; the features tested on its path from the training values that pass, the others
+        from all training values (trees of orfeon that test one feature at a time). "marginals":
         each feature from its training values. "pairs": each feature from either of two
         training samples. "auto" is "leaves" where it can be, otherwise "pairs".
     n_jobs : int, optional
-        Handed on to the ensemble, unless it is frozen; by default it keeps its own.
+        Passed to the ensemble, unless it is frozen; by default it keeps its own.
     verbose : int, default=0
-        Likewise: whether it shows progress.
+        Whether to show progress; passed to the ensemble too.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes the samples drawn, and all models whose own ``random_state`` is None.
+        Seed of the samples drawn, and of all models whose own ``random_state`` is None.
 
     Attributes
     ----------
@@ -105,8 +104,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     estimator_ : classifier
         The one model.
     fidelity_ : float
-        Share of as many fresh samples, drawn in the same way, on which the model decides as the
-        ensemble does.
+        Share of ``n_generated`` more samples on which model and ensemble agree.
     generation_ : str
         How samples were drawn.
     classes_ : ndarray
@@ -119,15 +117,15 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     Notes
     -----
     A training value is drawn in proportion to its ``sample_weight``; a generated sample weighs as
-    much as a training sample does on average. A feature is missing in as many of the generated
-    samples as in training, whatever the leaf. Where no training value passes the tests of a leaf,
-    which can happen when the ensemble was trained on other samples, any is taken.
+    much as a training sample does on average. A feature is as often missing in generated samples as
+    in training, whatever the leaf. If no training value passes the tests of a leaf, which can
+    happen when the ensemble was trained on other samples, any value is taken.
 
-    The publication reports 60% of bagging's gain over a single set of C4.5 rules, on 26 data sets.
-    With trees, on 12 data sets, it was 25% with 1000 samples and 50% with 10 000, in trees of four
-    and of twelve times as many leaves; "pairs" keeps a little more than "leaves". It is not the
-    same everywhere: nearly all on german and heart, a loss on sonar. ``fidelity_`` tells how far
-    the model still is from the ensemble.
+    The paper reports 60% of bagging's gain over a single set of C4.5 rules, on 26 data sets. With
+    trees, on 12 data sets, it was 25% with 1,000 samples and 50% with 10,000, in trees with four
+    and twelve times the leaves; "pairs" keeps a little more than "leaves". Results vary: nearly all
+    of the gain on german and heart, a loss on sonar. ``fidelity_`` shows how far the model is from
+    the ensemble.
 
     Examples
     --------
@@ -195,11 +193,11 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples; missing values and categories are welcome as far as the models take them.
+            The samples; missing values and categories are supported if the models support them.
         y : array of shape (n_rows,)
             Classes.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice.
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
 
         Returns
         -------
@@ -264,7 +262,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     def _drawing(self, X: Any, weights: Floats, rng: np.random.Generator) -> Draw:
         """The way samples are drawn."""
         forest: Any = getattr(self.ensemble_, "forest_", None)
-        # A linear combination of features leaves none of them an interval of its own.
+        # A split on a linear combination gives no feature an interval.
         has_leaves = isinstance(forest, Forest) and not len(forest.projections[1])
         self.generation_ = self.generation
         if self.generation == "auto":
@@ -273,7 +271,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
             if not has_leaves:
                 raise ValueError(
                     'generation="leaves" needs an ensemble of orfeon\'s trees that test one '
-                    f"feature at a time, and ensemble={self.ensemble_} is none; use "
+                    f"feature at a time, not ensemble={self.ensemble_}; use "
                     '"marginals" or "pairs".'
                 )
             regions = Regions(forest, self.ensemble_.schema_.encode(X), weights)
@@ -282,14 +280,14 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         return lambda n: way(weights, self.n_features_in_, n, rng)
 
     def _take_over(self) -> None:
-        """Know what the model knows: also classes that only the ensemble had met."""
+        """Take over the model's classes, some of which only the ensemble may have seen."""
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.n_classes_ = len(self.classes_)
         schema = getattr(self.estimator_, "schema_", None)
         if isinstance(schema, Schema):
             self.schema_ = Schema(schema.categories, self.schema_.names)
 
-    # -- asking the model ----------------------------------------------------------------------
+    # -- predicting ----------------------------------------------------------------------------
 
     def _query(self, method: str, X: Any) -> Any:
         check_is_fitted(self, "estimator_")
@@ -300,7 +298,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         return getattr(self.estimator_, method)(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What the model decides.
+        """Predictions of the model.
 
         Parameters
         ----------

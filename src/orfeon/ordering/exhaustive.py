@@ -1,7 +1,7 @@
 """Exhaustive search: of all subsets of the members, the best of each size.
 
-There are as many subsets as there are bit patterns, so this is for a few tens of members: to see
-how near the greedy orders come to the optimum, and how the best subsets of different sizes differ.
+T members have 2^T subsets, so this is for a few tens of members: to see how near greedy orders come
+to the optimum, and how the best subsets of different sizes differ.
 
 References
 ----------
@@ -40,7 +40,7 @@ Words = npt.NDArray[np.uint64]
 MOST_MEMBERS = 40
 #: Members whose subsets are unfolded at once: more would not fit the fastest memory.
 _LOW = 11
-#: Operations on words between two looks at the keyboard, about a twentieth of a second.
+#: Operations on words between two checks for Ctrl-C, about a twentieth of a second.
 _PATIENCE = 5e7
 #: Blocks of such parts at most.
 _BLOCKS = 4096
@@ -341,7 +341,7 @@ def _search(packed: _Packed, n_members: int, n_jobs: int | None, verbose: int | 
                 most=max(1, len(parts) // _BLOCKS),
             )  # fmt: skip
     except BaseException:
-        given_up.set()  # threads that are still at work would go on to the end of their blocks
+        given_up.set()  # other threads would finish their blocks first
         raise
     return functools.reduce(_Best.and_also, blocks)
 

@@ -1,7 +1,7 @@
 """Genetic search: subsets of the members as strings of bits that are bred.
 
-Each string says of every member whether it is in. Strings with fit subsets have more children;
-children mix the bits of two parents, and now and then one flips.
+Each string has a bit for every member: whether it is in the subset. Fitter strings have more
+children; children mix the bits of two parents, and now and then a bit flips.
 
 References
 ----------
@@ -144,7 +144,7 @@ def search_genetic(
         members go on from the first string, so that each is in some string. ``"random"``: each bit
         at random.
     random_state : int, Generator, RandomState or None, default=None
-        Fixes all randomness.
+        Seed of all random choices.
     verbose : int or bool, default=0
         Whether to show a progress bar.
 
@@ -250,13 +250,13 @@ def _search(
     if not isinstance(seeded, bool | np.bool_):
         raise ValueError(f"seeded={seeded!r} is not allowed; use True or False.")
     selection = check_equal_votes(source.selection)
-    judge = _Judge(find_contests(selection), _n_equal(selection))
+    scorer = _Fitness(find_contests(selection), _n_equal(selection))
     rng = np.random.Generator(np.random.PCG64(seed_sequence(random_state)))
     strings = _first(start, population_size, selection.n_members, rng)
     if seeded:
-        solution = _reduce_error_solution(selection, judge)
+        solution = _reduce_error_solution(selection, scorer)
         strings = np.vstack([strings, np.tile(solution, (_SEED_COPIES, 1))])
-    evolution = _Evolution(judge, strings)
+    evolution = _Evolution(scorer, strings)
     bar = ProgressBar(n_generations, verbose=verbose, label="Genetic search")
     # The products are small: threads would wait for each other longer than they work.
     with bar, threadpool_limits(limits=1, user_api="blas"):
@@ -278,11 +278,11 @@ def _check_probability(name: str, value: Any) -> None:
 
 def _n_equal(selection: Selection) -> float:
     """The N of the fitness: how many samples of weight 1 the selection is worth."""
-    # Weights that sum to 1, say, must not make one zero outweigh a sample.
+    # With weights that sum to 1, for example, one zero must not outweigh a sample.
     return max(selection.total_weight * selection.step, float(selection.n_samples))
 
 
-class _Judge:
+class _Fitness:
     """Errors and fitness of strings."""
 
     def __init__(self, contests: Contests, n_samples: float) -> None:
@@ -318,16 +318,16 @@ class _Judge:
 class _Evolution:
     """A population and what is known of it, now and before."""
 
-    def __init__(self, judge: _Judge, strings: Strings) -> None:
-        self._judge = judge
+    def __init__(self, scorer: _Fitness, strings: Strings) -> None:
+        self._scorer = scorer
         self._past: list[tuple[float, float, float, float]] = []
         self.replace(strings)
 
     def replace(self, strings: Strings) -> None:
         """Go on with another population."""
         self.strings = strings
-        errors = self._judge.errors(strings)
-        self.fitness = self._judge.fitness(strings, errors)
+        errors = self._scorer.errors(strings)
+        self.fitness = self._scorer.fitness(strings, errors)
         self.fittest = int(np.argmax(self.fitness))
         self._past.append(
             (
@@ -359,12 +359,12 @@ def _first(start: str, n_strings: int, n_members: int, rng: np.random.Generator)
     return strings
 
 
-def _reduce_error_solution(selection: Selection, judge: _Judge) -> Strings:
+def _reduce_error_solution(selection: Selection, scorer: _Fitness) -> Strings:
     """The first members of the reduce-error order that err least, as a string."""
     order = ReduceError().arrange(selection).order
     prefixes = np.zeros((len(order), len(order)), dtype=bool)
     prefixes[:, order] = np.tri(len(order), dtype=bool)
-    least = int(np.argmin(judge.errors(prefixes)))
+    least = int(np.argmin(scorer.errors(prefixes)))
     return np.asarray(prefixes[least])
 
 

@@ -39,7 +39,7 @@ class CorrectnessGram:
     sizes : ndarray of int64 of shape (n_members,)
         Squared length of each c_t: the weight of the samples it votes on.
     with_all : ndarray of int64 of shape (n_members,)
-        Product of each c_t with the sum of all of them.
+        Product of each c_t with the sum of all c_t.
     total_weight : int
         Weight of all samples.
 
@@ -90,7 +90,7 @@ class CorrectnessGram:
         Parameters
         ----------
         selection : Selection
-            What the same members say of some more samples.
+            Votes of the same members on more samples.
         """
         if selection.is_regression:
             raise ValueError(

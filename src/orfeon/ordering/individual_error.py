@@ -1,7 +1,7 @@
-"""Ordering by the members' own errors: the baseline that takes no account of the others.
+"""Ordering by the members' own errors: the baseline that ignores how members complement each other.
 
-Which error it is follows from the selection samples: the training set, out-of-bag votes or a
-validation set. Accurate members alike do not make a better vote, and that is what this shows.
+The errors are those on the selection samples: the training set, out-of-bag votes or a validation
+set.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def member_errors(selection: Selection) -> npt.NDArray[np.float64]:
 
 
 def _without_rounding(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Numbers that are the same but for rounding made the same."""
+    """Make numbers equal that differ only by rounding."""
     order = np.argsort(values, kind="stable")
     same = values.copy()
     for before, after in pairwise(order):

@@ -1,7 +1,7 @@
 """Margin distance minimisation: the chosen members' margins approach a point of small margins.
 
 The margins of a sub-ensemble are a point with one coordinate for each sample. The objective point
-has the same small positive margin p everywhere: all samples right, none of them dearly paid for.
+has the same small positive margin p everywhere: all samples right, none with a needless margin.
 
 References
 ----------

@@ -1,7 +1,7 @@
 """Selection by a pruned tree: members whose votes a small tree needs are kept.
 
 A decision tree is grown whose features are the votes of the members, and pruned by
-cost-complexity. Members that the pruned tree does not ask are discarded; those that are left vote
+cost-complexity. Members that the pruned tree does not test are discarded; the others vote
 as before.
 
 References
@@ -36,10 +36,10 @@ _MOST_CLASSES = 30
 
 @dataclass(frozen=True)
 class MetaTree(Rule):
-    """Members that a pruned tree over all their votes asks, by their importance in it.
+    """Members that a pruned tree over all their votes tests, by their importance in it.
 
-    The members that it does not ask follow by their own errors. The size that the rule suggests is
-    the number of members that the tree asks, at least one.
+    The other members follow by their own errors. The size that the rule suggests is
+    the number of members that the tree tests, at least one.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class MetaTree(Rule):
         The price of a leaf, as a share of the samples; or by cross-validation. The higher it is,
         the fewer members are kept; 0 prunes what does not lower the error.
     pruning_rule : {"1se", "min"}, default="1se"
-        With cross-validation: the smallest tree within one standard error of the least error, or
+        With cross-validation: the smallest tree within one standard error of the lowest error, or
         the one of least error.
     n_folds : int, default=10
         Folds of the cross-validation. Samples with the same votes and the same target share one.
     random_state : int, default=0
-        Fixes the folds, and the choice between equally good tests.
+        Seed of the folds, and of the choice between equally good splits.
 
     Notes
     -----

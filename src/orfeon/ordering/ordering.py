@@ -1,4 +1,4 @@
-"""Order the members of an ensemble and keep the first of them: ``order()`` and ``prune()``."""
+"""Order the members of an ensemble and keep the first ones: ``order()`` and ``prune()``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FIFTH = 0.2
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Order:
-    """Members in order, with the errors of the first 1, 2, ... of them.
+    """Members in order, with the errors of the first 1, 2, ... members.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ class Order:
 
 
 def share_of(share: float, n_members: int) -> int:
-    """The number of members in a share of them."""
+    """Number of members in a share."""
     return max(1, int(np.floor(share * n_members + 0.5)))
 
 
@@ -406,7 +406,7 @@ def prune(
     sample_weight: Any = None,
     **options: Any,
 ) -> Any:
-    """Order the members of a fitted ensemble and keep the first of them.
+    """Order the members of a fitted ensemble and keep the first ones.
 
     Parameters
     ----------
@@ -484,7 +484,7 @@ def prune_votes(
     task: Task | None = None,
     **options: Any,
 ) -> Any:
-    """Order members by a matrix of their votes and keep the rows of the first of them.
+    """Order members by a matrix of their votes and keep the rows of the first ones.
 
     Parameters
     ----------
@@ -605,7 +605,7 @@ def order_chunks(
     """Order members by votes that come in chunks, however many there are.
 
     The chunks are read twice: for the sums that the rule needs, and for the error curve. The result
-    is that of :func:`order_votes` on all of them.
+    is that of :func:`order_votes` on all samples.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ def _own_size(angles: Floats) -> int:
 
 
 def _warning(diagonal: int, ensemble: int, total_weight: int) -> str | None:
-    """What to say when the ensemble is so near to the diagonal that little is lacking."""
+    """The warning for an ensemble so near to the diagonal that the rule is unstable."""
     if ensemble <= 0:
         return None
     cosine = math.sqrt(Fraction(diagonal**2, ensemble * total_weight))

@@ -56,7 +56,7 @@ def prune_partitions(
     max_bytes: int = MAX_BYTES,
     **options: Any,
 ) -> Any:
-    """Order the members of a fitted ensemble by Dask collections and keep the first of them.
+    """Order the members of a fitted ensemble by Dask collections and keep the first ones.
 
     The result is that of :func:`orfeon.prune` on the same samples in memory, unless these are
     known to be the training set.
@@ -77,7 +77,7 @@ def prune_partitions(
     sample_weight : dask array, series or bag, optional
         Sample weights; whole numbers where sums are taken.
     max_bytes : int, default=2**31
-        Memory that the votes may take where all of them are needed.
+        Memory that the votes may take if all votes are needed.
     **options
         Options of the rule.
 

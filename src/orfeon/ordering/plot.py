@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SIZE = (6.0, 4.0)
 #: The share of the axis of sizes whose errors are cut off.
 _FIRST = 0.05
-#: How curves are known among others on the same axes.
+#: The gid of error curves among other lines on the same axes.
 _CURVE = "error curve"
 
 
@@ -68,10 +68,10 @@ def _mark(ax: Any, size: int, error: float, n_members: int, note: str | None, li
 
 
 def show_sizes(ax: Any, scale: Scale = "linear") -> None:
-    """Let the axis of sizes begin at 1 and end with the longest curve; cut off the first errors.
+    """Set the limits of both axes.
 
-    Errors of the very first members are so large that the rest could not be told apart: the axis of
-    errors is made for the curves from a twentieth of the axis of sizes on.
+    The first few members err so much that the rest would be indistinguishable, so the error axis
+    fits the curves from a twentieth of the size axis on.
     """
     curves = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_gid() == _CURVE]
     longest = max(len(curve) for curve in curves)

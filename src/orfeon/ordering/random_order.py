@@ -19,7 +19,7 @@ class RandomOrder(Rule):
     Parameters
     ----------
     random_state : int, RandomState, Generator or None, default=None
-        Fixes the order.
+        Seed of the order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What an ordering rule is, the rules by name, and what they share: error curves, ties, texts."""
+"""The base of ordering rules, the rules by name, and what they share: error curves, ties, texts."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _TEXTS = {
 """,
     "keep": """
     keep : float, int, "auto", "rule" or array of int, default=0.2
-        A share of the members; a number of them; ``"auto"``, the size of least cross-validated
+        A share of the members; their number; ``"auto"``, the size of least cross-validated
         error; ``"rule"``, the size that the rule suggests; or the members themselves, such as a
         subset that a search found. Where all members were trained on all samples, as in
         class-switching, or where it is not known on which, as in scikit-learn's bagging of
