@@ -1,8 +1,9 @@
 """Progress of long fits: a bar on the terminal, and scikit-learn's callbacks where it has them.
 
-A fit says how many members it will train and, after each block, how many more are done. Whoever
-listens hears of it: the bar of ``verbose=1``, and the callbacks attached to the estimator with
-``set_callbacks`` (scikit-learn 1.9 and later; older releases have none, and nothing is lost).
+A fit reports how many members it will train and, after each block, how many are done: to the bar of
+``verbose=1``, and to the callbacks attached with ``set_callbacks`` (scikit-learn 1.9 and later).
+The bar is not rich.progress: that needs a thread per bar and 0.1 s to import, allows one bar at a
+time where ensembles are nested, and writes nothing in a log file until the end.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ else:
     except ImportError:
 
         class CallbackSupport:
-            """Base of estimators to which callbacks can be attached, had scikit-learn any."""
+            """Base of estimators, without callbacks in this release of scikit-learn."""
 
 
 #: Seconds between two drawings of a bar on a terminal.
@@ -41,10 +42,10 @@ _BAR = 20
 
 
 class ProgressBar:
-    """A bar on a terminal, or a line at every tenth where the output is not a terminal.
+    """A bar on a terminal; elsewhere, a line at every tenth of the work.
 
-    It may be updated from any thread. A stream that cannot be written to silences it: no fit
-    fails for its bar.
+    It may be updated from any thread. If the stream cannot be written to, it
+    falls silent: a bar never makes a fit fail.
     """
 
     def __init__(
@@ -98,7 +99,7 @@ class ProgressBar:
                 self._draw(now)
 
     def close(self) -> None:
-        """Show where it ended, and leave the cursor on a fresh line; once is enough."""
+        """Draw the final state and end the line; a second call does nothing."""
         with self._lock:
             if self._is_terminal or self.done > self._drawn_done:
                 self._draw(self._clock(), is_last=True)
@@ -109,7 +110,7 @@ class ProgressBar:
     def _draw(self, now: float, is_last: bool = False) -> None:
         line = self._line(now - self._start, is_last)
         if self._is_terminal:
-            # One column is left free, for some terminals wrap when the last is filled.
+            # The last column stays empty: some terminals wrap when it is written.
             width = max(shutil.get_terminal_size().columns - 1, 1)
             self._write(f"\r{line[:width]:<{width}}")
         else:
@@ -148,7 +149,7 @@ def _rate(per_second: float) -> str:
 
 
 class Progress:
-    """What a fit tells of its progress; made by :func:`report_progress`.
+    """Receives the progress of a fit; made by :func:`report_progress`.
 
     It may be updated from any thread of the process that fits.
     """
@@ -158,14 +159,14 @@ class Progress:
         self._callbacks = callbacks
 
     def update(self, n: int = 1, fitted: Callable[[], Mapping[str, Any]] | None = None) -> None:
-        """Say that more members are done."""
+        """Report finished members."""
         if self._callbacks is not None:
             self._callbacks.update(n, fitted)
         if self._bar is not None:
             self._bar.update(n)
 
     def update_and_check(self, n: int = 1) -> bool:
-        """Say that more members are done, and ask whether these are enough."""
+        """Report finished members, and return whether to stop."""
         self.update(n)
         return self.stop_requested
 
@@ -176,7 +177,7 @@ class Progress:
 
     @property
     def stop_requested(self) -> bool:
-        """Whether a callback asked to train no more members."""
+        """Whether a callback requested to stop."""
         return self._callbacks is not None and self._callbacks.stop_requested
 
 
@@ -188,7 +189,7 @@ class _Callbacks:
         self._estimator = estimator
         self._left = total
         self._given = given
-        # A callback may itself tell of progress.
+        # A callback may itself report progress.
         self._lock = threading.RLock()
 
     def begin(self) -> None:
@@ -215,7 +216,7 @@ class _Callbacks:
         )
 
     def teardown(self) -> None:
-        from sklearn.callback import with_callbacks  # there is one, or nothing would be attached
+        from sklearn.callback import with_callbacks  # exists, or there would be no callbacks
 
         # Teardown is what the decorator does after any method, however it ended. It forgets the
         # fit then, so that a decorated fit does not do it a second time.
@@ -232,12 +233,12 @@ def report_progress(
     y: Any = None,
     sample_weight: Any = None,
 ) -> Iterator[Progress]:
-    """Tell of the progress of a fit: to the callbacks of the estimator, and on a bar."""
+    """Report the progress of a fit to the callbacks of the estimator, and on a bar."""
     bar = None
     if verbose:
         bar = ProgressBar(total, verbose=verbose, label=type(estimator).__name__)
     callbacks = None
-    # Without listeners no task is described to nobody: that would take longer than a small fit.
+    # Without callbacks nothing is prepared for them: that would take longer than a small fit.
     if getattr(estimator, "_skl_callbacks", None) and hasattr(estimator, "_init_callback_context"):
         given = {"X": X, "y": y, "metadata": {}}
         if sample_weight is not None:

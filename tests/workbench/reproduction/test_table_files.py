@@ -58,7 +58,7 @@ def test_a_file_is_all_that_a_protocol_needs():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("title =", "titel =", r"titel is no key of this part.*title"),
+        ("title =", "titel =", r"titel is not a key of this part.*title"),
         ('title = "test errors of trees"', "", "title is missing"),
         ("splits = 50", "", "splits is missing"),
         ("splits = 50", "splits = 0", "splits must be at least 1; got 0"),
@@ -68,7 +68,7 @@ def test_a_file_is_all_that_a_protocol_needs():
         ("splits = 50", 'splits = 50\nconclusions = "x"', "conclusions must be one of .*; got 'x'"),
         ("splits = 50", 'splits = 50\ncomparisons = "ratios"', "reference is missing"),
         ("random splits", "random split", r"design.kind must be one of .*random splits"),
-        ("stratified = false", "stratify = false", r"design.stratify is no key"),
+        ("stratified = false", "stratify = false", r"design.stratify is not a key"),
         ('measure = "test error"', "", r"runs\[1\].measure is missing"),
         ('"test error"', '"error"', r"runs\[1\].measure must be one of"),
         ('method = "cart"', 'method = "c45"', r"runs\[1\].method must be one of cart, igp_tree"),
@@ -90,7 +90,7 @@ def test_a_mistake_names_the_file_and_the_key(old, new, message):
 
 def test_variants_must_be_settings_of_the_table():
     text = GOOD + GOOD[GOOD.index("[[runs]]") : GOOD.index("[[rules]]")]
-    with pytest.raises(UserError, match=r"runs\[2\].variants 'T=9' is no config of cart"):
+    with pytest.raises(UserError, match=r"runs\[2\].variants 'T=9' is not a config of cart"):
         read(text + 'variants = { "T=9" = {} }')
 
 

@@ -1,7 +1,9 @@
 """A live progress display: what is running, what is done, the time left, errors so far.
 
 It is drawn on standard error, and only if that is a terminal. However often it is updated, it draws
-a few times a second, each time in a single write, so that nothing flickers.
+a few times a second, each time in a single write, so that nothing flickers. It is a rich.live, not
+a rich.progress: that would replace the bar alone (20 lines), in exchange for columns of our own for
+budgets, errors and running tasks, and it leaves torn lines when the window gets narrower.
 """
 
 from __future__ import annotations

@@ -146,9 +146,9 @@ def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:
 
     if task == "classification":
         return {"error": float(np.mean(np.asarray(y) != np.asarray(predicted)))}
-    truth = np.asarray(y, dtype=float)
-    squares = float(np.mean((truth - predicted) ** 2))
-    variance = float(np.var(truth))
+    true = np.asarray(y, dtype=float)
+    squares = float(np.mean((true - predicted) ** 2))
+    variance = float(np.var(true))
     return {
         "rmse": squares**0.5,
         "r2": 1 - squares / variance if variance > 0 else float("nan"),

@@ -1,9 +1,9 @@
-"""From the runs of a study to its figures: scores, the honest one, and the choice.
+"""From the runs of a study to its figures: scores, the nested estimate, and the choice.
 
-A candidate is chosen twice. For each outer fold, the folds inside its training part choose one,
-and its score on the outer test part counts: the mean of these is what the whole procedure, choice
-included, can be expected to do. Then the outer folds together choose the candidate of the final
-model, whose own mean, being the best of many, is too good to be reported.
+Candidates are chosen twice. For each outer fold, the folds inside its training part choose one,
+which is scored on the outer test part: the mean of these scores estimates the whole procedure,
+including the choice. Then the outer folds together choose the candidate of the final model. Its own
+mean is the best of many, and so too optimistic to report.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from orfeon.statistics.t_tests import PairedTTest
 
 
-#: With fewer folds their spread means nothing.
+#: Fewer folds are too few to estimate a spread from.
 FEWEST_FOLDS = 4
-#: The method that others must beat; it is never chosen while there is another.
+#: The method that others must beat; it is chosen only if there is no other.
 BASELINE = "baseline"
 
 
@@ -119,7 +119,7 @@ class Evidence:
 
     @property
     def test_ratio(self) -> float:
-        """Test samples for each training sample, on average: what makes folds depend."""
+        """Mean ratio of test to training samples, which determines how dependent the folds are."""
         if not len(self.parts):
             return math.nan
         return float((self.parts[:, 1] / self.parts[:, 0]).mean())
@@ -144,10 +144,10 @@ def best_of(scores: Mapping[str, float], nodes: Mapping[str, float]) -> str | No
     if not able:
         return None
 
-    def significance(name: str) -> tuple[float, float]:
+    def preference(name: str) -> tuple[float, float]:
         return able[name], _or_infinite(nodes.get(name, math.nan))
 
-    return min(able, key=significance)
+    return min(able, key=preference)
 
 
 def honest_choice(evidence: Evidence) -> Honest | None:

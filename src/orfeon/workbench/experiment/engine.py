@@ -1,7 +1,7 @@
-"""The run engine of studies and reproductions: what the store lacks is run, and stored.
+"""The run engine of studies and reproductions: it runs what the store does not have yet.
 
-A run has a key that no other run of its study has. Runs whose keys are in the store are not run
-again, so whatever was stopped is resumed by running it again.
+Each run has a key, unique in its study. Runs whose keys are in the store are skipped, so a stopped
+study or reproduction is resumed by running it again.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ _TIMED_ROWS = 200
 
 
 class RunKey(NamedTuple):
-    """What no two runs of a study share."""
+    """Identifies a run within its study."""
 
     unit: int
     inner: int | None
@@ -97,13 +97,13 @@ class Finished(RunRow):
 
 @contextmanager
 def findings() -> Iterator[list[str]]:
-    """Collect what fits warn of, without advice on parameters that a study does not have."""
+    """Collect the warnings of fits, without advice about parameters that a study does not have."""
     answers: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield answers
-    answered = (warning.message for warning in caught)
-    found = (one.finding if isinstance(one, AdvisedWarning) else one for one in answered)
+    messages = (warning.message for warning in caught)
+    found = (one.finding if isinstance(one, AdvisedWarning) else one for one in messages)
     answers += sorted({short(one, _LONGEST) for one in found})
 
 
@@ -139,9 +139,9 @@ class Evaluation:
             try:
                 result = self._run(key, split.train, split.test, seed, timings)
             except (MemoryError, OSError, ImportError):
-                raise  # the machine's fault: another time it may do, so nothing is stored
+                raise  # caused by the machine, so a later attempt may succeed: nothing is stored
             except Exception as error:
-                # A method that cannot handle this data is a finding, not the end of the study.
+                # A method that cannot handle this data is a result, and does not stop the study.
                 result = {"failed": short(f"{type(error).__name__}: {error}", _LONGEST)}
         seconds = round(time.perf_counter() - start, 6)
         configuration = {
@@ -280,7 +280,7 @@ def _curves(model: Any, found: Any, X: Any, y: npt.NDArray[Any]) -> dict[str, li
 
 
 def _rounded(curve: npt.NDArray[np.float64]) -> list[float]:
-    """Fewer digits: a curve is a picture, and a store has thousands of them."""
+    """Fewer digits: curves are only drawn, and a store holds thousands of them."""
     return [float(f"{error:.6g}") for error in curve]
 
 

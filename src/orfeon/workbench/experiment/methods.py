@@ -1,8 +1,7 @@
 """The methods that a study compares, by name.
 
-Each is an estimator of orfeon with settings that suit most tables; nothing is tuned to one. Their
-order is that of a lecture: what must be beaten, single trees, independent members, sequential ones,
-combinations.
+Each is an orfeon estimator with settings that suit most tables; nothing is tuned to one. They are
+listed from simple to complex: baseline, single trees, independent ensembles, boosting, stacking.
 """
 
 from __future__ import annotations
@@ -101,7 +100,7 @@ def _committees(members: int, seed: int, n_jobs: int | None) -> Any:
 
 
 def _stack(task: Task) -> Build:
-    """Unlike models under a learnt combination, from answers that a cross-validation gives."""
+    """Different models, combined by a model trained on their cross-validated predictions."""
 
     def build(members: int, seed: int, n_jobs: int | None) -> Any:
         import orfeon

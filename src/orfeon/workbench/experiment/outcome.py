@@ -1,4 +1,4 @@
-"""What a study found: scores of all candidates, the honest figure, the choice and its evidence."""
+"""The result of a study: all candidates, the nested estimate, the choice and its evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from orfeon.workbench.experiment.methods import Task
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to a model, and how it did on every outer fold."""
+    """A method, whole or pruned, and its results on every outer fold."""
 
     name: str
     method: str
@@ -50,7 +50,7 @@ class FoldCurves:
 
 @dataclass(frozen=True)
 class Honest:
-    """What to expect of the whole procedure: choice made on inner folds, judged on outer ones."""
+    """The nested estimate: candidates chosen on inner folds, scored on outer ones."""
 
     scores: Mapping[str, Floats]
     interval: tuple[float, float]
@@ -63,7 +63,7 @@ class Honest:
 
 @dataclass(frozen=True)
 class Showcase:
-    """Models of one outer fold, for pictures on samples that they have not seen."""
+    """Models of one outer fold, for charts on samples that they were not trained on."""
 
     models: Mapping[str, Any]
     X_train: Any
@@ -74,7 +74,7 @@ class Showcase:
 
 @dataclass(frozen=True)
 class StudyOutcome:
-    """All that a study found.
+    """The result of a study.
 
     Parameters
     ----------
@@ -87,19 +87,19 @@ class StudyOutcome:
     classes : tuple of str
         Names of the classes; empty for regression.
     metric : str
-        The measure that counts; lower is better for every measure of a study.
+        The metric to choose by; lower is better for every metric of a study.
     metrics : dict of str to str
         All measures and what they are called.
     candidates : tuple of Candidate
-        Best first, by mean of the measure that counts.
+        Best first, by mean of ``metric``.
     honest : Honest
-        The figure to report.
+        The estimate to report, from nested cross-validation.
     chosen : str
         Name of the candidate of the final model.
     curves : tuple of FoldCurves
         Of the methods whose members were ordered.
     showcase : Showcase or None
-        For pictures.
+        For charts.
     model : estimator
         The chosen candidate, trained on all samples.
     preparation : Preparation
@@ -107,7 +107,7 @@ class StudyOutcome:
     profile : Profile
         What the columns of the table are.
     notes : tuple of str
-        What was done to the data, methods that failed, warnings: sentences.
+        Sentences: how the data was prepared, methods that failed, warnings.
     n_rows, n_features : int
         Of the prepared table.
     n_studied : int
@@ -117,13 +117,13 @@ class StudyOutcome:
     n_train, n_test : float
         Mean sizes of the outer training and test sets.
     test_ratio : float
-        Test samples for each training sample, on average: what makes outer folds depend.
+        Mean ratio of test to training samples, which determines how dependent the folds are.
     n_runs : int
-        Fits behind the figures.
+        Number of fits.
     seconds : float
         Time of all fits.
     configuration : dict
-        The plan, as plain data: what fixes every figure.
+        The plan as plain data; it determines every figure.
     command : str
         The command that repeats it.
     versions : dict of str to str

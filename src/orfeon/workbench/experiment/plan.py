@@ -18,7 +18,7 @@ import numpy.typing as npt
 from orfeon.errors import ArgumentError, UserError
 from orfeon.workbench.experiment.methods import METHODS, Task, chosen_methods
 
-#: The measures of each task, the usual one first, and what they are called.
+#: The metrics of each task, the default first, and their titles. Lower is better for all.
 METRICS: dict[str, dict[str, str]] = {
     "classification": {
         "error": "error",
@@ -31,12 +31,12 @@ METRICS: dict[str, dict[str, str]] = {
         "unexplained": "unexplained variance (1 - R²)",
     },
 }
-#: Measures that are shares of 1, shown as percentages.
+#: Metrics that are shown as percentages.
 SHARES = frozenset({"error", "balanced_error", "unexplained"})
 
 
 def chosen_metric(name: str | None, task: Task) -> str:
-    """The measure that a study chooses by."""
+    """The metric that a study chooses by."""
     known = METRICS[task]
     if name is None:
         return next(iter(known))

@@ -48,13 +48,13 @@ from orfeon.workbench.store import RunRow, Store, Study
 
 #: Seconds of a study that names neither a budget nor repetitions.
 BUDGET = 60.0
-#: Seconds, no limit, or what suits.
+#: Seconds, None for no limit, or automatic.
 Budget = float | Literal["auto"] | None
 #: Seconds that the training of the final model may always take.
 _LEAST_FIT = 30.0
 #: Power of the number of rows by which the time of a fit is taken to grow.
 _POWER = 1.15
-#: Outer folds that are run whatever the budget: fewer do not show how much they differ.
+#: Outer folds that are run whatever the budget: fewer do not show their spread.
 _LEAST = 5
 
 
@@ -123,13 +123,13 @@ def run_study(
     Parameters
     ----------
     frame : pandas.DataFrame
-        The table as it came: numbers, words, dates, missing values.
+        The raw table: numbers, strings, dates, missing values.
     target : str
         The column to predict.
     name : str, default="data"
         Name of the data.
     task : {"auto", "classification", "regression"}, default="auto"
-        What to predict.
+        The task.
     methods : sequence of str, optional
         Names in :data:`orfeon.workbench.experiment.methods.METHODS`.
     metric : str, optional
@@ -154,29 +154,28 @@ def run_study(
     members : int, optional
         Members of every ensemble.
     group : str, optional
-        A column whose rows of equal value stay on one side of every split; not used as
-        a feature.
+        Rows with the same value of this column are never split; it is not used as a feature.
     drop, keep_columns : iterable of str
         Columns to leave out, and to use although they look useless.
     seed : int, default=0
-        Fixes every figure.
+        Random seed.
     n_jobs : int, optional
-        Runs at once; -1 for all cores.
+        Parallel runs; -1 for all cores.
     cluster : Cluster, optional
         From :func:`orfeon.workbench.tasks.cluster.connect`.
     store : str or path, default=":memory:"
-        Where runs are kept; those found there are not run again.
+        Where runs are kept; runs found there are not repeated.
     listener : Listener, optional
         Receives the progress.
     command : str, default=""
-        What repeats the study, for the report.
+        The command that repeats the study, for the report.
     notes : sequence of str, optional
-        What happened to the data before.
+        What was done to the data before.
 
     Returns
     -------
     StudyOutcome
-        Scores, the honest figure, the model and its evidence.
+        Scores, the nested estimate, the model and its evidence.
 
     Examples
     --------
@@ -204,10 +203,10 @@ def run_study(
         design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
         keep=keep, members=members, seed=seed, groups=grouped, rows=compare_rows,
     )  # fmt: skip
-    answered = listener or NullListener()
+    listener = listener or NullListener()
     with Store(store) as opened:
         study = opened.open_study(f"{name}-{plan.digest}", plan.to_dict())
-        bench = _Bench(plan, prepared, study, groups, n_jobs, cluster, answered)
+        bench = _Bench(plan, prepared, study, groups, n_jobs, cluster, listener)
         n_rows = bench.settle_rows(extent, started)
         n_units = bench.run(extent, n_rows, started)
         return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes))
@@ -240,12 +239,12 @@ class _Bench:
         groups: npt.NDArray[Any] | None,
         n_jobs: int | None,
         cluster: Any,
-        answered: Listener,
+        listener: Listener,
     ) -> None:
         import joblib
 
         self.plan, self.prepared, self.study, self.groups = plan, prepared, study, groups
-        self.cluster, self.answered = cluster, answered
+        self.cluster, self.listener = cluster, listener
         self.n_jobs = int(joblib.effective_n_jobs(n_jobs))
         self.n_workers = self.n_jobs if cluster is None else max(1, cluster.threads())
         self.is_classification = plan.task == "classification"
@@ -255,7 +254,7 @@ class _Bench:
             self.classes, self.y = np.unique(prepared.y, return_inverse=True)
 
     def _evaluation(self, n_rows: int) -> tuple[Evaluation, npt.NDArray[np.int64]]:
-        """What makes the runs, on as many rows as are studied, and these rows."""
+        """The evaluation on a sample of this many rows, and the rows."""
         plan = self.plan
         rows = sample_rows(self.y, n_rows, self.is_classification, plan.seed)
         y = self.y[rows]
@@ -273,14 +272,14 @@ class _Bench:
         return evaluation, rows
 
     def settle_rows(self, extent: Extent, started: float) -> int:
-        """How many rows are compared on: given, or found once and kept in the store."""
+        """The number of rows to compare on: given, or determined once and kept in the store."""
         n_rows = len(self.y)
         settled = self.study.notes.get("rows")
         if settled is not None:
             return int(settled)
         wanted = n_rows if extent.compare_rows is None else min(extent.compare_rows, n_rows)
         if extent.budget is not None and extent.compare_rows is None and n_rows > SMALL:
-            self.answered.running("timing the methods on 1,000 rows")
+            self.listener.running("timing the methods on 1,000 rows")
             evaluation, _ = self._evaluation(n_rows)
             where = {"n_jobs": self.n_workers, "cluster": self.cluster}
             seconds = time_methods(evaluation, self.plan, **where)
@@ -292,14 +291,14 @@ class _Bench:
         """Make the runs; the number of outer folds that count."""
         evaluation, _ = self._evaluation(n_rows)
         running = Running(
-            self.plan, evaluation, self.study, self.n_workers, self.cluster, self.answered
+            self.plan, evaluation, self.study, self.n_workers, self.cluster, self.listener
         )
         step = self.plan.n_folds if self.plan.design == "cv" else 1
         if extent.repetitions is not None and extent.budget is None:
             n_units = max(extent.repetitions * step, 2)
             stored = self.study.keys()
             wanted = [key for unit in range(n_units) for key in unit_keys(self.plan, unit)]
-            self.answered.begin(len(wanted), sum(key.key in stored for key in wanted))
+            self.listener.begin(len(wanted), sum(key.key in stored for key in wanted))
             running.units(range(n_units))
             return n_units
         name = f"outer folds within {extent.budget:g} s"
@@ -308,9 +307,9 @@ class _Bench:
         settled = self.study.notes.get(name)
         if settled is not None:
             return int(settled)
-        self.answered.begin(None)
+        self.listener.begin(None)
         most = None if extent.repetitions is None else extent.repetitions * step
-        # What an earlier call spent, before it was stopped, is spent.
+        # Time that an earlier, stopped call spent counts too.
         spent = sum(row.seconds for row in self.study.rows()) / self.n_workers
         least = _LEAST if most is None else min(_LEAST, most)
         n_units = running.within(extent.budget or 0.0, least, step, started - spent, most)
@@ -325,7 +324,7 @@ class _Bench:
         command: str,
         notes: tuple[str, ...],
     ) -> StudyOutcome:
-        """Judge, choose, and train the final model."""
+        """Rank the candidates, choose one, and train the final model."""
         plan, prepared = self.plan, self.prepared
         rows = self.study.rows()
         evidence = Evidence.of(plan, rows, len(self.classes), n_units)
@@ -336,7 +335,7 @@ class _Bench:
         honest = honest_choice(evidence)
         if chosen is None or honest is None:
             raise UserError(f"No method could be fitted. {' '.join(_failures(evidence)[:1])}")
-        self.answered.running(f"training the final model: {chosen}")
+        self.listener.running(f"training the final model: {chosen}")
         n_jobs = self.n_jobs
         best = next(candidate for candidate in candidates if candidate.name == chosen)
         n_final = self._final_rows(extent, chosen, best.fit_seconds, evidence.sizes[0])
@@ -345,7 +344,7 @@ class _Bench:
             model = final_model(
                 plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs
             )
-        self.answered.running("training models for the charts")
+        self.listener.running("training models for the charts")
         evaluation, studied = self._evaluation(n_rows)
         X = take_rows(prepared.X, studied)
         with findings():  # already reported by the runs
@@ -453,7 +452,7 @@ def _warnings(notes: Mapping[str, Any], chosen: str, answers: Iterable[str]) -> 
 
 
 def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
-    """What makes the figures less sure than they look."""
+    """Reasons why the figures are less certain than they look."""
     answers = []
     if len(evidence.units) < FEWEST_FOLDS:
         answers.append(

@@ -116,7 +116,7 @@ class Running:
         return n_done
 
     def _batch(self, least: int, to_end: int) -> int:
-        """Outer folds that are run at once: enough for all workers, within a repetition."""
+        """Number of outer folds to run together: enough for all workers, within a repetition."""
         n_runs = len(unit_keys(self.plan, 0))
         return max(1, min(max(least, -(-2 * self.n_workers // n_runs)), to_end))
 
@@ -132,7 +132,7 @@ class Running:
         return 0 < left >= last or last * to_end <= left + _GRACE * budget
 
     def _complete(self, unit: int = 0) -> int:
-        """Number of outer folds that have all their runs, from one on that is known to be next."""
+        """Number of complete outer folds, counted from one that is known to be complete."""
         while not self._engine.missing(unit_keys(self.plan, unit)):
             unit += 1
         return unit
@@ -174,7 +174,7 @@ def sample_rows(y: npt.NDArray[Any], n_rows: int, is_stratified: bool, seed: int
     codes, counts = np.unique(y, return_counts=True)
     quotas = n_rows * counts / len(y)
     wanted = np.floor(quotas).astype(np.int64)
-    # What rounding down leaves goes to the classes that lost most by it.
+    # The rest goes to the classes that lost most by rounding down.
     wanted[np.argsort(wanted - quotas, kind="stable")[: n_rows - wanted.sum()]] += 1
     wanted = np.maximum(wanted, np.minimum(2, counts))
     drawn = [
@@ -215,7 +215,7 @@ def time_methods(
     """Time every method on two samples."""
     is_stratified = plan.task == "classification"
     found: dict[str, list[float]] = {name: [] for name in plan.methods}
-    # The first round compiles; its times would mean nothing.
+    # The first round compiles the kernels, so its times are not used.
     for n_rows in (_SAMPLES[0], *_SAMPLES):
         rows = sample_rows(evaluation.y, n_rows, is_stratified, plan.seed)
         y = evaluation.y[rows]

@@ -20,7 +20,7 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Significance:
-    """Where a candidate stands."""
+    """How a candidate compares with the best one: a word, and the adjusted p-value."""
 
     word: str
     adjusted: float | None = None
@@ -32,7 +32,7 @@ def has_failed(candidate: Candidate, metric: str) -> bool:
 
 
 def standings(outcome: StudyOutcome) -> dict[str, Significance]:
-    """How all candidates stand against the best."""
+    """Compare all candidates with the best one."""
     found = {
         candidate.name: Significance(
             "failed" if has_failed(candidate, outcome.metric) else "unknown"
@@ -60,7 +60,7 @@ def standings(outcome: StudyOutcome) -> dict[str, Significance]:
 def compared(
     outcome: StudyOutcome, one: Candidate, other: Candidate
 ) -> tuple[float, float, float, float] | None:
-    """The difference of two candidates in the measure that counts."""
+    """Difference of two candidates in the main metric, its interval and p-value."""
     first, second = one.scores[outcome.metric], other.scores[outcome.metric]
     if len(first) < 2 or has_failed(one, outcome.metric) or has_failed(other, outcome.metric):
         return None
@@ -80,12 +80,12 @@ def groups_of(outcome: StudyOutcome) -> dict[str, int]:
     return {name: number for number, name in enumerate(dict.fromkeys(names))}
 
 
-#: Digits after the point of scores of the smallest targets.
+#: Decimals of the smallest scores.
 _MOST_DECIMALS = 12
 
 
 def score_decimals(scores: Iterable[float], metric: str) -> int:
-    """Digits after the point that tell scores apart."""
+    """Decimals needed to distinguish scores."""
     least = min((score for score in scores if math.isfinite(score)), default=1.0)
     if metric in SHARES:
         return 1 if least >= 0.01 else 2
@@ -94,7 +94,7 @@ def score_decimals(scores: Iterable[float], metric: str) -> int:
 
 
 def shown_decimals(outcome: StudyOutcome, metric: str) -> int:
-    """Digits after the point of the scores of a study, the same everywhere."""
+    """Decimals of the scores of a study, the same everywhere."""
     return score_decimals((found.mean(metric) for found in outcome.candidates), metric)
 
 

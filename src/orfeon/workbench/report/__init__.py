@@ -1,4 +1,4 @@
-"""Reports of studies: what they say, and the page that shows it."""
+"""Reports of studies: their content, and the HTML page."""
 
 from __future__ import annotations
 

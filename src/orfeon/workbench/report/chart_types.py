@@ -164,7 +164,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Mark:
-    """A point that the report speaks of, such as the size that was chosen."""
+    """A point that the report mentions, such as the chosen size."""
 
     label: str
     x: float

@@ -1,4 +1,4 @@
-"""What a report says, as plain data: no HTML, no colours, no pictures.
+"""The content of a report as plain data: no HTML, no colours.
 
 A :class:`Content` has sections, a section has blocks: texts, tables and charts (see
 :mod:`orfeon.workbench.report.chart_types`; all their names can be imported from here). Charts hold
@@ -170,7 +170,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Content:
-    """All that a report says.
+    """The content of a report.
 
     Parameters
     ----------
@@ -179,15 +179,15 @@ class Content:
     subtitle : str, default=""
         How, in a line.
     summary : sequence of str, optional
-        The answer in plain words; the first paragraph is set larger.
+        The result in a few sentences; the first paragraph is set larger.
     facts : sequence of (str, str), optional
-        Key figures: names and values, a few words each.
+        Key figures: names and short values.
     warnings : sequence of str, optional
-        What the reader must know before believing it.
+        What the reader must know before relying on it.
     sections : sequence of Section, optional
         The parts.
     configuration : mapping, optional
-        All that is needed to repeat it, as JSON has it.
+        Everything needed to repeat it, as plain data.
     command : str, default=""
         The command that repeats it.
     made : str, default=""

@@ -49,7 +49,7 @@ def _free_decimals(number: float) -> int:
 
 
 def axis_decimals(axis: Axis, values: Iterable[float | None]) -> int | None:
-    """How many decimals tell the values of an axis apart."""
+    """Decimals needed to distinguish the values of an axis."""
     if axis.decimals is not None:
         return axis.decimals
     factor = 100.0 if axis.percent else 1.0

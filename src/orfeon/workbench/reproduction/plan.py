@@ -40,7 +40,7 @@ class NothingToRunError(FileNotFoundError):
 
 @dataclass(frozen=True)
 class Request:
-    """What is wanted of a table."""
+    """What to run of a table."""
 
     table: str
     datasets: Sequence[str] | None = None
@@ -65,11 +65,11 @@ class Fit:
 
     @property
     def key(self) -> str:
-        """What no two fits of a family of tables share."""
+        """The key of the fit, unique in a family of tables."""
         return f"{self.problem.name}/{self.run.name}/{self.run.members}/{self.split:04d}"
 
     def perform(self, partition: Partition) -> RunRow:
-        """Fit and fill all cells, wanted or not: it is the fit that costs."""
+        """Fit and fill all cells, requested or not: only the fit is expensive."""
         seed = self.protocol.random_state(self.split)
         start = time.perf_counter()
         model = self.run.build(self.run.members, seed, 1)

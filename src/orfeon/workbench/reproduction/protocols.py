@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 LEVEL = 0.005
 #: Reports that are not a table of comparisons.
 REPORTS = {"records of wins": report_records}
-#: What a text in the settings of an estimator stands for.
+#: Placeholders in the settings of an estimator.
 _PLACES = ("$members", "$seed", "$jobs", "$none")
 
 
@@ -192,7 +192,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a published table was made, as its TOML file has it.
+    """How a published table was made, read from its TOML file.
 
     Parameters
     ----------
@@ -233,12 +233,12 @@ class Protocol:
 
     @property
     def title(self) -> str:
-        """What is in the table, in a few words."""
+        """A short title of the table."""
         return str(self.settings["title"])
 
     @property
     def is_timed(self) -> bool:
-        """Whether it is about seconds: then nothing else is run at the same time."""
+        """Whether it reports seconds: then nothing else runs at the same time."""
         return bool(self.settings.get("timed", False))
 
     @property
@@ -248,7 +248,7 @@ class Protocol:
 
     @property
     def quick_note(self) -> str:
-        """What is quick about the quick runs."""
+        """How quick runs differ from full ones."""
         return str(self.settings.get("quick_note", ""))
 
     @property
@@ -347,7 +347,7 @@ def read_protocol(
 
 
 def _check_names(table: str, settings: Mapping[str, Any]) -> None:
-    """Reject names that no code stands behind, and what they need and is missing."""
+    """Reject unknown names, and missing settings that a name requires."""
     pick(table, "design.kind", settings["design"]["kind"], DESIGNS)
     registries: dict[str, Collection[str]] = {
         "conclusions": CONCLUSIONS, "comparisons": COMPARISONS, "report": REPORTS,
@@ -391,7 +391,7 @@ def _runs(
     for config, changes in (entry.get("variants") or {None: {}}).items():
         cells = tuple(cell for cell in places if config is None or cell.config == config)
         if not cells:
-            reject(table, f"{where}.variants", f"{config!r} is no config of {methods[0]}")
+            reject(table, f"{where}.variants", f"{config!r} is not a config of {methods[0]}")
         run = Run(
             name if config is None else f"{name} {config}",
             cells,

@@ -123,7 +123,7 @@ class PublishedCell:
     n_folds : int, default=1
         Number of folds of a repetition; 1 where training and test sets are drawn.
     doubt : str, optional
-        What speaks against the figure as it is printed.
+        Why the printed figure is doubtful.
 
     Examples
     --------

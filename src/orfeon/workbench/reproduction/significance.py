@@ -1,7 +1,7 @@
 """Which differences are significant: the tests of the source, made again on our splits.
 
 The source has paired two-tailed t-tests over the splits. Splits of one file share their samples,
-which such a test does not know: beside it stands the one corrected for that (Nadeau and Bengio).
+which such a test does not know: the test corrected for this (Nadeau and Bengio) is given too.
 Synthetic problems are drawn afresh for each split, so that nothing is to be corrected there.
 """
 

@@ -323,7 +323,7 @@ class Partitions(Problem):
         if not self.stratified:
             return DataSet(*source.sample(n_rows, random_state=rng))
         assert isinstance(source, ClassificationProblem)
-        # Who gets the odd one out is drawn.
+        # Which class gets the odd sample is random.
         classes = (np.arange(n_rows) + rng.integers(source.n_classes)) % source.n_classes
         classes = rng.permutation(classes)
         return DataSet(source._draw_given_classes(classes, rng), classes)

@@ -140,7 +140,7 @@ def _check(table: str, part: str, where: str, found: Mapping[str, Any]) -> None:
     known = _KEYS[part]
     for key, value in found.items():
         if key not in known:
-            reject(table, f"{where}{key}", f"is no key of this part{nearest_names(key, known)}")
+            reject(table, f"{where}{key}", f"is not a key of this part{nearest_names(key, known)}")
         kinds = known[key] if isinstance(known[key], tuple) else (known[key],)
         if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
             allowed = " or ".join(dict.fromkeys(_WORDS[kind] for kind in kinds))

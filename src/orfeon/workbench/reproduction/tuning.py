@@ -82,6 +82,6 @@ class Tuned(BaseEstimator):  # type: ignore[misc]
         return kind(n_folds, shuffle=True, random_state=self.random_state)
 
     def predict(self, X: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Answer as the chosen model does."""
+        """Predict with the chosen model."""
         answers: npt.NDArray[Any] = self.best_estimator_.predict(X)
         return answers

@@ -28,7 +28,7 @@ def canonical(value: object, name: str, *, allow_non_finite: bool = False) -> st
 
 
 def checksum(*texts: str) -> str:
-    """A short checksum of texts, to tell damage from data."""
+    """A short checksum of texts, to detect damage."""
     return hashlib.blake2b("\0".join(texts).encode(), digest_size=16).hexdigest()
 
 

@@ -89,8 +89,8 @@ def _reason(cause: BaseException) -> str:
 
 Answer = TypeVar("Answer")
 
-#: What a database can answer with. Names in a damaged file of SQLite may be no text: Python then
-#: fails while it words the error.
+#: Errors that a database can raise. In a damaged SQLite file, names may not be valid text, and
+#: Python then fails to format the error.
 _TROUBLES = (SQLAlchemyError, UnicodeDecodeError)
 
 
@@ -116,7 +116,7 @@ class Database:
             self._connection = engine.connect()
         except _TROUBLES as error:
             raise store_error(error, place) from error
-        # Also when nobody closes it: SQLite then tidies its side files up.
+        # Also closes a store that was never closed, so that SQLite removes its side files.
         self._closer = weakref.finalize(
             self, _close, self._connection, engine, self._process, on_close
         )
@@ -145,11 +145,11 @@ class Database:
             return work(self._connection)
         except BaseException as error:
             with contextlib.suppress(SQLAlchemyError):
-                # Ctrl-C may have come between any two steps, such as inside a transaction: only
-                # a new connection is surely in none.
+                # Ctrl-C may have come inside a transaction: only a new connection is surely
+                # outside of one.
                 if not isinstance(error, Exception):
                     self._connection.invalidate()
-                # SQLAlchemy asks for it before a lost connection is made anew.
+                # SQLAlchemy requires it before it replaces a lost connection.
                 self._connection.rollback()
             raise
 

@@ -37,8 +37,8 @@ _APPLICATION_ID_AT = slice(68, 72)
 def open_memory() -> Database:
     """A store that is kept in memory, to try things out."""
     address = f"file:orfeon-{uuid.uuid4()}?mode=memory&cache=shared"
-    # What is in memory lives as long as somebody is connected, also when Ctrl-C breaks the
-    # connection of the store.
+    # The data lives as long as a connection is open; this one survives a Ctrl-C that breaks the
+    # store's own.
     keeper = _connect(address)
     database = Database(_engine(address), ":memory:", on_close=keeper.close)
     database.run(make_tables)
@@ -72,7 +72,7 @@ def open_file(path: Path, *, read_only: bool = False) -> Database:
 def _is_ours(path: Path) -> bool:
     """Whether the file holds a store; False if there is none, or an empty one.
 
-    Looks at the first bytes only, so that a file of somebody else is not touched.
+    Looks at the first bytes only, so that files of other programs are not touched.
     """
     if path.is_dir():
         raise StoreError(f"The store {path}: is a folder. Choose a file in it.")
@@ -114,7 +114,7 @@ def _prepare(connection: Connection, path: Path) -> None:
         if not has_tables(connection, str(path)):
             connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
             make_tables(connection)
-        # Changes nothing, but a file that cannot be written is found out now, not after a run.
+        # Changes nothing, but fails now, not after a run, if the file cannot be written.
         connection.execute(about.update().values(schema_version=0).where(false()))
     _use_write_ahead_log(connection)
 
@@ -155,11 +155,11 @@ def _open_for_reading(path: Path) -> Database:
         name = getattr(getattr(cause, "orig", None), "sqlite_errorname", "") or ""
         if not name.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
             raise
-    # On a medium that cannot be written SQLite misses its side files.
+    # On a read-only medium SQLite cannot create its side files.
     log = path.with_name(f"{path.name}-wal")
     if not log.exists() or log.stat().st_size == 0:
         return _readable(f"{path.as_uri()}?mode=ro&immutable=1", path)
-    # The last runs are in the log: it is read where it can be worked with.
+    # The last runs are in the log, which SQLite can only read from a writable copy.
     folder = tempfile.TemporaryDirectory(prefix="orfeon-store-")
     try:
         copy = Path(folder.name) / path.name
@@ -200,7 +200,7 @@ def _database(
 
 
 class _SameFile:
-    """Sees to it that the file keeps its name: SQLite would go on writing into one without."""
+    """Checks that the file is still in place: SQLite would go on writing to a deleted one."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

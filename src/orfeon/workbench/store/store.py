@@ -61,7 +61,7 @@ def shown_address(where: str | os.PathLike[str]) -> str:
     try:
         url = make_url(text)
     except (ArgumentError, ValueError):
-        return text.split("://")[0] + "://***"  # not to be read, and so not to be shown
+        return text.split("://")[0] + "://***"  # it cannot be parsed, so it is hidden
     secret = {name: "***" for name in url.query if "password" in name.lower()}
     return url.update_query_dict(secret).render_as_string(hide_password=True)
 
@@ -128,7 +128,7 @@ class Store:
         self._database.close()
 
     def open_study(self, name: str, configuration: Mapping[str, Any]) -> Study:
-        """The study of that name, begun if it is not there.
+        """The study of this name, begun if it does not exist.
 
         Parameters
         ----------
@@ -161,7 +161,7 @@ class Store:
         return study
 
     def study(self, name: str) -> Study:
-        """A study that is there.
+        """An existing study.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class Store:
         Raises
         ------
         StoreError
-            If there is none of that name; the message lists those there are.
+            If there is none of this name; the message lists the existing ones.
         """
         study = self._find(name)
         if study is None:
@@ -185,7 +185,7 @@ class Store:
         return study
 
     def studies(self) -> list[StudyInfo]:
-        """What there is.
+        """All studies of the store.
 
         Returns
         -------
@@ -243,7 +243,7 @@ class Store:
             "begun": begun,
             "checksum": checksum(name, configuration, begun),
         }
-        # Another process may have begun it meanwhile: the first one stands.
+        # Another process may have begun it meanwhile: the first one is kept.
         statement = insert_once(studies, self._database.dialect)
         self._database.run(lambda connection: connection.execute(statement, columns), writes=True)
 

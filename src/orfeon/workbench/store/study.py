@@ -175,7 +175,7 @@ class Study:
         """
         query = select(runs).where(runs.c.study_id == self._number)
         found = self._database.run(lambda connection: connection.execute(query).mappings().all())
-        # Not by the database: each orders text in its own way.
+        # Sorted here: each database orders text in its own way.
         return sorted((self._row(columns) for columns in found), key=lambda row: row.key)
 
     def put(self, row: RunRow) -> bool:
@@ -184,12 +184,12 @@ class Study:
         Parameters
         ----------
         row : RunRow
-            The run. What it leaves out of when, where and with what, is filled in.
+            The run. Missing time, host and versions are filled in.
 
         Returns
         -------
         bool
-            False if a run with this key is there already: the first one stands.
+            False if the store already has a run with this key, which is kept.
         """
         columns = self._columns(row)
         return self._database.run(lambda connection: self._put(connection, columns), writes=True)
@@ -205,9 +205,9 @@ class Study:
         Returns
         -------
         int
-            How many were new; of the others, those that are there already stand.
+            How many were new; runs already in the store are kept.
         """
-        # In one order, so that no two writers wait for each other.
+        # In a fixed order, so that two writers cannot deadlock.
         many = sorted(
             (self._columns(row) for row in rows), key=lambda columns: columns["key_checksum"]
         )
@@ -231,7 +231,7 @@ class Study:
         Returns
         -------
         object
-            The value that stands: this one, or the first that was set.
+            The value that is kept: the first one that was set.
         """
         check_name(name, "name of a note")
         text = canonical(value, f"note {name}", allow_non_finite=True)

@@ -1,4 +1,4 @@
-"""Past one machine: a Dask cluster that runs what joblib and :func:`run_all` are given."""
+"""A Dask cluster, which runs the tasks of joblib and of :func:`run_all`."""
 
 from __future__ import annotations
 
@@ -116,15 +116,16 @@ def _not_connected(error: Exception, address: str, timeout: float) -> ClusterErr
     if isinstance(error, OSError):  # running out of time is one
         return ClusterError(
             f"No Dask scheduler answers at {address} (waited {timeout:g} s). Is it running there "
-            "(dask scheduler), is the port right, does a firewall stand between?"
+            "(dask scheduler), is the port right, does a firewall block it?"
         )
     if isinstance(error, ValueError | TypeError | RuntimeError):
         return ClusterError(
-            f"{address!r} is no address of a Dask scheduler, such as tcp://10.0.0.1:8786: {error}."
+            f"{address!r} is not the address of a Dask scheduler, such as tcp://10.0.0.1:8786: "
+            f"{error}."
         )
     return ClusterError(
-        f"What answers at {address} is no Dask scheduler ({type(error).__name__}). Is it the right "
-        "port? The dashboard has one of its own."
+        f"The service that answers at {address} is not a Dask scheduler ({type(error).__name__}). "
+        "Is it the right port? The dashboard has its own."
     )
 
 

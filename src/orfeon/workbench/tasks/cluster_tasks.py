@@ -1,4 +1,4 @@
-"""Tasks on the workers of a Dask cluster, whichever of them die.
+"""Tasks on the workers of a Dask cluster, even if workers die.
 
 Dask reruns tasks of a killed worker, but ``retries=`` does not cover two cases: when all workers
 that hold scattered data are killed, their tasks are cancelled; and after four killed workers a task
@@ -133,7 +133,7 @@ class ClusterTasks:
         future.add_done_callback(self.done.put)
 
     def _next_done(self) -> Any:
-        """Wait for a task to be done or lost, as long as there is somebody to do it."""
+        """Wait until a task is done or lost, or all workers are gone."""
         idle_since: float | None = None
         while True:
             try:

@@ -200,7 +200,7 @@ class ProcessTasks(ThreadTasks):
 
 
 class Start(NamedTuple):
-    """How a worker process is begun; those that were begun alike may take the place of another."""
+    """How a worker process is started; processes started alike are interchangeable."""
 
     command: list[str]
     environment: dict[str, str]
@@ -221,7 +221,7 @@ class Start(NamedTuple):
 
 
 class Process:
-    """A worker process and the pipes to it, of which nobody else has an end."""
+    """A worker process and the two pipes to it, which no other process shares."""
 
     def __init__(self, start: Start) -> None:
         self.start = start
@@ -256,14 +256,14 @@ class Process:
                 self.popen.wait()
 
     def end(self) -> None:
-        """Kill it and close the pipes; only for whoever waits for its answers."""
+        """Kill it and close the pipes; only the thread that waits for its results may call this."""
         self.kill()
         for stream in (self.popen.stdin, self.popen.stdout):
             if stream is not None:
                 stream.close()
 
 
-#: Processes with nothing to do.
+#: Idle processes.
 _idle: list[Process] = []
 #: Those whose results may still be wanted.
 _open: weakref.WeakSet[ProcessTasks] = weakref.WeakSet()
@@ -293,7 +293,7 @@ def _expire(process: Process) -> None:
 
 
 def _is_taken(process: Process) -> bool:
-    """Take a process out of those with nothing to do, unless somebody else has."""
+    """Remove a process from the idle ones, unless another thread has."""
     try:
         _idle.remove(process)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Tasks run one by one, on the cores of a machine or on a cluster: the results are the same.
+"""Tasks run here, in processes or on a cluster, with the same results.
 
 The error of a failed task names it; the tasks of a worker process that dies are run again.
 """
@@ -51,10 +51,10 @@ def run_all(
 ) -> Iterator[Result]:
     """Run a function on all tasks and yield the results as they come, in any order.
 
-    What the function gives must depend on its task only; then the results do not depend on where
-    it runs, to the last bit. Closing the iterator, or an interruption, cancels what has not begun
-    and leaves no process behind. Processes that have done all their tasks wait for those of another
-    call, for ten seconds. Several iterators may be open at once, each with processes of its own.
+    The result must depend on the task only; then it is the same to the last bit wherever it is
+    computed. Closing the iterator, or an interruption, cancels what has not begun and leaves no
+    process behind. Processes that have done all their tasks wait ten seconds for another call.
+    Several iterators may be open at once, each with processes of its own.
     """
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise UserError(f"n_jobs must be a number of processes, or -1 for all; got {n_jobs!r}.")
@@ -135,7 +135,7 @@ def attempt(function: Callable[[Any], Any], number: int, task: Any) -> Outcome:
     try:
         result = function(task)
         return Outcome(number, result, seconds=time.perf_counter() - began)
-    except BaseException as error:  # nobody else could take note of one that ends programs
+    except BaseException as error:  # also SystemExit, which would end the worker unnoticed
         # Tracebacks cannot travel; their text can.
         error.add_note("".join(traceback.format_exception(error)).rstrip())
         return Outcome(number, error=portable(error))

@@ -1,7 +1,7 @@
 """A worker process: it runs the tasks that arrive on its standard input, one at a time.
 
-Its two pipes lead to one process only, and it shares no lock with anyone. So whoever kills it, at
-any moment, cuts off its own answer and nothing else.
+Its two pipes lead to one process only, and it shares no lock. Killing it at any moment loses its
+own result and nothing else.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class Order(NamedTuple):
 
 
 def send(stream: FileIO, message: bytes) -> None:
-    """Write a message; an OSError means that nobody is left to read it."""
+    """Write a message; an OSError means that the reader is gone."""
     left = memoryview(len(message).to_bytes(_HEADER, "big") + message)
     while left:
         left = left[stream.write(left) :]
 
 
 def receive(stream: FileIO) -> bytes | None:
-    """Read a message; None if whoever writes is gone, even in the middle of it."""
+    """Read a message; None if the writer is gone, even in the middle of it."""
     header = _read(stream, _HEADER)
     return None if header is None else _read(stream, int.from_bytes(header, "big"))
 
@@ -121,12 +121,12 @@ class Worker:
         self.folder: str | None = None
 
     def serve(self) -> None:
-        """Run tasks as long as there is somebody to ask for them."""
+        """Run tasks until the parent closes the pipe."""
         Worker.is_here = True
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         orders, answers = _own_streams()
         threading.Thread(target=self._watch, args=[os.getppid()], daemon=True).start()
-        with nested(), contextlib.suppress(OSError):  # nobody is left to read the answer
+        with nested(), contextlib.suppress(OSError):  # the reader is gone
             while (message := receive(orders)) is not None:
                 send(answers, self.answer(message))
         self._end()
@@ -160,7 +160,7 @@ class Worker:
 
 
 def _own_streams() -> tuple[FileIO, FileIO]:
-    """The pipes of this process; tasks that read find nothing, and what they print is no answer."""
+    """The pipes of this process; tasks read an empty input, and print to standard error."""
     orders, answers = FileIO(os.dup(0), "r"), FileIO(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,4 +1,4 @@
-"""What a report says of a study: from its outcome to texts, tables and charts."""
+"""The report of a study: from its outcome to texts, tables and charts."""
 
 from __future__ import annotations
 

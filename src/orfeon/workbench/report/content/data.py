@@ -75,7 +75,7 @@ def _columns(outcome: StudyOutcome) -> Table:
 
 
 def _example(text: str) -> str:
-    """A value in a few letters: numbers lose digits that nobody reads."""
+    """A short form of a value: numbers lose insignificant digits."""
     if len(text) > 8 and "." in text:
         try:
             return f"{float(text):.4g}"

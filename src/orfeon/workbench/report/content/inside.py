@@ -35,7 +35,7 @@ def ensembles_section(outcome: StudyOutcome) -> Section | None:
     showcase = outcome.showcase
     if showcase is None or outcome.task != "classification":
         return None
-    # Of a class that no member was trained on nobody can be right: it says nothing about them.
+    # Rows of a class that no member was trained on say nothing about the members.
     known = np.isin(showcase.y_test, np.unique(showcase.y_train))
     if not known.all():
         X = showcase.X_test

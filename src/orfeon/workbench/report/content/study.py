@@ -243,15 +243,15 @@ def _without_reason(outcome: StudyOutcome, notes: list[str]) -> list[str]:
     """Columns that are not used, and that no note gives a reason for."""
     used = {*outcome.preparation.columns, outcome.target}
     names = [column.name for column in outcome.profile.columns if column.name not in used]
-    told = [f", {note.partition(': ')[2].removesuffix('.')}, " for note in notes]
-    told = [text.replace(" (same as ", ", (same as ").replace(" and ", ", ") for text in told]
+    listed = [f", {note.partition(': ')[2].removesuffix('.')}, " for note in notes]
+    listed = [text.replace(" (same as ", ", (same as ").replace(" and ", ", ") for text in listed]
     # Notes count the last ones of a long list instead of naming them.
     counts = [_MORE.search(note) for note in notes]
     n_counted = sum(int(found[1]) for found in counts if found)
     silent = [
         name
         for name in names
-        if not any(f", {short(name)}, ".replace(" and ", ", ") in text for text in told)
+        if not any(f", {short(name)}, ".replace(" and ", ", ") in text for text in listed)
     ]
     if len(silent) <= n_counted:
         return []
