@@ -68,7 +68,7 @@ def small(kind: type) -> Any:
         wanted["estimator"] = orfeon.CARTClassifier(max_depth=4)
     if kind is orfeon.CombinedMultipleModels:
         wanted["ensemble"] = orfeon.BaggingClassifier(n_estimators=3, random_state=0)
-    if kind.__name__.startswith("Pruned"):
+    if kind.__name__.startswith(("DynamicSelection", "Pruned")):
         bag = orfeon.BaggingRegressor if is_number else orfeon.BaggingClassifier
         wanted["estimator"] = bag(n_estimators=10, random_state=0)
     if kind.__name__.startswith("PP"):

@@ -20,6 +20,7 @@ ESTIMATORS = public_estimators()
 #: Not made of trees, or of models of any kind.
 REFUSED = {
     "ArbiterClassifier", "CascadeClassifier", "CascadeRegressor", "CostCascadeClassifier",
+    "DynamicSelectionClassifier",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor", "OutputCodeClassifier", "PPBoostClassifier", "PPTSSClassifier",
     "ParallelPerceptronClassifier", "ParallelPerceptronRegressor", "StackingClassifier",
