@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import settings
 from tests import shared, warming
+from threadpoolctl import threadpool_limits
 
 from orfeon.datasets import make_friedman1, make_waveform
 
@@ -30,6 +31,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Make the option known to the modules of tests, which are imported after this."""
+    # One thread for BLAS and OpenMP: with small tables, more mostly wait for each other. Workers
+    # and child processes inherit it; libraries that are loaded already have to be limited, too.
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
+    threadpool_limits(int(os.environ["OMP_NUM_THREADS"]))
     shared.thorough = config.getoption("--thorough")
     profile = "thorough" if shared.thorough else "fixed"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
