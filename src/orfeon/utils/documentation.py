@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from inspect import cleandoc
-from textwrap import dedent
+from textwrap import dedent, indent
 from typing import TypeVar
 
 ClassT = TypeVar("ClassT", bound=type)
@@ -344,5 +344,8 @@ def filled_docstring(text: str | None, shared: Mapping[str, str]) -> str:
     """
     filled = cleandoc(text or "")
     for name, words in shared.items():
-        filled = filled.replace(f"<{name}>", dedent(words.strip("\n")))
+        lines = dedent(words.strip("\n"))
+        for found in re.findall(rf"^ +<{name}>", filled, re.MULTILINE):
+            filled = filled.replace(found, indent(lines, found.partition("<")[0]))
+        filled = filled.replace(f"<{name}>", lines)
     return filled
