@@ -206,7 +206,7 @@ def _prepare(maker: ApplicationMaker, options: argparse.Namespace) -> Replaceabl
     say(f"Preparing {options.model.name} ...", quiet=options.quiet)
     start = time.perf_counter()
     with model_failures(options.model):
-        app = maker.of_now()()
+        app = maker.snapshot()()
     if not app.served.is_quick:
         say(
             f"{type(app.served.model).__name__} needs data frames: expect a few ms per request.",
