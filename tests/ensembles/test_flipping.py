@@ -11,7 +11,7 @@ from tests.ensembles.twins import LEVEL, Remembering, numbered
 
 from orfeon import FlippingClassifier
 from orfeon.datasets import make_twonorm
-from orfeon.ensembles.flipping import flip_labels, flip_probabilities
+from orfeon.ensembles.flipping import flip_labels, flip_probabilities, largest_flip_rate
 
 
 def flipped_labels(y, n_members, **given):
@@ -25,8 +25,8 @@ def flipped_labels(y, n_members, **given):
 @settings(deadline=None, derandomize=True)
 @given(st.lists(st.integers(1, 1000), min_size=2, max_size=6), st.integers(0, 200))
 def test_rows_sum_to_one_and_the_shares_are_stationary(sizes, thousandths):
-    rate = thousandths / 1000
     shares = np.array(sizes) / np.sum(sizes)
+    rate = min(thousandths / 1000, 0.999 * largest_flip_rate(shares))
     probabilities = flip_probabilities(shares, rate)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, atol=1e-12)
     np.testing.assert_allclose(shares @ probabilities, shares, atol=1e-12)
@@ -159,18 +159,60 @@ def test_beyond_the_limit_the_vote_turns_against_the_smaller_class():
     assert np.mean(kept.predict(X)[y == 1] == 1) > 0.9
 
 
+@settings(deadline=None, derandomize=True)
+@given(st.lists(st.integers(1, 1000), min_size=2, max_size=6), st.integers(0, 999))
+def test_probabilities_at_any_rate(sizes, thousandths):
+    """Beyond the limit, a row whose formula is negative is clipped; the others follow it."""
+    rate = thousandths / 1000
+    shares = np.array(sizes) / np.sum(sizes)
+    probabilities = flip_probabilities(shares, rate)
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    w = rate / (1 - shares @ shares)
+    for i, (row, share) in enumerate(zip(probabilities, shares, strict=True)):
+        stays = max(1 - w * (1 - share), 0)
+        assert row[i] == pytest.approx(stays, abs=1e-12)
+        others = np.delete(shares, i)
+        np.testing.assert_allclose(
+            np.delete(row, i), (1 - stays) * others / others.sum(), atol=1e-9
+        )
+    beyond = rate > largest_flip_rate(shares) * (1 + 1e-9)
+    assert beyond == bool((w * (1 - shares) > 1 + 1e-9).any())
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_rate_that_no_probability_allows_is_refused(n_classes):
+def test_a_rate_beyond_the_limit_warns_and_changes_all_labels_of_the_smallest_class(n_classes):
     X, y = unequal(0.1)
     y[:3] = n_classes - 1
     shares = np.bincount(y) / len(y)
     most = (1 - shares @ shares) / (1 - shares.min())
-    with pytest.raises(ValueError, match=rf"flip_rate=0\.5 is not allowed.*up to {most:.4g} only"):
-        FlippingClassifier(flip_rate=0.5).fit(X, y)
-    # Just below, it is allowed: all labels of the smallest class change.
-    if n_classes == 3:
+    with pytest.warns(UserWarning, match=rf"flip_rate=0\.5 is beyond {most:.4g}, where all"):
+        fitted = FlippingClassifier(n_estimators=3, flip_rate=0.5).fit(X, y)
+    assert fitted.flip_rate_ == 0.5
+    assert fitted.flip_probabilities_[shares.argmin(), shares.argmin()] == 0
+    if n_classes == 3:  # just below it some stay
         fitted = FlippingClassifier(n_estimators=2, flip_rate=most * 0.999).fit(X, y)
         assert fitted.flip_probabilities_.min() == pytest.approx(0.001, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("p_min", "p_hat", "message"),
+    [
+        (0.2, 4 / 5, "is not below the share of the smaller class"),  # at the limit: all change
+        (0.1, 4 / 5, "is beyond 0.2, where all"),
+        (0.1, 3 / 5, "is beyond 0.2, where all"),
+        (0.1, 2 / 5, "is not below the share of the smaller class"),  # at the limit again
+    ],
+)
+def test_the_published_settings_at_and_beyond_the_limit(p_min, p_hat, message):
+    """Table 4.6 prints the error of always predicting the larger class for these four."""
+    X, y = unequal(p_min)
+    with pytest.warns(UserWarning, match=message) as caught:
+        fitted = FlippingClassifier(n_estimators=51, relative_rate=p_hat, random_state=0).fit(X, y)
+    assert len(caught) == 1
+    assert fitted.flip_probabilities_[1].tolist() == pytest.approx([1, 0], abs=1e-12)
+    assert fitted.flip_probabilities_[0, 1] == pytest.approx(p_hat / 2 / (2 * (1 - p_min)))
+    assert np.mean(fitted.predict(X) == 1) < 0.02
 
 
 @pytest.mark.parametrize(

@@ -27,14 +27,31 @@ from orfeon.utils.scikit_learn import Interval
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
 
+ROUNDING = 1e-9  # a rate at the limit is not beyond it
+
 
 def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
-    """Probability that a label of class i becomes one of class j."""
-    room = 1.0 - float(class_shares @ class_shares)
-    w = flip_rate / max(room, np.finfo(np.float64).tiny)  # 0 when one class has all the weight
+    """Probability that a label of class i becomes one of class j.
+
+    Beyond :func:`largest_flip_rate` the formula leaves the smallest class a negative probability to
+    stay. Its row is clipped to probabilities: all its labels change.
+    """
+    w = flip_rate / max(_room(class_shares), np.finfo(np.float64).tiny)
     probabilities = np.tile(w * class_shares, (len(class_shares), 1))
     np.fill_diagonal(probabilities, 1.0 - w * (1.0 - class_shares))
+    beyond = probabilities.diagonal() < 0
+    probabilities[beyond] = probabilities[beyond].clip(0.0)
+    probabilities[beyond] /= probabilities[beyond].sum(axis=1, keepdims=True)
     return probabilities
+
+
+def largest_flip_rate(class_shares: Floats) -> float:
+    """Rate at which all labels of the smallest class change: beyond it, shares cannot be kept."""
+    return _room(class_shares) / (1.0 - float(class_shares.min()))
+
+
+def _room(class_shares: Floats) -> float:
+    return 1.0 - float(class_shares @ class_shares)
 
 
 def flip_labels(
@@ -80,8 +97,11 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
 
     Notes
     -----
-    With two classes of unequal size the rate must stay below the share of the smaller one: beyond
-    it most labels of that class change, and the vote turns against it, with a warning.
+    With two classes of unequal size the rate should stay below the share of the smaller one: from
+    there on half of the labels of that class or more change, and the vote turns against it. At
+    ``(1 - sum(P ** 2)) / (1 - min(P))``, P the class shares, all labels of the smallest class
+    change; beyond it, they still all change, but the shares can no longer be kept. Both give a
+    warning. Where classes are unequal, :class:`ClassSwitchingClassifier` is the better choice.
 
     Examples
     --------
@@ -136,17 +156,18 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
             self.flip_probabilities_ = np.ones((1, 1))
             return
         self.flip_probabilities_ = flip_probabilities(shares, self.flip_rate_)
-        smallest = float(shares.min())
-        if self.flip_probabilities_.min() < 0:
-            most = (1.0 - float(shares @ shares)) / (1.0 - smallest)
-            raise ValueError(
-                f"flip_rate={self.flip_rate_:.4g} is not allowed: with the smallest class at "
-                f"{smallest:.4g} of the samples, proportions can be kept up to {most:.4g} only."
+        smallest, most = float(shares.min()), largest_flip_rate(shares)
+        if self.flip_rate_ > most * (1.0 + ROUNDING):
+            warn_user(
+                f"flip_rate={self.flip_rate_:.4g} is beyond {most:.4g}, where all labels of the "
+                f"smallest class ({smallest:.4g} of the samples) change: class proportions are not "
+                "kept, and the vote will turn against that class."
             )
-        if n_classes == 2 and self.flip_rate_ >= smallest:
+        elif n_classes == 2 and self.flip_rate_ >= smallest:
             warn_user(
                 f"flip_rate={self.flip_rate_:.4g} is not below the share of the smaller class, "
-                f"{smallest:.4g}: most of its labels change and the vote will turn against it."
+                f"{smallest:.4g}: half of its labels or more change and the vote will turn against "
+                "it."
             )
 
     def _rate(self, n_classes: int) -> float:

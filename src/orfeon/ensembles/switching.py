@@ -74,8 +74,9 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
     -----
     Members should memorize the altered labels, as unpruned trees do. The closer the rate is to its
     limit, the more members are needed. Switching moves the class proportions of each member's
-    labels towards uniform; where classes are very unequal, keep the rate small or use
-    :class:`FlippingClassifier`.
+    labels towards uniform. Each label still keeps its class with probability ``1 - switch_rate``,
+    so where classes are unequal this is better than :class:`FlippingClassifier`, which keeps the
+    proportions by changing most labels of a small class.
 
     Examples
     --------
