@@ -140,17 +140,20 @@ def orientation(votes: Votes, y: Labels) -> Ordered:
 def boosting_based(votes: Votes, y: Labels) -> Ordered:
     """The member of least weighted error; then samples are weighed as in AdaBoost."""
     wrong = votes != y
-    weights = np.full(len(y), 1 / len(y))
+    start = np.full(len(y), 1 / len(y))
+    weights = start
     left, order, values = list(range(len(votes))), [], []
     while left:
         errors = wrong[left] @ weights
         best = int(np.argmax(errors <= errors.min() * (1 + 1e-12)))
         error = errors[best]
+        is_bad = error >= 0.5 - 1e-12  # a copy of the last one has just a half, but for rounding
+        if is_bad and weights is not start:
+            weights = start
+            continue
         values.append(error)
         order.append(left.pop(best))
-        if error >= 0.5 - 1e-12:  # a copy of the last one has just a half, but for rounding
-            weights = np.full(len(y), 1 / len(y))
-        elif error > 0:
+        if error > 0 and not is_bad:
             weights = np.where(wrong[order[-1]], weights / (2 * error), weights / (2 * (1 - error)))
     return _with_curve(order, values, votes, y)
 

@@ -294,6 +294,9 @@ def root(value: Fraction) -> float:
 def boosting_based(case: Case) -> Outcome:
     """The unused member of least weighted error, then AdaBoost's new weights.
 
+    Where the least error is a half or more, the weights go back to the first ones and the choice
+    starts again before a member is taken; only if these are the first weights it is taken.
+
     The error of a member is of the weight that it votes on, a half if it never votes; samples it
     says nothing about keep their weights. The own size is the number taken before the first error
     of a half or more.
@@ -307,7 +310,9 @@ def boosting_based(case: Case) -> Outcome:
         if least >= HALF:
             if found.own_size is None:
                 found.own_size = len(found.order)
-            weights = list(start)
+            if weights != start:
+                weights = list(start)
+                continue
         elif least > 0:
             weights = reweighted(case, weights, k, least)
         found.order.append(k)

@@ -259,16 +259,20 @@ def test_seeded_is_never_worse_than_the_reduce_error_solution(bag):
     assert unseeded.history.best_error[0] > greedy.min()
 
 
-def test_the_seed_is_the_shortest_best_prefix_twice():
-    votes, y = draw(9, 12, 60, 3)
-    selection = read_selection(votes, y)
+def test_the_seed_is_the_longest_best_prefix():
+    votes, y = draw(0, 12, 40, 3)
     greedy = order_votes(votes, y, rule="reduce_error")
-    string = module._reduce_error_solution(selection, judge(votes, y))
-    size = int(np.argmin(greedy.error_curve)) + 1
-    assert 1 < size < 12
-    assert np.flatnonzero(string).tolist() == sorted(greedy.order[:size].tolist())
+    best = np.flatnonzero(greedy.error_curve == greedy.error_curve.min()) + 1
+    assert best.tolist() == [8, 10]
+    string = module._reduce_error_solution(read_selection(votes, y), judge(votes, y))
+    assert np.flatnonzero(string).tolist() == sorted(greedy.order[: best[-1]].tolist())
+
+
+def test_the_seed_replaces_two_strings_of_the_start():
+    votes, y = draw(9, 12, 60, 3)
+    greedy = order_votes(votes, y, rule="reduce_error").error_curve.min()
     start = search_genetic_votes(votes, y, population_size=12, n_generations=1, seeded=True).history
-    mean = ((votes != y).mean(axis=1).sum() + 2 * greedy.error_curve.min()) / 14
+    mean = ((votes != y).mean(axis=1)[:10].sum() + 2 * greedy) / 12
     assert start.mean_error[0] == pytest.approx(mean, rel=1e-12)
 
 

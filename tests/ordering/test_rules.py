@@ -229,12 +229,24 @@ def test_votes_are_weighted_by_the_log_of_the_odds():
         assert found.error_curve.tolist() == [float(e) for e in errors_of_vote], case
 
 
-def test_a_twin_errs_on_half_of_the_weight_and_resets_it():
-    # After 0 (e = 1/4) the second, its twin, has 1/2 as all do: taken first, weights set back.
+def test_a_twin_errs_on_half_of_the_weight_and_is_not_taken_before_the_weights_go_back():
+    # After 0 (e = 1/4) its twins have 1/2, as all have: weights go back, and they have 1/4 again.
     votes = [[0, 0, 0, 1], [0, 0, 0, 1], [0, 0, 0, 1]]
     found = order_votes(votes, [0, 0, 0, 0], rule="boosting_based", stop=True)
     assert found.order.tolist() == [0, 1, 2]
-    np.testing.assert_allclose(found.criterion, [0.25, 0.5, 0.25], rtol=1e-15)
+    np.testing.assert_allclose(found.criterion, [0.25, 0.25, 0.25], rtol=1e-15)
+    assert found.own_size == 1
+
+
+def test_with_the_first_weights_another_member_is_the_best():
+    # After 2 (e = 1/5) sample 4 weighs 1/2 and the others 1/8: 0 and 1 have 5/8, 3 has 1/2, the
+    # least, and is not taken. With equal weights 0 has 2/5 and 3 has 4/5.
+    votes = [[1, 0, 0, 0, 1], [1, 1, 0, 0, 1], [0, 0, 0, 0, 1], [1, 1, 1, 1, 0]]
+    found = order_votes(votes, [0] * 5, rule="boosting_based", stop=True)
+    # After 0, samples 0 and 4 weigh 1/4 each and the others 1/6: 3 has 3/4 and 1 has 2/3; again
+    # the weights go back. 3 is taken with an error of 4/5: there is nothing else.
+    assert found.order.tolist() == [2, 0, 1, 3]
+    np.testing.assert_allclose(found.criterion, [1 / 5, 2 / 5, 3 / 5, 4 / 5], rtol=1e-15)
     assert found.own_size == 1
 
 
@@ -259,11 +271,12 @@ def test_boosting_with_eighty_digits(twins):
         while left:
             wrong = [sum(weights[votes[k]]) / sum(weights) for k in left]
             e = min(wrong)
+            if e >= Decimal("0.5") - tiny and weights is not start:
+                weights = start
+                continue
             expected.append(left.pop(next(j for j, one in enumerate(wrong) if one <= e + tiny)))
             errors.append(float(e))
-            if e >= Decimal("0.5") - tiny:
-                weights = start
-            else:
+            if e < Decimal("0.5") - tiny:
                 weights = weights / np.where(votes[expected[-1]], 2 * e, 2 * (1 - e))
     found = order_votes(votes, np.zeros(90, dtype=bool), rule="boosting_based")
     assert found.order.tolist() == expected

@@ -27,14 +27,15 @@ _LEAST_ERROR = 1e-10
 class BoostingBased(Rule):
     """The member of least weighted error next; then samples are reweighted as AdaBoost does.
 
-    When even the best member has an error of one half or more it is taken, and all samples weigh
-    the same again.
+    When even the best member has an error of one half or more, no member is taken: the samples get
+    their first weights again, and the choice is repeated. A member that errs as much with these
+    weights is taken.
 
     Parameters
     ----------
     stop : bool, default=False
-        Whether the rule suggests to keep only the members before the first with an error of one
-        half or more (``own_size``); without it the rule has no size of its own.
+        Whether the rule suggests to keep only the members taken before the first error of one half
+        or more (``own_size``); without it the rule has no size of its own.
     weighted_vote : bool, default=False
         Whether members vote with AdaBoost's weights log((1 - e) / e), those with e of one half or
         more with none.
@@ -60,11 +61,9 @@ class BoostingBased(Rule):
         """Order the members; the criterion is the weighted error."""
         signs = np.ascontiguousarray(selection.correctness.T)
         start = selection.weights / selection.total_weight
-        order, errors = _boost(signs, start, selection.is_complete)
-        own_size, weights = None, None
-        if self.stop:
-            bad = np.flatnonzero(errors >= 0.5 - TOLERANCE)
-            own_size = max(1, int(bad[0])) if len(bad) else len(order)
+        order, errors, n_before = _boost(signs, start, selection.is_complete)
+        own_size = max(1, n_before) if self.stop else None
+        weights = None
         if self.weighted_vote:
             bounded = np.clip(errors, _LEAST_ERROR, 0.5)
             weights = np.log((1 - bounded) / bounded)
@@ -75,11 +74,11 @@ class BoostingBased(Rule):
 
 def _boost(
     signs: npt.NDArray[np.int8], start: Floats, is_complete: bool
-) -> tuple[npt.NDArray[np.int64], Floats]:
-    """The order, and the weighted error of each member when it was taken."""
+) -> tuple[npt.NDArray[np.int64], Floats, int]:
+    """The order, the error of each member when taken, and how many came before an error of 1/2."""
     n_members = signs.shape[1]
     order, errors = np.empty(n_members, np.int64), np.empty(n_members)
-    weights = start.copy()
+    weights, is_start, n_before = start.copy(), True, n_members
     members, is_left = np.arange(n_members), np.ones(n_members, dtype=bool)
     for u in range(n_members):
         if 2 * is_left.sum() < len(members):  # drop the members already taken
@@ -87,13 +86,18 @@ def _boost(
             members, is_left = members[is_left], np.ones(int(is_left.sum()), dtype=bool)
         found = _weighted_errors(signs, weights, is_complete)
         at = first_of_least(found, is_left)
+        if found[at] >= 0.5 - TOLERANCE:
+            n_before = min(n_before, u)
+            if not is_start:
+                weights, is_start = start.copy(), True
+                found = _weighted_errors(signs, weights, is_complete)
+                at = first_of_least(found, is_left)
         is_left[at], order[u], errors[u] = False, members[at], found[at]
-        if errors[u] >= 0.5 - TOLERANCE:
-            weights = start.copy()
-        elif errors[u] > 0:
+        if 0 < errors[u] < 0.5 - TOLERANCE:
             weights[signs[:, at] < 0] /= 2 * errors[u]
             weights[signs[:, at] > 0] /= 2 * (1 - errors[u])
-    return order, errors
+            is_start = False
+    return order, errors, n_before
 
 
 def _weighted_errors(signs: npt.NDArray[np.int8], weights: Floats, is_complete: bool) -> Floats:

@@ -40,7 +40,7 @@ Strings = npt.NDArray[np.bool_]
 
 #: Copies of the fittest string that go on unchanged.
 _ELITE = 2
-#: Copies of each string that the search is seeded with.
+#: Strings of the start that the reduce-error solution replaces.
 _SEED_COPIES = 2
 #: Leads that are computed at once, to keep memory small.
 _ENTRIES = 1 << 22
@@ -135,9 +135,9 @@ def search_genetic(
     mutation : float, default=0.005
         Probability that a bit flips.
     seeded : bool, default=False
-        Whether the start also has two copies of the reduce-error solution: the first members of
-        the reduce-error order with the least error, the fewest among equals. They come on top of
-        ``population_size``, at the start only.
+        Whether two copies of the reduce-error solution replace the last two strings of the start.
+        The solution has the first members of the reduce-error order with the least error, the most
+        among equals.
     start : {"diagonal", "random"}, default="diagonal"
         The first strings. ``"diagonal"``: string i has member i only. With more strings than
         members it starts again with the first member; with more members than strings the remaining
@@ -254,8 +254,7 @@ def _search(
     rng = np.random.Generator(np.random.PCG64(seed_sequence(random_state)))
     strings = _first(start, population_size, selection.n_members, rng)
     if seeded:
-        solution = _reduce_error_solution(selection, scorer)
-        strings = np.vstack([strings, np.tile(solution, (_SEED_COPIES, 1))])
+        strings[-_SEED_COPIES:] = _reduce_error_solution(selection, scorer)
     evolution = _Evolution(scorer, strings)
     bar = ProgressBar(n_generations, verbose=verbose, label="Genetic search")
     # The products are small: threads would wait for each other longer than they work.
@@ -360,12 +359,12 @@ def _first(start: str, n_strings: int, n_members: int, rng: np.random.Generator)
 
 
 def _reduce_error_solution(selection: Selection, scorer: _Fitness) -> Strings:
-    """The first members of the reduce-error order that err least, as a string."""
+    """The first members of the reduce-error order that err least, the most of them, as a string."""
     order = ReduceError().arrange(selection).order
     prefixes = np.zeros((len(order), len(order)), dtype=bool)
     prefixes[:, order] = np.tri(len(order), dtype=bool)
-    least = int(np.argmin(scorer.errors(prefixes)))
-    return np.asarray(prefixes[least])
+    errors = scorer.errors(prefixes)
+    return np.asarray(prefixes[np.flatnonzero(errors == errors.min())[-1]])
 
 
 def _bred(
