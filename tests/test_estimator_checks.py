@@ -91,6 +91,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"sampling": "resample", "on_failure": "restart"},
         {"algorithm": "samme", "n_iter_no_change": 2, "validation_fraction": 0.3},
         {"combine": "naive_bayes", "n_estimators": 10},
+        {"learning_rate": 0.5, "step": "constant", "perfect_member": "drop"},
     ],
     "AdaBoostM2Classifier": [{"sampling": "resample"}],
     "AdaBoostMHClassifier": [{"joint": False}],

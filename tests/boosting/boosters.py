@@ -29,6 +29,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"sampling": "resample"},
         {"algorithm": "samme", "sampling": "resample", "on_failure": "bootstrap"},
         {"min_weight": 0.005},
+        {"learning_rate": 0.3},
         {"estimator": CARTClassifier(class_weight={0: 1, 1: 2, 2: 1}, max_depth=2)},
         {"estimator": IGPTreeClassifier()},
         {"estimator": C45Classifier(), "sampling": "resample"},

@@ -9,6 +9,12 @@ Webb (2000). MultiBoosting: a technique for combining boosting and wagging. Mach
 40(2), 159-196.
 
 Zhu, Zou, Rosset and Hastie (2009). Multi-class AdaBoost. Statistics and Its Interface 2, 349-360.
+
+Friedman (2001). Greedy function approximation: a gradient boosting machine. Annals of Statistics
+29(5), 1189-1232. (shrinkage)
+
+Rosset, Zhu and Hastie (2004). Boosting as a regularized path to a maximum margin classifier.
+Journal of Machine Learning Research 5, 941-973. (constant votes)
 """
 
 from __future__ import annotations
@@ -19,10 +25,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
+from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble, EarlyStopping
 from orfeon.boosting.bounds import BoundsMixin
 from orfeon.boosting.learners import Sampling, draw_sample
-from orfeon.boosting.loop import HALF, PERFECT, RoundResult, Scheme, perfect_vote
+from orfeon.boosting.loop import HALF, PERFECT_ODDS, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
@@ -33,6 +39,8 @@ from orfeon.utils.types import Floats
 
 OnFailure = Literal["stop", "restart", "bootstrap"]
 Algorithm = Literal["m1", "samme"]
+Step = Literal["optimal", "constant"]
+PerfectMember = Literal["keep", "drop"]
 
 #: Weights that positive ones never fall below: they could not rise again from 0.
 TINY = 1e-200
@@ -49,6 +57,9 @@ class AdaBoostScheme(Scheme):
         on_failure: OnFailure = "stop",
         min_weight: float = 0.0,
         algorithm: Algorithm = "m1",
+        learning_rate: float = 1.0,
+        step: Step = "optimal",
+        perfect_member: PerfectMember = "keep",
     ) -> None:
         self._labels = labels
         self.initial = np.asarray(weights / weights.sum())
@@ -59,6 +70,9 @@ class AdaBoostScheme(Scheme):
         self._floor = self.min_weight * (self.initial > 0)
         self.n_classes = n_classes
         self.algorithm = algorithm
+        self.learning_rate = learning_rate
+        self.step = step
+        self.perfect_member = perfect_member
         self.total_vote = 0.0
 
     @property
@@ -81,13 +95,22 @@ class AdaBoostScheme(Scheme):
         error = float(np.where(answers != self._labels, self._weights, 0.0).sum())
         ends = self.on_failure == "stop"
         if error == 0:  # weights never underflow
-            vote = float(perfect_vote(self.total_vote)) if ends else PERFECT
+            if self.perfect_member == "drop":
+                return RoundResult(0.0, 0.0, keep=False, ends=ends)
+            least = self._vote_of(PERFECT_ODDS)
+            vote = float(perfect_vote(self.total_vote, least)) if ends else least
             return RoundResult(0.0, vote, ends=ends)
         if self._fails(error):
             return RoundResult(error, 0.0, keep=False, ends=ends)
-        vote = 0.5 * float(np.log((1.0 - error) / error / self._chance))
+        vote = self._vote_of((1.0 - error) / error / self._chance)
         self.total_vote += vote
         return RoundResult(error, vote)
+
+    def _vote_of(self, odds: float) -> float:
+        """The step along a member, given its odds of being right."""
+        if self.step == "constant":
+            return self.learning_rate
+        return self.learning_rate * (0.5 * float(np.log(odds)))
 
     def _fails(self, error: float) -> bool:
         chance = self._chance / (1.0 + self._chance)
@@ -105,12 +128,14 @@ class AdaBoostScheme(Scheme):
         if not result.keep or error == 0:
             self._begin_anew(rng)
             return
-        self._settle(
-            self._weights * self._factors_of(answers, (1.0 - error) / error / self._chance)
-        )
+        if self.step == "constant":
+            factor = float(np.exp(2.0 * self.learning_rate))
+        else:  # exp(2 vote) without the rounding of a logarithm
+            factor = ((1.0 - error) / error / self._chance) ** self.learning_rate
+        self._settle(self._weights * self._factors_of(answers, factor))
 
     def _factors_of(self, answers: npt.NDArray[Any], odds: float) -> Floats:
-        """What the weights are multiplied by, given the odds of the member being right."""
+        """What the weights are multiplied by, given exp(2 vote): the odds of being right."""
         return np.where(answers != self._labels, odds, 1.0)
 
     def _settle(self, weights: Floats) -> None:
@@ -131,6 +156,14 @@ class AdaBoostScheme(Scheme):
             self._weights = self.initial
 
 
+ADABOOST: dict[str, list[Any]] = {
+    **BOOSTED,
+    **VOTED,
+    "on_failure": [StrOptions({"stop", "restart", "bootstrap"})],
+    "min_weight": [Interval(Real, 0.0, 0.1, closed="both")],
+}
+
+
 @documented(estimator="a :class:`orfeon.StumpClassifier`", n_boosted="50")
 class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     """Weighted vote of classifiers, each trained on what those before it got wrong.
@@ -142,16 +175,28 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     <sampling>
     on_failure : {"stop", "restart", "bootstrap"}, default="stop"
         What to do when a member errs on half of the weight or more (it is dropped), or on nothing
-        (it is kept). "stop" ends the run, as in the textbook; "restart" continues from the first
-        weights; "bootstrap" continues from a bootstrap sample with equal weights (Webb 2000).
+        (see ``perfect_member``). "stop" ends the run, as in the textbook; "restart" continues from
+        the first weights; "bootstrap" continues from a bootstrap sample with equal weights
+        (Webb 2000).
+    perfect_member : {"keep", "drop"}, default="keep"
+        Whether a member without training error is kept or dropped. The only member is kept.
     min_weight : float, default=0.0
         The weights, which sum to 1, do not fall below this; 1e-8 is usual where runs are long.
     algorithm : {"m1", "samme"}, default="m1"
         With more than two classes: whether members must err on less than half of the weight, or
         on less than chance, 1 - 1 / n_classes, with votes to match (Zhu et al. 2009); "SAMME" is
         scikit-learn's spelling of the same.
+    learning_rate : float, default=1.0
+        Factor on the votes, and in the exponent of the weights' update: below 1, the weights
+        change less from one member to the next.
+    step : {"optimal", "constant"}, default="optimal"
+        Whether the vote of a member is ``learning_rate`` times half of ln((1 - e) / e), or
+        ``learning_rate`` itself for every member (Rosset et al. 2004).
     <combine_boosted>
     <stopping>
+    early_stopping : {"validation", "oob"}, default="validation"
+        With ``n_iter_no_change``: whether the error is that on a validation set, or the out-of-bag
+        error on all samples, which needs ``sampling="resample"``.
     <fitting>
 
     Attributes
@@ -171,6 +216,9 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     that makes the mean of exp(-y F) least. M1's votes for several classes are twice as large,
     which decides the same.
 
+    With ``step="constant"`` a member must be right on more than half of the weight too, and its
+    vote does not depend on by how much.
+
     A first member that errs on half of the weight is kept alone, with a warning. With
     ``on_failure="stop"`` the vote of a member without error outweighs all others, as its infinite
     vote in the textbook would.
@@ -188,12 +236,17 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BOOSTED,
-        **VOTED,
-        "on_failure": [StrOptions({"stop", "restart", "bootstrap"})],
-        "min_weight": [Interval(Real, 0.0, 0.1, closed="both")],
+        **ADABOOST,
+        "perfect_member": [StrOptions({"keep", "drop"})],
         "algorithm": [StrOptions({"m1", "samme", "SAMME"})],
+        "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
+        "step": [StrOptions({"optimal", "constant"})],
+        "early_stopping": [StrOptions({"validation", "oob"})],
     }
+
+    #: Boosters that inherit may leave these out.
+    learning_rate: float = 1.0
+    step: Step = "optimal"
 
     def __init__(
         self,
@@ -202,12 +255,16 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         *,
         sampling: Sampling = "weights",
         on_failure: OnFailure = "stop",
+        perfect_member: PerfectMember = "keep",
         min_weight: float = 0.0,
         algorithm: Algorithm | Literal["SAMME"] = "m1",
+        learning_rate: float = 1.0,
+        step: Step = "optimal",
         combine: Combine = OWN,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
+        early_stopping: EarlyStopping = "validation",
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -217,12 +274,16 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self.n_estimators = n_estimators
         self.sampling = sampling
         self.on_failure = on_failure
+        self.perfect_member = perfect_member
         self.min_weight = min_weight
         self.algorithm = algorithm
+        self.learning_rate = learning_rate
+        self.step = step
         self.combine = combine
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol
+        self.early_stopping = early_stopping
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -242,7 +303,8 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self._check_min_weight(samples)
         return AdaBoostScheme(
             samples.y, samples.weights, max(2, samples.n_classes), self.on_failure,
-            self.min_weight, "m1" if self.algorithm == "m1" else "samme",
+            self.min_weight, "m1" if self.algorithm == "m1" else "samme", self.learning_rate,
+            self.step, self.perfect_member,
         )  # fmt: skip
 
     def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
@@ -255,6 +317,13 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
                 "AdaBoostMHClassifier ask less of it."
             )
         return advice
+
+    def _check_steps(self) -> None:
+        if self.learning_rate != 1 or self.step != "optimal":
+            raise AttributeError(
+                'edge_bounds_ needs learning_rate=1 and step="optimal", not learning_rate='
+                f"{self.learning_rate} and step={self.step!r}; error_bounds_ needs neither."
+            )
 
     def _check_one_run(self) -> None:
         is_m1 = self.algorithm == "m1" or self.n_classes_ <= 2

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import joblib
 import numpy as np
@@ -61,6 +61,7 @@ VOTED: dict[str, list[Any]] = {
 AVERAGED: dict[str, list[Any]] = {
     "combine": [StrOptions({OWN, *rules_for("regression")}), CombiningRule]
 }
+EarlyStopping = Literal["validation", "oob"]
 SAMPLING: dict[str, list[Any]] = {"sampling": [StrOptions({"weights", "resample"})]}
 BOOSTED: dict[str, list[Any]] = {**ENSEMBLE, **ESTIMATOR, **SAMPLING, **STOPPING}
 
@@ -96,6 +97,7 @@ class BoostedEnsemble(Ensemble):
     n_iter_no_change: int | None
     validation_fraction: float
     tol: float
+    early_stopping: EarlyStopping = "validation"
 
     if TYPE_CHECKING:
 
@@ -131,15 +133,23 @@ class BoostedEnsemble(Ensemble):
     def _explain(self, run: Run) -> AdvisedWarning | None:
         """A warning about how a run ended."""
         name = type(self).__name__
+        labels = run.scheme.labels
         if run.has_failed:
             error = run.results[-1].error
+            if error == 0:
+                if (labels == labels[:1]).all():
+                    return None
+                return AdvisedWarning(
+                    f"{name}: every member makes no error on the training samples, so there was "
+                    "nothing to boost and the ensemble is one of them alone.",
+                    self._advice("weaker"),
+                )
             who = "the first member" if run.attempts == 1 else f"the last of {run.attempts} members"
             return AdvisedWarning(
                 f"{name}: {who} errs on {error:.3g} of the weight, which is no better than chance; "
                 "the ensemble is this member alone.",
                 self._advice("stronger"),
             )
-        labels = run.scheme.labels
         alone = run.n_kept == 1 and self._n_members > 1 and bool((labels != labels[:1]).any())
         if alone and run.results[-1].error == 0 and run.results[-1].ends:
             return AdvisedWarning(
@@ -148,10 +158,12 @@ class BoostedEnsemble(Ensemble):
                 self._advice("weaker"),
             )
         if run.gave_up:
+            is_perfect = run.results[-1].error == 0
+            why = "made no error" if is_perfect else "were no better than chance"
             return AdvisedWarning(
-                f"{name}: {run.n_failed} members in a row were no better than chance, so boosting "
+                f"{name}: {run.n_failed} members in a row {why}, so boosting "
                 f"ended with {_count(run.n_kept)} of the {self._n_members} requested.",
-                self._advice("stronger"),
+                self._advice("weaker" if is_perfect else "stronger"),
             )
         # With early stopping, fewer members are expected.
         by_itself = run.results[-1].ends and self.n_iter_no_change is None
@@ -253,6 +265,7 @@ class BoostedEnsemble(Ensemble):
             self.estimator_ = self._base()
             self._check_base()
             self._check_rule()
+            self._check_stopping()
             samples = self._read_all(X, y, sample_weight)
             first = before.check(self, self._n_members)
             if first:
@@ -267,6 +280,9 @@ class BoostedEnsemble(Ensemble):
             with report_progress(
                 self, self._n_members - first, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
+                if self._stops_out_of_bag and run.out_of_bag is None:
+                    patience = Patience(cast(int, self.n_iter_no_change), self.tol)
+                    run.out_of_bag = OutOfBag(patience, self._tally(len(training)))
                 rounds = _Rounds(self, run, before if first else None, validation)
                 self._train(rounds, training, progress)
             rounds.finish()
@@ -293,12 +309,37 @@ class BoostedEnsemble(Ensemble):
         learner = self._learner(training)
         for one in boost(rounds.run, learner, self._sequence):
             rounds.add(one)
+            if rounds.run.out_of_bag is not None:
+                assert isinstance(learner, TreeLearner | EstimatorLearner)
+                answers, vote = self._outputs_of(one.member, training.X)[0], one.result.vote
+                rounds.stopped = rounds.run.out_of_bag.ends(
+                    answers, vote, learner.drawn[-1], training
+                )
             progress.update(1)
             if rounds.stopped:
                 rounds.run.ended = True
                 break
             if rounds.n_members >= self._n_members or progress.stop_requested:
                 break
+
+    @property
+    def _stops_out_of_bag(self) -> bool:
+        return self.n_iter_no_change is not None and self.early_stopping == "oob"
+
+    def _check_stopping(self) -> None:
+        """Only members trained on drawn samples leave some out."""
+        if not self._stops_out_of_bag:
+            return
+        if self.sampling != "resample":
+            raise ValueError(
+                f'early_stopping="oob" needs sampling="resample", not {self.sampling!r}: members '
+                "trained with weights leave no sample out."
+            )
+        if isinstance(self.estimator_, ProvidesLearner):
+            raise ValueError(
+                f'early_stopping="oob" is not available for {type(self.estimator_).__name__}; use '
+                '"validation".'
+            )
 
     def _run_settings(self) -> dict[str, Any]:
         """The parameters that a run cannot change on its way, each as a word."""
@@ -329,7 +370,7 @@ class BoostedEnsemble(Ensemble):
 
     def _part(self, samples: TrainingSet) -> tuple[TrainingSet, TrainingSet | None]:
         """The samples to train on, and those set aside where early stopping wants some."""
-        if self.n_iter_no_change is None:
+        if self.n_iter_no_change is None or self._stops_out_of_bag:
             return samples, None
         rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
         held = set_aside(
@@ -363,6 +404,24 @@ def _value_key(value: Any) -> str:
         return f"object {id(value)}"
 
 
+class OutOfBag:
+    """The vote on each training sample of the members that were trained without it."""
+
+    def __init__(self, patience: Patience, tally: Tally) -> None:
+        self.tally = tally
+        self.patience = patience
+        patience.begin(1.0)  # tol is absolute here
+
+    def ends(self, answers: npt.NDArray[Any], vote: float, drawn: Mask, data: TrainingSet) -> bool:
+        """Add a member, and return whether to stop."""
+        self.tally.add(answers, np.where(drawn, 0.0, vote))
+        weights = data.sample_weights * (self.tally.total > 0)  # of samples with a vote
+        error = 1.0
+        if weights.any():
+            error = float(np.average(self.tally.decide() != data.y, weights=weights))
+        return self.patience.ends(error)
+
+
 class _Rounds:
     """Collects the members of a fit, and their error on the validation set."""
 
@@ -383,6 +442,7 @@ class _Rounds:
         self.votes, self.errors = (list(numbers) for numbers in known)
         self.validation = validation
         self.stopped = False
+        self.patience: Patience | None = None
         if validation is not None:
             assert ensemble.n_iter_no_change is not None
             self.patience = Patience(ensemble.n_iter_no_change, ensemble.tol)
@@ -404,6 +464,7 @@ class _Rounds:
 
     def _validate(self, answers: npt.NDArray[Any], vote: Any) -> None:
         assert self.validation is not None
+        assert self.patience is not None
         self.tally.add(answers, vote)
         loss = self.ensemble._loss(self.tally, self.validation.y, self.validation.sample_weights)
         self.stopped = self.patience.ends(loss)
@@ -414,13 +475,15 @@ class _Rounds:
         if self.n_members == self.n_before:  # nothing was trained
             return
         members = concatenate(self.parts)
-        n_kept = self.patience.best if self.stopped else len(members)
+        watch = self.run.out_of_bag
+        patience = watch.patience if watch is not None else self.patience
+        n_kept = patience.best if self.stopped and patience is not None else len(members)
         ensemble.members_ = members.subset(range(n_kept)) if n_kept < len(members) else members
         ensemble.member_weights_ = np.array(self.votes[:n_kept])
         ensemble.errors_ = np.array(self.errors[:n_kept])
         ensemble.__dict__.pop("validation_errors_", None)
-        if self.validation is not None:
-            ensemble.validation_errors_ = np.array(self.patience.losses)
+        if patience is not None:
+            ensemble.validation_errors_ = np.array(patience.losses)
 
 
 @dataclass(frozen=True, eq=False)

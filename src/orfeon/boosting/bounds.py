@@ -180,6 +180,9 @@ class BoundsMixin:
     def _check_one_run(self) -> None:
         """Refuse settings for which the bounds do not hold."""
 
+    def _check_steps(self) -> None:
+        """Refuse votes for which the bound by the edges does not hold."""
+
     def _check_bounded(self) -> None:
         check_is_fitted(self, "members_")
         if any(key == CHOSEN for _, key in self._history):
@@ -202,6 +205,7 @@ class BoundsMixin:
     def edge_bounds_(self) -> Floats:
         """The looser bound exp(-2 sum of squared edges), where an edge is 1/2 - e."""
         self._check_bounded()
+        self._check_steps()
         self._check_learnt()
         return edge_bound(self.errors_)
 

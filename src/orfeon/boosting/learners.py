@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -24,7 +24,7 @@ from orfeon.trees.base import BaseTree, MemberSamples
 from orfeon.trees.igp import IGPTreeClassifier
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.scikit_learn import _safe_indexing
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Mask
 
 Sampling = Literal["weights", "resample"]
 
@@ -86,6 +86,8 @@ class TreeLearner:
     data: TrainingSet
     sampling: Sampling = "weights"
     classes: npt.NDArray[Any] | None = None
+    #: Which samples the last member was trained on, if they were drawn.
+    drawn: list[Mask] = field(default_factory=list)
 
     def train(
         self,
@@ -99,6 +101,7 @@ class TreeLearner:
         given: npt.NDArray[Any]
         if self.sampling == "resample":
             given = draw_sample(weights, labels, self.data.n_classes, rng, int(n_samples))
+            self.drawn[:] = [given > 0]
         elif (weights == weights[0]).all():  # integers are fastest
             given = np.ones(len(weights), np.int64)
         else:
@@ -155,6 +158,8 @@ class EstimatorLearner:
     X: Any
     n_classes: int
     sampling: Sampling = "weights"
+    #: Which samples the last member was trained on, if they were drawn.
+    drawn: list[Mask] = field(default_factory=list)
 
     def train(
         self,
@@ -172,6 +177,7 @@ class EstimatorLearner:
             estimator.fit(self._take(rows), labels[rows], sample_weight=given)
         else:
             counts = draw_sample(weights, labels, self.n_classes, rng, n_present)
+            self.drawn[:] = [counts > 0]
             rows = np.repeat(np.arange(len(labels)), counts)
             estimator.fit(self._take(rows), labels[rows])
         return EstimatorMembers([estimator], self.n_classes)

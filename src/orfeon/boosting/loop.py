@@ -28,8 +28,9 @@ MOST_FAILURES = 100
 LEAST_SHARE = 0.5
 
 
-#: Minimum vote of a member without error: half of ln(1e10) (Webb 2000).
-PERFECT = float(0.5 * np.log(1e10))
+#: Odds of being right that a member without error has at least (Webb 2000), and its vote.
+PERFECT_ODDS = 1e10
+PERFECT = float(0.5 * np.log(PERFECT_ODDS))
 
 
 def perfect_vote(total_vote: Any, least: float = PERFECT) -> Any:
@@ -108,6 +109,8 @@ class Run:
     n_failed: int = 0
     ended: bool = False
     results: list[RoundResult] = field(default_factory=list)
+    #: The out-of-bag vote so far, if it decides when to stop.
+    out_of_bag: Any = None
 
     @property
     def has_failed(self) -> bool:

@@ -35,6 +35,7 @@ from orfeon.utils.types import Floats
 
 _PRODUCT = "product of 2\u221a(e(1 \u2212 e))"
 _EDGES = "exp(\u22122 sum of squared edges)"
+_NORMALISERS = "product of normalisers"
 _PSEUDO = "by the pseudo-losses"
 
 
@@ -227,12 +228,19 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%" if share == 0 or share >= 0.0005 else "less than 0.1%"
 
 
+def _bounds_by_errors(booster: Any) -> dict[str, Floats]:
+    """The bounds by the product and by the edges; the second needs the optimal votes."""
+    try:
+        return {_PRODUCT: booster.error_bounds_, _EDGES: booster.edge_bounds_}
+    except AttributeError:
+        return {_NORMALISERS: booster.error_bounds_}
+
+
 def _bounds_of(booster: Any) -> tuple[dict[str, Floats], Floats]:
     """Bounds of a fitted ensemble by name, and the errors of its members."""
     check_is_fitted(booster)
     if isinstance(booster, BoundsMixin):
-        bounds = {_PRODUCT: booster.error_bounds_, _EDGES: booster.edge_bounds_}
-        return bounds, booster.errors_
+        return _bounds_by_errors(booster), booster.errors_
     if hasattr(type(booster), "error_bounds_"):
         return {_PSEUDO: booster.error_bounds_}, booster.errors_
     errors = getattr(booster, "estimator_errors_", None)

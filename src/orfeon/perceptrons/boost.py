@@ -16,7 +16,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.adaboost import AdaBoostClassifier, AdaBoostScheme, Algorithm, OnFailure
+from orfeon.boosting.adaboost import (
+    ADABOOST,
+    AdaBoostClassifier,
+    AdaBoostScheme,
+    Algorithm,
+    OnFailure,
+)
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import MemberOutput, RoundResult, Scheme
 from orfeon.data.schema import Schema
@@ -155,7 +161,7 @@ class PPBoostClassifier(AdaBoostClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{k: v for k, v in AdaBoostClassifier._parameter_constraints.items() if k != "algorithm"},
+        **ADABOOST,
         "estimator": [ParallelPerceptronClassifier, None],
         "mode": [StrOptions(set(FACTORS))],
         "quasi_noisy": [StrOptions({"all", "vote"})],
