@@ -3,7 +3,8 @@
 Every member is trained on labels of which four in ten are wrong, and alone it is little better
 than they are. Many together draw the border finely. The maps are those on the cover of
 Martínez-Muñoz (2006), with a circle; ``--problem diagonal`` has the line of its figures 4.2 and
-4.3, and ``--margins`` shows how clearly the votes decide.
+4.3, ``--margins`` shows how clearly the votes decide, and ``--grey`` does so in grey, with level
+curves.
 
 Run it with ``python examples/cover_mosaic.py``; it takes about half a minute, nearly all of it for
 3003 trees of up to 30 000 samples. With ``--out FILE`` it also draws the picture, which needs
@@ -50,13 +51,14 @@ def print_errors(mosaic: MapMosaic, problem: str) -> None:
         print(f"{name:16}" + "".join(f"{error:14.1%}" for error in errors))
 
 
-def draw(mosaic: MapMosaic, path: Path, n_colours: int) -> None:
+def draw(mosaic: MapMosaic, path: Path, n_colours: int, grey: bool) -> None:
     """Save the picture; as a PNG with as few colours as it needs, which make a small file."""
     import matplotlib
     from PIL import Image
 
     matplotlib.use("agg")
-    display = MapMosaicDisplay(mosaic).plot()
+    levels = (0.25, 0.5, 0.75) if grey else ()
+    display = MapMosaicDisplay(mosaic).plot(grey=grey, levels=levels)
     path.parent.mkdir(parents=True, exist_ok=True)
     display.figure_.savefig(path, dpi=200)
     matplotlib.pyplot.close(display.figure_)
@@ -70,15 +72,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--problem", choices=list(PROBLEMS), default="circle")
     parser.add_argument("--margins", action="store_true", help="show how clearly votes decide")
+    parser.add_argument("--grey", action="store_true", help="margins in grey, with level curves")
     parser.add_argument("--quick", action="store_true", help="fewer samples and members")
     parser.add_argument("--out", type=Path, help="file of the picture, such as mosaic.png")
     given = parser.parse_args()
     start = time.perf_counter()
-    mosaic = make_mosaic(given.problem, given.quick, given.margins)
+    margins = given.margins or given.grey
+    mosaic = make_mosaic(given.problem, given.quick, margins)
     print_errors(mosaic, given.problem)
     print(f"\nTrained and mapped in {time.perf_counter() - start:.1f} s")
     if given.out is not None:
-        draw(mosaic, given.out, n_colours=256 if given.margins else 32)
+        draw(mosaic, given.out, n_colours=256 if margins else 32, grey=given.grey)
         print(f"Drawn in {given.out}")
 
 

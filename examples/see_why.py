@@ -269,12 +269,17 @@ def split_errors(effort: Effort, album: Album) -> None:
 def draw_walk(walk: Any) -> Any:
     from matplotlib import pyplot
 
-    figure = pyplot.figure(figsize=(11.0, 4.6), layout="constrained")
-    grid = figure.add_gridspec(1, 2, width_ratios=(1.2, 1))
-    inspection.EnsembleWalkDisplay(walk).plot(figure.add_subplot(grid[0]))
-    inspection.EnsembleWalkDisplay(walk).plot(
-        figure.add_subplot(grid[1], projection="3d"), dimensions=3
-    )
+    figure = pyplot.figure(figsize=(13.0, 4.4), layout="constrained")
+    grid = figure.add_gridspec(1, 3, width_ratios=(1.2, 1, 1.1))
+    display = inspection.EnsembleWalkDisplay(walk)
+    display.plot(figure.add_subplot(grid[0]))
+    display.plot(figure.add_subplot(grid[1]), view="ref-third")
+    display.plot(figure.add_subplot(grid[2], projection="3d"), dimensions=3)
+    for ax in figure.axes[1:]:
+        ax.get_legend().remove()  # it is below the first
+    figure.axes[1].set_title("Along the ensemble")
+    figure.axes[2].set_title("In three dimensions")
+    figure.axes[2].set_box_aspect((1.5, 1.0, 0.9), zoom=0.8)  # with room for the names
     return figure
 
 

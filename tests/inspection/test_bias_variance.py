@@ -18,6 +18,7 @@ from orfeon.inspection.bias_variance.definitions import (
     kohavi_wolpert_decomposition,
     kong_dietterich_decomposition,
     squared_error_decomposition,
+    webb_decomposition,
 )
 from orfeon.inspection.bias_variance.friedman import friedman_decomposition
 from orfeon.inspection.bias_variance.intervals import (
@@ -26,7 +27,7 @@ from orfeon.inspection.bias_variance.intervals import (
 )
 from orfeon.utils.seeding import Purpose, branch
 
-ZERO_ONE = ("kohavi_wolpert", "kong_dietterich", "breiman", "domingos")
+ZERO_ONE = ("kohavi_wolpert", "kong_dietterich", "breiman", "webb", "domingos")
 BY_MODE = ("kong_dietterich", "breiman", "domingos")
 
 
@@ -199,6 +200,39 @@ def test_breiman_gives_all_excess_error_to_bias_or_variance(case):
     np.testing.assert_allclose(found.point_bias, bias, atol=1e-14)
     np.testing.assert_allclose(found.point_variance, excess - bias, atol=1e-14)
     assert (excess >= -1e-14).all()
+
+
+@given(case=trainings())
+@settings(deadline=None, max_examples=shared.cases(40))
+def test_webb_counts_wrong_predictions(case):
+    """As printed: over predictions and labels, wrong ones of the most frequent class and others."""
+    answers, posterior = case
+    found = webb_decomposition(answers, posterior=posterior)
+    for i, column in enumerate(answers.T):
+        central = np.bincount(column).argmax()
+        bias = variance = 0.0
+        for prediction, (label, p) in product(column, enumerate(posterior[i])):
+            wrong = p * (prediction != label) / len(column)
+            bias += wrong * (prediction == central)
+            variance += wrong * (prediction != central)
+        assert found.point_bias[i] == pytest.approx(bias, abs=1e-14)
+        assert found.point_variance[i] == pytest.approx(variance, abs=1e-14)
+    assert found.noise == 0
+
+
+@given(case=trainings(max_classes=2), seed=st.integers(0, 100))
+@settings(deadline=None, max_examples=shared.cases(40))
+def test_webb_is_breiman_with_two_classes_and_no_noise_only(case, seed):
+    answers, _ = case
+    y = np.random.default_rng(seed).integers(0, 2, answers.shape[1])
+    one, other = webb_decomposition(answers, y), breiman_decomposition(answers, y)
+    np.testing.assert_allclose(parts_of(one), parts_of(other), atol=1e-14)
+    three = [[1], [1], [2]]  # both wrong
+    assert webb_decomposition(three, [0]).bias == pytest.approx(2 / 3)
+    assert breiman_decomposition(three, [0]).bias == 1
+    noisy = {"predictions": [[0], [0], [1]], "posterior": [[0.8, 0.2]]}
+    assert webb_decomposition(**noisy).bias == pytest.approx(2 / 3 * 0.2)
+    assert breiman_decomposition(**noisy).bias == 0
 
 
 @given(case=trainings(max_classes=2))

@@ -115,7 +115,7 @@ def test_orientation_takes_the_members_by_their_step_along_the_reference(votes, 
 def test_no_walk_is_above_that_of_orientation(votes):
     answers, y = votes
     found = ensemble_walk(answers, y=y, n_random_orders=20, random_state=0)
-    assert len(found.walks) == 21
+    assert len(found.walks) == 22
     ceiling = found.walks["orientation"][:, 1] + 1e-9
     for walk in found.walks.values():
         assert (walk[:, 1] <= ceiling).all()
@@ -151,7 +151,7 @@ def test_random_orders_are_fixed_by_the_seed(votes):
         ensemble_walk(answers, y=y, orders=None, n_random_orders=3, random_state=seed)
         for seed in (0, 0, 1)
     )
-    assert list(one.walks) == ["random order", "random order 2", "random order 3"]
+    assert list(one.walks) == ["own order", "random order", "random order 2", "random order 3"]
     assert (one.walks["random order 2"] == same.walks["random order 2"]).all()
     assert (one.walks["random order"] != one.walks["random order 2"]).any()
     assert (one.walks["random order"] != other.walks["random order"]).any()
@@ -295,6 +295,23 @@ def test_space_shows_all_three_and_begins_with_the_plane(votes):
     assert space.ax_.get_zlabel() == "third direction"
 
 
+def test_along_the_ensemble_every_walk_is_a_loop(votes):
+    answers, y = votes
+    display = EnsembleWalkDisplay.from_votes(answers, y, view="ref-third")
+    for name, line in display.lines_.items():
+        points = line.get_xydata()
+        assert (points == display.data.walks[name][:, 1:]).all()
+        np.testing.assert_allclose(points[[0, -1]], 0, atol=1e-9)
+    top = display.data.walks["orientation"][display.data.farthest("orientation"), 1:]
+    marks = {line.get_label(): line for line in display.ax_.lines}
+    assert marks["_top of orientation"].get_xydata()[0].tolist() == top.tolist()
+    assert "_line" not in marks
+    assert display.ax_.get_xlabel() == r"along $c_{ref}$"
+    assert display.ax_.get_ylabel() == "third direction"
+    with pytest.raises(ValueError, match="view='top' is not allowed"):
+        display.plot(view="top")
+
+
 def test_random_walks_are_grey_and_named_once(votes):
     answers, y = votes
     figure, ax = pyplot.subplots()
@@ -302,10 +319,11 @@ def test_random_walks_are_grey_and_named_once(votes):
     assert display.ax_ is ax
     assert display.figure_ is figure
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "random order", "orientation",
+        "own order", "random order", "orientation",
     ]  # fmt: skip
     greys = {line.get_color() for name, line in display.lines_.items() if "random" in name}
     assert len(greys) == 1
+    assert display.lines_["own order"].get_color() not in greys
     assert display.lines_["orientation"].get_color() not in greys
     alone = EnsembleWalkDisplay.from_votes(answers, y, orders=None)
     assert alone.ax_.get_title() == "Walk of 15 members to the vector of the ensemble"

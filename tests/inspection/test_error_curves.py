@@ -229,7 +229,9 @@ def test_out_of_bag_curves_of_orders_are_counted_the_same_way(waveform, bag):
 def test_random_orders_are_averaged(waveform, test_set, bag):
     options = {"n_random_orders": 5, "out_of_bag": False}
     found = error_curves(bag, *waveform, *test_set, random_state=3, **options)
-    assert [curve.name for curve in found] == ["random order", "random order"]
+    assert [curve.name for curve in found] == 2 * ["own order"] + 2 * ["random order"]
+    alone = error_curves(bag, *waveform, *test_set, out_of_bag=False)
+    assert (found["own order", "test"].errors == alone["own order", "test"].errors).all()
     curve = found["random order", "test"]
     generator = np.random.default_rng(np.random.SeedSequence(3))
     votes = bag.votes(test_set[0])
@@ -488,13 +490,16 @@ def test_several_orders_differ_in_colour_and_marker(waveform, test_set, bag):
     )
     assert {on for _, on in display.lines_} == {"test"}
     looks = {(line.get_color(), line.get_marker()) for line in display.lines_.values()}
-    assert len({colour for colour, _ in looks}) == len({marker for _, marker in looks}) == 4
+    assert len({colour for colour, _ in looks}) == 5
+    assert len({marker for _, marker in looks}) == 4  # own and random orders have none
     legend = legend_of(display.ax_)
     best = display.curves["orientation", "test"]
-    assert legend[0] == "random order"
+    assert legend[:2] == ["own order", "random order"]
     assert f"orientation: {100 * best.least:.1f}% with {best.best_size}" in legend
-    assert len(legend) == 5
+    assert len(legend) == 6
     assert len(display.ax_.texts) == 0
+    wholes = [name for name in labelled(display.ax_) if name.startswith("_all")]
+    assert wholes == ["_all, own order, test"]
     marks = [name for name in labelled(display.ax_) if name.startswith("_mark")]
     assert len(marks) == 3
     assert display.ax_.get_ylabel() == "test error, %"

@@ -179,6 +179,47 @@ def test_more_classes_have_their_colours_the_stronger_the_clearer(circle):
     assert plain.colour_bar_ is None
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_grey_maps_show_the_margin_of_the_predicted_class_with_level_curves(circle, n_classes):
+    X, y = circle
+    labels = np.where(X[:, 0] > 0.6, 2, y) if n_classes == 3 else y
+    model = BaggingClassifier(n_estimators=11, random_state=0).fit(X, labels)
+    data = margin_map(model, X, grid_resolution=30)
+    display = MarginMapDisplay(data).plot(grey=True, levels=[0.5, 0.25])
+    assert (display.image_.get_array() == np.abs(data.margins)).all()
+    assert display.levels_.levels.tolist() == [0.25, 0.5]
+    assert (display.colour_bar_.vmin, display.colour_bar_.vmax) == (0, 1)
+    shades = display.image_.cmap([0.0, 0.5, 1.0])[:, :3]
+    assert (shades == shades[:, :1]).all()
+    assert shades[0, 0] == 1 > shades[1, 0] > shades[2, 0]
+    assert display.ax_.get_legend() is None  # no colour stands for a class
+    in_colour = MarginMapDisplay(data).plot(levels=[0.5])
+    # A curve of the level leaves clearer points on one side and others on the other.
+    inside = np.abs(data.margins) > 0.5
+    assert inside.any()
+    assert not inside.all()
+    assert len(in_colour.levels_.allsegs[0]) > 0
+    assert MarginMapDisplay(data).plot().levels_ is None
+
+
+def test_levels_that_are_no_margins_are_refused_and_flat_maps_have_none(circle):
+    X, y = circle
+    data = margin_map(CARTClassifier().fit(X, y), X, grid_resolution=10)
+    with pytest.raises(ValueError, match=r"levels=\[0, 1\] is not allowed"):
+        MarginMapDisplay(data).plot(levels=[0, 1])
+    assert MarginMapDisplay(data).plot(levels=[0.5]).levels_ is None  # one tree is always sure
+
+
+def test_a_grey_mosaic_has_one_scale(circle):
+    models = {"bag": BaggingClassifier(n_estimators=11, random_state=0)}
+    mosaic = map_mosaic(models, [circle], kind="margins", grid_resolution=20)
+    display = MapMosaicDisplay(mosaic).plot(grey=True, levels=[0.5], border=True)
+    scale = display.figure_.axes[1]
+    assert scale.get_ylabel() == "votes: first class minus second"
+    assert scale.get_ylim() == (0, 1)
+    assert (display.axes_[0, 0].images[0].get_array() >= 0).all()
+
+
 def test_probabilities_are_called_so(circle):
     display = MarginMapDisplay.from_estimator(
         LogisticRegression().fit(*circle), circle[0], grid_resolution=10

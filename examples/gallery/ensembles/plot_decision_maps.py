@@ -62,5 +62,13 @@ for name, error in zip(mosaic.column_names, mosaic.errors[0], strict=True):
     print(f"{name:16} wrong on {error:.1%} of the square")
 
 # %%
+# The same in grey, with curves where the predicted class leads by a quarter, a half and three
+# quarters of the votes. Class-switching hardly gets to the second anywhere: three in ten of its
+# labels are wrong on purpose.
+
+display = MapMosaicDisplay(mosaic).plot(grey=True, levels=[0.25, 0.5, 0.75])
+plt.show()
+
+# %%
 # Any classifier can be mapped, and any function that gives classes: see
 # :func:`orfeon.inspection.classification_map`.

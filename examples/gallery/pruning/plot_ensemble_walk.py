@@ -37,6 +37,15 @@ display = EnsembleWalkDisplay(walk).plot()
 plt.show()
 
 # %%
+# Seen from the end
+# -----------------
+# Looking along *c_ens*, every walk returns to the origin. A random one is a tangle around it, an
+# ordered one a wide loop.
+
+display = EnsembleWalkDisplay(walk).plot(view="ref-third")
+plt.show()
+
+# %%
 # Where to stop
 # -------------
 # Beyond its farthest point a walk only leads back. That is late for orientation, which suggests a

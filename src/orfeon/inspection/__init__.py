@@ -58,7 +58,7 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "bias_variance.definitions": (
             "BreimanBiasVariance", "DomingosBiasVariance", "bias_variance_decomposition",
             "breiman_decomposition", "domingos_decomposition", "kohavi_wolpert_decomposition",
-            "kong_dietterich_decomposition", "squared_error_decomposition",
+            "kong_dietterich_decomposition", "squared_error_decomposition", "webb_decomposition",
         ),
         "bias_variance.friedman": ("FriedmanBiasVariance", "friedman_decomposition"),
         "bias_variance.intervals": (
@@ -128,6 +128,7 @@ if TYPE_CHECKING:
         kohavi_wolpert_decomposition,
         kong_dietterich_decomposition,
         squared_error_decomposition,
+        webb_decomposition,
     )
     from orfeon.inspection.bias_variance.friedman import (
         FriedmanBiasVariance,
@@ -249,7 +250,7 @@ __all__ = [
     "pairwise_diversity", "perceptron_categories", "proximities", "q_statistic",
     "regression_summary", "resample_predictions", "row_weights", "squared_error_decomposition",
     "subset_coincidence", "switching_error", "switching_error_curve",
-    "switching_margin_distribution", "switching_margins",
+    "switching_margin_distribution", "switching_margins", "webb_decomposition",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, _HOMES)

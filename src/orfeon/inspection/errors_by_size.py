@@ -178,8 +178,8 @@ def error_curves(
         Orders to compare with the members' own: rules, which order them on the training samples,
         :class:`orfeon.ordering.Order` objects, or permutations. A dict names them.
     n_random_orders : int, default=0
-        Above 0, the mean and standard deviation over this many random orders take the place of
-        the members' own order.
+        Above 0, a curve with the mean and standard deviation over this many random orders is
+        added beside the members' own order.
     random_state : int, RandomState, Generator or None, default=None
         Fixes the random orders.
     out_of_bag : bool, optional
@@ -200,7 +200,7 @@ def error_curves(
     Returns
     -------
     ErrorCurves
-        The curves; those of the members' own order first.
+        The curves; those of the members' own order first, then those of random orders.
 
     Notes
     -----
@@ -351,19 +351,17 @@ def _all_curves(
     n_random_orders: int,
     random_state: RandomState,
 ) -> ErrorCurves:
-    """Curves of all orders on all samples; the baseline comes first."""
+    """Curves of all orders on all samples; the members' own and random ones come first."""
     if n_random_orders < 0:
         raise ValueError(f"n_random_orders={n_random_orders} is not allowed; it is 0 or more.")
     n_members = seen[0][1].n_members
     generator = np.random.default_rng(seed_sequence(random_state))
     drawn = [generator.permutation(n_members) for _ in range(n_random_orders)]
-    curves = []
-    for on, selection in seen:
-        if drawn:
-            each = np.array([_curve(selection, one) for one in drawn])
-            curves.append(ErrorCurve(RANDOM, on, each.mean(axis=0), each.std(axis=0)))
-        else:
-            curves.append(ErrorCurve(OWN, on, _curve(selection, np.arange(n_members))))
+    own = np.arange(n_members)
+    curves = [ErrorCurve(OWN, on, _curve(selection, own)) for on, selection in seen]
+    for on, selection in seen if drawn else ():
+        each = np.array([_curve(selection, one) for one in drawn])
+        curves.append(ErrorCurve(RANDOM, on, each.mean(axis=0), each.std(axis=0)))
     for name, order in orders.items():
         curves += [ErrorCurve(name, on, _ordered(order, seen_), None, True) for on, seen_ in seen]
     return ErrorCurves(tuple(curves), seen[0][1].is_regression)

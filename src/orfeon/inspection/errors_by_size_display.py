@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isclose
 from typing import Any, Self
 
 from orfeon.inspection.display import Display, check_not_empty
@@ -26,11 +27,13 @@ from orfeon.rendering.figure import (
     put_title,
     scale_members,
 )
-from orfeon.rendering.palette import INK, MUTED_INK
+from orfeon.rendering.palette import INK, MUTED_INK, mixed
 from orfeon.rendering.texts import plain
 
 #: Line styles by samples, the most important first.
 _LINES: dict[On, Any] = {"test": "-", "out-of-bag": "-.", "training": (0, (4, 1.5))}
+#: Random orders are lighter than the members' own.
+_RANDOM_INK = mixed(MUTED_INK, "#FFFFFF", 0.6)
 
 
 def _line(on: On) -> Any:
@@ -42,8 +45,9 @@ class ErrorCurveDisplay(Display):
     """Error against the number of members, ordered or not, on one or more sets of samples.
 
     One colour and marker per order or ensemble, one line style per set of samples; the members' own
-    order is grey beside others. Rings mark the sizes with the lowest error on the most important
-    samples (test, else out-of-bag, else training), and a dotted line the error of all members.
+    order and random ones, with a band of one standard deviation, are grey beside others. Rings mark
+    the sizes with the lowest error on the most important samples (test, else out-of-bag, else
+    training), and a dotted line the error of all members.
 
     Parameters
     ----------
@@ -225,15 +229,19 @@ class ErrorCurveDisplay(Display):
     def _shows_whole(self, curve: ErrorCurve) -> bool:
         """Whether to draw the error of all members, which is once for all orders."""
         same = [one for one in self.curves if one.on == self._ons[0]]
-        if all(one.is_ordered for one in same):
-            return curve is same[0]
-        return curve.on == self._ons[0] and not curve.is_ordered
+        shown: list[ErrorCurve] = []
+        for one in [one for one in same if not one.is_ordered] or same[:1]:
+            # Own and random orders end at the same error.
+            if not any(isclose(one.whole, other.whole, rel_tol=1e-9) for other in shown):
+                shown.append(one)
+        return any(curve is one for one in shown)
 
     def _style(self, curve: ErrorCurve) -> dict[str, Any]:
         names = self._ordered
         style: dict[str, Any] = {"linestyle": _line(curve.on), "linewidth": 1.4}
         if curve.name not in names:
-            return {**style, "color": MUTED_INK, "linewidth": 1.2, "zorder": 1.9}
+            colour = MUTED_INK if curve.spread is None else _RANDOM_INK
+            return {**style, "color": colour, "linewidth": 1.2, "zorder": 1.9}
         number = names.index(curve.name)
         look = look_of(number)
         style["color"] = look.colour

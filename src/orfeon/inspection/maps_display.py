@@ -8,7 +8,7 @@ and 4.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -244,6 +244,8 @@ class MarginMapDisplay(_MapDisplay):
         The scale of the colours.
     border_ : LineCollection or None
         Where the class changes.
+    levels_ : QuadContourSet or None
+        The level curves.
     points_ : list of PathCollection
         The samples of each class that has some.
 
@@ -266,6 +268,8 @@ class MarginMapDisplay(_MapDisplay):
     _map = staticmethod(margin_map)
 
     colour_bar_: Any
+    levels_: Any
+    _is_grey = False
 
     def __init__(
         self, data: MarginMap, X: Any = None, y: Any = None, *, true_classes: Any = None
@@ -280,6 +284,8 @@ class MarginMapDisplay(_MapDisplay):
         border: bool = True,
         legend: bool = True,
         colour_bar: bool = True,
+        levels: Sequence[float] = (),
+        grey: bool = False,
     ) -> Self:
         """Draw the picture.
 
@@ -289,20 +295,26 @@ class MarginMapDisplay(_MapDisplay):
             Whether to draw the samples, which hide some of the background.
         border, legend, colour_bar : bool, default=True
             Whether to draw the border between classes, the legend, and the scale of the colours.
+        levels : sequence of float, default=()
+            Margins between 0 and 1, of whichever class, along which to draw level curves.
+        grey : bool, default=False
+            Whether to draw the margin of the predicted class in grey, the darker the clearer.
         <ax>
         """
-        self._draw_all(ax, points, border, legend)
+        self._is_grey = grey
+        self._draw_all(ax, points, border, legend and not grey)
+        self.levels_ = draw_levels(self.ax_, cast(MarginMap, self.data), levels)
         self.colour_bar_ = self._draw_colour_bar() if colour_bar else None
         return self._finish()
 
     def _draw_ground(self) -> Any:
-        return draw_margins(self.ax_, cast(MarginMap, self.data))
+        return draw_margins(self.ax_, cast(MarginMap, self.data), self._is_grey)
 
     def _draw_colour_bar(self) -> Any:
         data = cast(MarginMap, self.data)
-        if len(data.classes) != 2:
+        if self._is_grey or len(data.classes) != 2:
             text = f"{data.of}: first class minus second"
-            return put_colour_bar(margin_scale(data), self.ax_, text)
+            return put_colour_bar(margin_scale(data, self._is_grey), self.ax_, text)
         first, second = map(plain, data.classes)
         text = f"{data.of}: class {first} minus class {second}"
         bar = put_colour_bar(margin_scale(data), self.ax_, text)
@@ -331,6 +343,8 @@ GROUND, STRONG_GROUND = 0.42, 0.8
 MARKERS = ("o", "^", "s", "D", "v", "P", "X", "*")
 #: The same at margins of 0 and of 1, with more than two classes.
 _LEAST, _MOST = 0.06, 0.9
+#: The grey of a margin of 1, light enough for lines in ink.
+_DARKEST = "#6B6B6B"
 #: Dashes of the true border.
 TRUE = (0, (3.5, 2.0))
 #: Lines and points beyond which they are rasterized.
@@ -362,11 +376,13 @@ def draw_classes(ax: Any, data: ClassificationMap, strength: float = GROUND) -> 
     )  # fmt: skip
 
 
-def margin_scale(data: MarginMap) -> Any:
+def margin_scale(data: MarginMap, grey: bool = False) -> Any:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    if len(data.classes) == 2:
+    if grey:
+        colours, lowest = ["#FFFFFF", _DARKEST], 0.0
+    elif len(data.classes) == 2:
         first, second = class_colours(2)
         colours, lowest = [second, "#FFFFFF", first], -1.0
     else:
@@ -377,19 +393,36 @@ def margin_scale(data: MarginMap) -> Any:
     return ScalarMappable(Normalize(lowest, 1.0), cmap)
 
 
-def draw_margins(ax: Any, data: MarginMap) -> Any:
+def draw_margins(ax: Any, data: MarginMap, grey: bool = False) -> Any:
     where: dict[str, Any] = {
         "origin": "lower", "extent": extent_of(data), "aspect": "auto",
         "interpolation": "nearest", "zorder": 0,
     }  # fmt: skip
-    if len(data.classes) == 2:
-        scale = margin_scale(data)
-        return ax.imshow(data.margins, cmap=scale.cmap, norm=scale.norm, **where)
+    if grey or len(data.classes) == 2:
+        scale = margin_scale(data, grey)
+        shown = np.abs(data.margins) if grey else data.margins
+        return ax.imshow(shown, cmap=scale.cmap, norm=scale.norm, **where)
     from matplotlib.colors import to_rgb
 
     colours = np.array([to_rgb(c) for c in class_colours(len(data.classes))])
     strength = (_LEAST + (_MOST - _LEAST) * data.margins)[:, :, None]
     return ax.imshow(1.0 - strength * (1.0 - colours[data.codes]), **where)
+
+
+def draw_levels(ax: Any, data: MarginMap, levels: Sequence[float], linewidth: float = 0.6) -> Any:
+    """Draw curves along which the predicted class leads by given margins."""
+    wanted = np.unique(np.asarray(levels, dtype=np.float64))
+    if not ((wanted > 0) & (wanted < 1)).all():
+        raise ValueError(f"levels={levels!r} is not allowed: margins are between 0 and 1.")
+    if not len(wanted) or min(data.margins.shape) < 2:
+        return None
+    clear = np.abs(data.margins)
+    within = wanted[(wanted >= clear.min()) & (wanted <= clear.max())]
+    if not len(within):
+        return None  # the margin is the same everywhere
+    return ax.contour(
+        data.x, data.y, clear, within, colors=INK, linewidths=linewidth, alpha=0.8, zorder=1.5
+    )
 
 
 def draw_border(ax: Any, data: ClassificationMap, linewidth: float = 0.8) -> Any:

@@ -30,6 +30,7 @@ from orfeon.inspection.maps_display import (
     TRUE,
     draw_border,
     draw_classes,
+    draw_levels,
     draw_margins,
     draw_true_border,
     margin_scale,
@@ -261,6 +262,7 @@ class MapMosaicDisplay(Display):
     """
 
     axes_: npt.NDArray[Any]
+    _is_grey = False
 
     def __init__(self, mosaic: MapMosaic) -> None:
         self.mosaic = mosaic
@@ -298,6 +300,8 @@ class MapMosaicDisplay(Display):
         border: bool = False,
         errors: bool = True,
         legend: bool = True,
+        levels: Sequence[float] = (),
+        grey: bool = False,
     ) -> Self:
         """Draw the picture.
 
@@ -313,12 +317,15 @@ class MapMosaicDisplay(Display):
             Whether to write on each map how much of it is wrong, if the true classes are known.
         legend : bool, default=True
             Whether to draw the legend, or the scale of the margins.
+        levels, grey
+            For margins: level curves and shades of grey, as in :meth:`MarginMapDisplay.plot`.
 
         Returns
         -------
         MapMosaicDisplay
             The display, drawn.
         """
+        self._is_grey = grey
         n_rows, n_columns = len(self.mosaic.row_names), len(self.mosaic.column_names)
         if figure is None:
             beside = _BESIDE + _SCALE * (legend and self._has_scale)
@@ -328,7 +335,7 @@ class MapMosaicDisplay(Display):
         self.figure_ = figure
         self.axes_ = figure.subplots(n_rows, n_columns, squeeze=False)
         for at, ax in np.ndenumerate(self.axes_):
-            self._draw_map(ax, self.mosaic.maps[at[0]][at[1]], border)
+            self._draw_map(ax, self.mosaic.maps[at[0]][at[1]], border, levels)
         self._name_maps()
         if errors and self.mosaic.true_classes is not None:
             self._write_errors()
@@ -337,9 +344,12 @@ class MapMosaicDisplay(Display):
             self._draw_legend()
         return self
 
-    def _draw_map(self, ax: Any, data: ClassificationMap, border: bool) -> None:
+    def _draw_map(
+        self, ax: Any, data: ClassificationMap, border: bool, levels: Sequence[float]
+    ) -> None:
         if isinstance(data, MarginMap):
-            draw_margins(ax, data)
+            draw_margins(ax, data, self._is_grey)
+            draw_levels(ax, data, levels, linewidth=0.4)
         else:
             draw_classes(ax, data, STRONG_GROUND)
         if border:
@@ -353,7 +363,7 @@ class MapMosaicDisplay(Display):
     def _has_scale(self) -> bool:
         """Whether one scale explains the colours of all maps."""
         one = self.mosaic.maps[0][0]
-        return isinstance(one, MarginMap) and len(one.classes) == 2
+        return isinstance(one, MarginMap) and (self._is_grey or len(one.classes) == 2)
 
     @property
     def _compared(self) -> str:
@@ -409,7 +419,9 @@ class MapMosaicDisplay(Display):
         colours = class_colours(len(names))
         entries: list[Any] = []
         if isinstance(one, MarginMap) and self._has_scale:
-            self._draw_scale(one, f"{self._compared}: class {names[0]} minus class {names[1]}")
+            pair = f"class {names[0]} minus class {names[1]}"
+            pair = "first class minus second" if self._is_grey else pair
+            self._draw_scale(one, f"{self._compared}: {pair}")
         else:
             entries = [
                 Patch(color=mixed(colour, "#FFFFFF", STRONG_GROUND), label=f"class {name}")
@@ -428,10 +440,10 @@ class MapMosaicDisplay(Display):
 
     def _draw_scale(self, one: MarginMap, text: str) -> None:
         bar = self.figure_.colorbar(
-            margin_scale(one), ax=self.axes_.ravel().tolist(), fraction=0.04,
+            margin_scale(one, self._is_grey), ax=self.axes_.ravel().tolist(), fraction=0.04,
             pad=0.02, aspect=30,
         )  # fmt: skip
         bar.set_label(text, fontsize=fitting_size(len(text), 0.8 * inches(self.figure_)[1]))
-        bar.set_ticks([-1.0, -0.5, 0.0, 0.5, 1.0])
+        bar.set_ticks([0.0, 0.5, 1.0] if self._is_grey else [-1.0, -0.5, 0.0, 0.5, 1.0])
         bar.ax.tick_params(labelsize="small")
         bar.outline.set_linewidth(0.5)

@@ -30,7 +30,7 @@ from orfeon.members.votes import On, Selection
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.ordering import Order
 from orfeon.rendering.figure import look_of, new_figure, put_legend, put_title
-from orfeon.rendering.palette import INK, MUTED_INK
+from orfeon.rendering.palette import INK, MUTED_INK, mixed
 from orfeon.rendering.texts import plain
 from orfeon.utils.seeding import RandomState, seed_sequence
 from orfeon.utils.types import Floats, Integers
@@ -110,7 +110,7 @@ def ensemble_walk(
         Orders to compare with the members' own: rules, which order them on these samples,
         :class:`orfeon.ordering.Order` objects, or permutations, which need names.
     n_random_orders : int, default=0
-        Above 0, this many walks in random order take the place of the members' own.
+        Number of walks in random order beside the members' own.
     random_state : int, RandomState, Generator or None, default=None
         Fixes the random orders.
     <weights>
@@ -152,7 +152,7 @@ def ensemble_walk(
         RANDOM if k == 1 else f"{RANDOM} {k}": generator.permutation(members)
         for k in range(1, n_random_orders + 1)
     }
-    start = {name: walk.path(places) for name, places in (chance or {OWN: members}).items()}
+    start = {name: walk.path(places) for name, places in {OWN: members, **chance}.items()}
     directions, ensemble = walk.unfold(selection)
     return EnsembleWalk({**start, **paths}, walk.steps, directions, ensemble)
 
@@ -236,15 +236,22 @@ def _principal(products: Floats) -> tuple[float, Floats]:
 
 
 Dimensions = Literal[2, 3]
+View = Literal["ens-ref", "ref-third"]
 
+#: The directions that a plane shows.
+_PLANES: dict[View, list[int]] = {"ens-ref": [0, 1], "ref-third": [1, 2]}
+#: Random walks are lighter than that in the members' own order.
+_RANDOM_INK = mixed(MUTED_INK, "#FFFFFF", 0.6)
 _ALONG = (r"along $c_{ens}$", r"along $c_{ref}$", "third direction")
 
 
 class EnsembleWalkDisplay(Display):
     """Walks of an ensemble's members in their own order and in others.
 
-    The members' own order, or a random one, is grey. Dots mark where a walk is farthest along
-    c_ref; all walks begin at the origin and end at the same point, T times c_ens.
+    The members' own order is grey, and random ones light grey. Dots mark where a walk is farthest
+    along c_ref; all walks begin at the origin and end at the same point, T times c_ens. There are
+    three views: the plane of c_ens and c_ref, the plane of c_ref and the third direction, which
+    looks along c_ens and shows each walk as a loop, and all three dimensions.
 
     Parameters
     ----------
@@ -287,6 +294,7 @@ class EnsembleWalkDisplay(Display):
         y: Any,
         *,
         dimensions: Dimensions = 2,
+        view: View = "ens-ref",
         ax: Any = None,
         **options: Any,
     ) -> Self:
@@ -298,15 +306,23 @@ class EnsembleWalkDisplay(Display):
             The ensemble.
         X, y, **options
             As for :func:`ensemble_walk`.
-        dimensions : {2, 3}, default=2
-            How many directions to show.
+        dimensions, view
+            As for :meth:`plot`.
         <ax>
         """
-        return cls(ensemble_walk(ensemble, X, y, **options)).plot(ax, dimensions=dimensions)
+        walk = ensemble_walk(ensemble, X, y, **options)
+        return cls(walk).plot(ax, dimensions=dimensions, view=view)
 
     @classmethod
     def from_votes(
-        cls, votes: Any, y: Any, *, dimensions: Dimensions = 2, ax: Any = None, **options: Any
+        cls,
+        votes: Any,
+        y: Any,
+        *,
+        dimensions: Dimensions = 2,
+        view: View = "ens-ref",
+        ax: Any = None,
+        **options: Any,
     ) -> Self:
         """Draw the walks of a matrix of votes.
 
@@ -316,38 +332,48 @@ class EnsembleWalkDisplay(Display):
             Labels that each member votes for.
         y, **options
             As for :func:`ensemble_walk`.
-        dimensions : {2, 3}, default=2
-            How many directions to show.
+        dimensions, view
+            As for :meth:`plot`.
         <ax>
         """
-        return cls(ensemble_walk(votes, y=y, **options)).plot(ax, dimensions=dimensions)
+        walk = ensemble_walk(votes, y=y, **options)
+        return cls(walk).plot(ax, dimensions=dimensions, view=view)
 
-    def plot(self, ax: Any = None, *, dimensions: Dimensions = 2) -> Self:
+    def plot(self, ax: Any = None, *, dimensions: Dimensions = 2, view: View = "ens-ref") -> Self:
         """Draw the picture.
 
         Parameters
         ----------
         dimensions : {2, 3}, default=2
             How many directions to show; three need axes with ``projection="3d"``, if any.
+        view : {"ens-ref", "ref-third"}, default="ens-ref"
+            In two dimensions, the plane: of c_ens and c_ref, or of c_ref and the third direction.
         <ax>
         """
         check_choice("dimensions", dimensions, (2, 3))
+        check_choice("view", view, tuple(_PLANES))
+        shown = _PLANES[view] if dimensions == 2 else [0, 1, 2]
         ax = self._begin(self._axes(ax, dimensions))
         self.lines_ = {}
-        end = next(iter(self.data.walks.values()))[-1]
-        ax.plot(*_straight(end, dimensions), color=INK, linestyle=":", linewidth=1.0, label="_line")
+        ends = np.array([np.zeros(3), next(iter(self.data.walks.values()))[-1]])[:, shown].T
+        if view == "ens-ref" or dimensions == 3:
+            ax.plot(*ends, color=INK, linestyle=":", linewidth=1.0, label="_line")
         made = self._made
         for name, walk in self.data.walks.items():
+            is_random = name.startswith(RANDOM)
             style: dict[str, Any] = {"color": MUTED_INK, "linewidth": 1.0}
+            if is_random:
+                style |= {"color": _RANDOM_INK, "zorder": 1.9}
             if name in made:
                 look = look_of(made.index(name))
                 style = {"color": look.colour, "linestyle": look.linestyle, "linewidth": 1.6}
-                top = walk[self.data.farthest(name), :dimensions, None]
+                top = walk[self.data.farthest(name), shown, None]
                 ax.plot(*top, look.marker, color=look.colour, markersize=6, label=f"_top of {name}")
             # The legend has one entry for all random walks.
-            label = f"_{name}" if name.startswith(f"{RANDOM} ") else plain(name)
-            (self.lines_[name],) = ax.plot(*walk.T[:dimensions], label=label, **style)
-        self._label(end, dimensions)
+            label = f"_{name}" if is_random and name != RANDOM else plain(name)
+            (self.lines_[name],) = ax.plot(*walk.T[shown], label=label, **style)
+        ax.plot(*ends, "o", color=INK, markersize=4, linestyle="none", label="_ends")
+        self._label(shown)
         return self._finish()
 
     def _axes(self, ax: Any, dimensions: Dimensions) -> Any:
@@ -365,19 +391,17 @@ class EnsembleWalkDisplay(Display):
         """Names of the orders that a rule or the user made."""
         return [name for name in self.data.walks if name != OWN and not name.startswith(RANDOM)]
 
-    def _label(self, end: Floats, dimensions: Dimensions) -> None:
+    def _label(self, shown: list[int]) -> None:
         ax = self.ax_
-        ax.set_xlabel(_ALONG[0])
-        ax.set_ylabel(_ALONG[1])
-        if dimensions == 3:
+        ax.set_xlabel(_ALONG[shown[0]])
+        ax.set_ylabel(_ALONG[shown[1]])
+        if len(shown) == 3:
             ax.set_zlabel(_ALONG[2])
             ax.set_box_aspect((1.5, 1.0, 0.9), zoom=0.95)
             for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
                 axis.get_major_locator().set_params(nbins=5)
-        ends = np.array([np.zeros(3), end])[:, :dimensions].T
-        ax.plot(*ends, "o", color=INK, markersize=4, linestyle="none", label="_ends")
         put_title(ax, self._title())
-        put_legend(ax, below=32.0 if dimensions == 2 else 8.0)
+        put_legend(ax, below=32.0 if len(shown) == 2 else 8.0)
 
     def _title(self) -> str:
         n_members = len(self.data)
@@ -388,8 +412,3 @@ class EnsembleWalkDisplay(Display):
             f"Ordered by {plain(name)}, {self.data.farthest(name):,} of {n_members:,} members lead "
             "farthest towards what the ensemble lacks"
         )
-
-
-def _straight(end: Floats, dimensions: Dimensions) -> Floats:
-    """The straight line from the origin to the end of all walks."""
-    return np.array([np.zeros(3), end]).T[:dimensions]

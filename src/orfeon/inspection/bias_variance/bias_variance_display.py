@@ -43,6 +43,7 @@ _NAMES = {
     "kohavi_wolpert": " by Kohavi and Wolpert",
     "kong_dietterich": " by Kong and Dietterich",
     "breiman": " by Breiman",
+    "webb": " by Webb",
     "domingos": " by Domingos",
 }
 

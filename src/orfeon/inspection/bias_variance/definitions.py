@@ -13,6 +13,7 @@ definition           bias is                                              varian
 ``kohavi_wolpert``   half the squared distance of p and q                 no
 ``kong_dietterich``  the error of the class predicted most often          yes
 ``breiman``          all excess error where that class is not the best    no
+``webb``             wrong predictions of that class, noise included      no
 ``domingos``         1 where that class is not the best, 0 elsewhere      yes
 ==================== ==================================================== ======================
 
@@ -37,6 +38,9 @@ Breiman (1998). Arcing classifiers. Annals of Statistics 26(3), 801-849.
 
 Breiman (2000). Randomizing outputs to increase prediction accuracy. Machine Learning 40(3),
 229-242.
+
+Webb (2000). MultiBoosting: a technique for combining boosting and wagging. Machine Learning 40(2),
+159-196.
 
 Domingos (2000). A unified bias-variance decomposition for zero-one and squared loss. Proceedings of
 the 17th National Conference on Artificial Intelligence, 564-569.
@@ -71,7 +75,9 @@ from orfeon.inspection.documentation import documented
 from orfeon.inspection.reading import read_weights
 from orfeon.utils.types import Floats, Mask
 
-Definition = Literal["squared_error", "kohavi_wolpert", "kong_dietterich", "breiman", "domingos"]
+Definition = Literal[
+    "squared_error", "kohavi_wolpert", "kong_dietterich", "breiman", "webb", "domingos"
+]
 
 
 def bias_variance_decomposition(
@@ -95,8 +101,8 @@ def bias_variance_decomposition(
         Labels or targets, taken as certain: their noise is then part of the bias. For
         "squared_error" also the regression function, with its ``noise``.
     definition : str, default="kohavi_wolpert"
-        One of "squared_error", for regression, "kohavi_wolpert", "kong_dietterich", "breiman" and
-        "domingos".
+        One of "squared_error", for regression, "kohavi_wolpert", "kong_dietterich", "breiman",
+        "webb" and "domingos".
     posterior : array of shape (n_points, n_classes), optional
         Probability of each class at each point, if known, instead of ``y``.
     noise : float or array of shape (n_points,), default=0.0
@@ -351,6 +357,58 @@ def breiman_decomposition(
         "breiman", *parts, votes.central(shares), votes.weights, votes.n_trainings,
         biased_set(votes.y_true, shares),
     )  # fmt: skip
+
+
+def webb_parts(y_true: Floats, shares: Floats, n_trainings: int, unbiased: bool = False) -> Parts:
+    no_correction("webb", unbiased)
+    wrong = shares * (1.0 - y_true)
+    error = 1.0 - (y_true * shares).sum(axis=1)
+    bias = wrong[np.arange(len(wrong)), np.argmax(shares, axis=1)]
+    return Parts(error, bias, error - bias, np.zeros_like(error))
+
+
+@documented()
+def webb_decomposition(
+    predictions: Any,
+    y: Any = None,
+    *,
+    posterior: Any = None,
+    classes: Any = None,
+    sample_weight: Any = None,
+) -> BiasVariance:
+    """Bias and variance of zero-one loss, by counting wrong predictions (Webb 2000).
+
+    With ym the class predicted most often at a point, a wrong prediction counts as bias if it is ym
+    and as variance if it is another class:
+
+        bias     = P(y /= t and y = ym)
+        variance = P(y /= t and y /= ym)
+
+    for predictions y and labels t. Neither is negative, and no Bayes rule is needed: the noise is 0
+    and counts in both. With two classes and no noise this is :func:`breiman_decomposition`. With
+    more classes some wrong predictions are variance even where ym is wrong.
+
+    Parameters
+    ----------
+    <predictions>
+
+    Returns
+    -------
+    BiasVariance
+        The parts, which add up to the error.
+
+    Examples
+    --------
+    >>> from orfeon.inspection import webb_decomposition
+    >>> predictions = [[0, 1, 1], [0, 0, 1], [1, 1, 2], [0, 1, 0]]
+    >>> parts = webb_decomposition(predictions, [0, 1, 0])
+    >>> parts.point_bias, parts.point_variance
+    (array([0. , 0. , 0.5]), array([0.25, 0.25, 0.25]))
+    """
+    votes = read_votes(predictions, y, posterior, classes, sample_weight)
+    shares = votes.shares
+    parts = webb_parts(votes.y_true, shares, votes.n_trainings)
+    return BiasVariance("webb", *parts, votes.central(shares), votes.weights, votes.n_trainings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -622,10 +680,12 @@ VOTE_PARTS: dict[str, Callable[..., Parts]] = {
     "kohavi_wolpert": kohavi_wolpert_parts,
     "kong_dietterich": kong_dietterich_parts,
     "breiman": breiman_parts,
+    "webb": webb_parts,
     "domingos": domingos_parts,
 }
 _DECOMPOSITIONS: dict[str, Callable[..., BiasVariance]] = {
     "kong_dietterich": kong_dietterich_decomposition,
     "breiman": breiman_decomposition,
+    "webb": webb_decomposition,
     "domingos": domingos_decomposition,
 }
