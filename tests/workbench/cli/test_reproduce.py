@@ -49,7 +49,8 @@ def test_tables_of_the_same_fits_share_a_file(capsys, monkeypatch, tmp_path):
     options = ("--quick", "--runs", 1, "--datasets", "twonorm,waveform", "--out", tmp_path)
     assert reproduce("martinez-5.8", *options) == 0
     table, _, below = capsys.readouterr().out.partition("Number of data sets, of 2, where a")
-    assert " of 32 cells agree." in table
+    assert "32 cells are not comparable: they were run with fewer members" in table
+    assert "DIFFERS" not in table
     lines = [line.split() for line in below.splitlines()]
     assert lines[1] == ["method", "config", "best", "published", "below", "published"]
     rules = ("reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based")
@@ -62,7 +63,7 @@ def test_tables_of_the_same_fits_share_a_file(capsys, monkeypatch, tmp_path):
     assert len(rows_of(tmp_path / "martinez-5.8.orfeon.db", "martinez-5.8")) == 2
 
 
-@pytest.mark.parametrize(("table", "n_cells"), [("martinez-3.3", 12), ("martinez-4.2", 11)])
+@pytest.mark.parametrize(("table", "n_cells"), [("martinez-3.3", 12), ("martinez-4.2", 1)])
 def test_all_ensembles_of_a_table_are_run(capsys, tmp_path, table, n_cells):
     options = ("--quick", "--runs", 1, "--datasets", "waveform", "--store", tmp_path / "fits.db")
     assert reproduce(table, *options) == 0
@@ -101,7 +102,9 @@ def test_the_list_names_every_table(capsys):
     found = {line["table"]: line for line in json.loads(capsys.readouterr().out)["tables"]}
     assert found["martinez-4.2"]["datasets"] == 15
     assert found["martinez-4.2"]["runs"] == 100
-    assert found["martinez-5.7"]["shares_fits_with"] == ["martinez-5.4", "martinez-5.8"]
+    numbers = (2, 3, 4, 5, 8, 9)
+    shared = [f"martinez-5.{number}" for number in numbers]
+    assert found["martinez-5.7"]["shares_fits_with"] == shared
     assert all(line["title"] for line in found.values())
 
 
@@ -166,7 +169,7 @@ def test_a_quick_cross_validation_says_what_is_quick(capsys, tmp_path, monkeypat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("martinez-3.4", "unknown table 'martinez-3.4' (did you mean"),
+        ("martinez-3.9", "unknown table 'martinez-3.9' (did you mean"),
         ("martinez-3.2 --methods crat", "--methods must be one of cart, igp_tree; got 'crat' (did"),
         ("martinez-3.2 --datasets wine", "--datasets must be one of breast_w, diabetes, german"),
         ("martinez-3.2 --datasets sonar", "set the variable"),

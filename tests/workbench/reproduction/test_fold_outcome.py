@@ -49,6 +49,8 @@ def test_accuracies_are_averaged_over_folds_and_not_over_samples():
             "acc+": 100 * (1 / 2 + 1) / 2,
             "acc-": 100 * (9 / 10 + 4 / 8) / 2,
             "g": 100 * np.sqrt(0.75 * 0.7),
+            "n_train": np.mean([fold.n_used for fold in FOLDS]),
+            "n_rounds": 0.0,  # none of them selects
         }
     )
 

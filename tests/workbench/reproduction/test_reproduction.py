@@ -172,7 +172,9 @@ def test_label_ensembles_are_smaller_when_quick():
     found = reproduce("martinez-4.2", datasets=["twonorm"], n_splits=1, quick=True)
     assert len(found.comparisons) == 11
     assert {record.members for record in found.records} == {1, 100}
-    X, y, X_test, y_test = Partitions("twonorm", Sizes(300, 5000)).draw(0)
+    assert [ours.verdict for ours in found.comparisons].count("not comparable") == 10
+    assert "DIFFERS" not in str(found).replace(found.comparisons[0].verdict, "")
+    X, y, X_test, y_test = Partitions("twonorm", Sizes(300, 5000), random_classes=True).draw(0)
     seed = PROTOCOLS["martinez-4.2"].random_state(0)
     tree = C45Classifier(pruning=False, mdl_penalty=False, min_samples_leaf=1)
     switching = ClassSwitchingClassifier(tree, 100, relative_rate=0.2, random_state=seed)

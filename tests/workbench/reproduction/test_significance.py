@@ -42,12 +42,14 @@ def test_splits_of_a_synthetic_problem_share_nothing():
 
 
 def test_a_verdict_agrees_with_the_published_one_or_not():
-    (alike,) = trees("german", CART, CART[::-1]).significance
+    (alike,) = trees("german", 3 * CART, 3 * CART[::-1]).significance
     assert (alike.verdict(alike.p_value), alike.agrees) == ("alike", True)
-    better = trees("german", CART, [error - 2 - 0.01 * error for error in CART])
+    better = trees("german", 3 * CART, 3 * [error - 2 - 0.01 * error for error in CART])
     (test,) = better.significance
     assert (test.verdict(test.p_value), test.agrees) == ("better", False)
     assert "0 of 1 verdicts match the published ones." in str(better)
+    (few,) = trees("german", CART, CART[::-1]).significance
+    assert few.agrees is None  # with so few splits hardly anything is significant
     (worse,) = trees("german", [error - 2 - 0.01 * error for error in CART], CART).significance
     assert worse.verdict(worse.p_value) == "worse"
 

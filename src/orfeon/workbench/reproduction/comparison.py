@@ -18,6 +18,10 @@ from orfeon.workbench.reproduction.published import ERROR, Kept, PublishedCell, 
 from orfeon.workbench.reproduction.rules import LEAST_TOLERANCE, POINTS, Rule
 
 
+#: Why figures are not comparable.
+REDUCED = "they were run with fewer members or smaller grids than published"
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A figure of ours beside the published one; errors and accuracies are in percent.
@@ -36,6 +40,8 @@ class Comparison:
         Where the error is the least over all sizes, the size at which we find it.
     rule : Rule, optional
         Decides whether the two agree; by default the one of errors and accuracies.
+    is_comparable : bool, default=True
+        False for a quick run with fewer members than published, or a smaller grid.
 
     Notes
     -----
@@ -61,6 +67,7 @@ class Comparison:
     n_splits: int
     kept: Kept | None = None
     rule: Rule = POINTS
+    is_comparable: bool = True
 
     def __post_init__(self) -> None:
         if self.n_splits < 1:
@@ -75,6 +82,8 @@ class Comparison:
         values: Sequence[float],
         kept: Kept | None = None,
         rule: Rule = POINTS,
+        *,
+        is_comparable: bool = True,
     ) -> Comparison:
         """Compare the errors or accuracies on some splits with a published one.
 
@@ -88,6 +97,8 @@ class Comparison:
             The size at which these are our errors, where it was chosen.
         rule : Rule, optional
             Decides whether they agree.
+        is_comparable : bool, default=True
+            Whether ours was run as published.
 
         Returns
         -------
@@ -97,7 +108,8 @@ class Comparison:
         if not values:
             raise ValueError("values must hold that of at least one split, got none")
         std = float(np.std(values, ddof=1)) if len(values) > 1 else None
-        return cls(published, float(np.mean(values)), std, len(values), kept, rule)
+        mean = float(np.mean(values))
+        return cls(published, mean, std, len(values), kept, rule, is_comparable)
 
     @property
     def difference(self) -> float:
@@ -123,6 +135,11 @@ class Comparison:
         """Whether the two agree by their rule."""
         return self.rule.agrees(self)
 
+    @property
+    def verdict(self) -> str:
+        """Whether the two agree, as it is printed."""
+        return verdict_text(self.agrees if self.is_comparable else None)
+
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON.
 
@@ -147,7 +164,8 @@ class Comparison:
             "ours": self.mean, "std": self.std,
             "published": cell.value, "published_std": cell.std,
             "difference": self.difference, "standard_error": self.standard_error,
-            "tolerance": self.rule.tolerance_text(self), "agrees": self.agrees,
+            "tolerance": self.rule.tolerance_text(self),
+            "agrees": self.agrees if self.is_comparable else None,
         }  # fmt: skip
         if self.kept is not None and cell.kept is not None:
             found |= {
@@ -155,6 +173,11 @@ class Comparison:
                 "published_kept": cell.kept.n_classifiers,
             }
         return found
+
+
+def verdict_text(agrees: bool | None) -> str:
+    """Whether two figures agree, as it is printed; None for what was not run as published."""
+    return "not comparable" if agrees is None else "agrees" if agrees else "DIFFERS"
 
 
 class PairedDifference(NamedTuple):
@@ -263,7 +286,7 @@ def _columns(*, measured: bool, folded: bool, sized: bool) -> list[_Column]:
         _Column("difference", lambda ours: f"{ours.difference:+.{ours.rule.decimals}f}", True),
         _Column("standard error", lambda ours: f"{ours.standard_error:.2f}", True),
         _Column("tolerance", lambda ours: ours.rule.tolerance_text(ours), True),
-        _Column("", lambda ours: "agrees" if ours.agrees else "DIFFERS"),
+        _Column("", lambda ours: ours.verdict),
         _Column("kept", lambda ours: _size(ours.kept)),
         _Column("published", lambda ours: _size(ours.published.kept)),
     ]
@@ -303,10 +326,13 @@ def summary(comparisons: Sequence[Comparison]) -> str:
     1 of 2 cells agree.
     Differs: sonar cart, 26.0 instead of 30.1.
     """
-    differing = [comparison for comparison in comparisons if not comparison.agrees]
-    n_cells = len(comparisons)
+    whole = [comparison for comparison in comparisons if comparison.is_comparable]
+    differing = [comparison for comparison in whole if not comparison.agrees]
+    n_cells, n_reduced = len(whole), len(comparisons) - len(whole)
+    agreeing = f"{n_cells - len(differing)} of {n_cells} cells agree."
     return "\n".join(
-        [f"{n_cells - len(differing)} of {n_cells} cells agree."]
+        [agreeing] * bool(whole or not comparisons)
+        + [f"{n_reduced} cells are not comparable: {REDUCED}."] * bool(n_reduced)
         + [
             f"Differs: {comparison.published}, {comparison.mean:.{comparison.rule.decimals}f} "
             f"instead of {comparison.published.value:.{comparison.rule.decimals}f}."
@@ -326,6 +352,11 @@ class Report:
     def n_agreeing(self) -> int:
         """How many figures agree."""
         return sum(bool(cell["agrees"]) for cell in self.cells)
+
+    @property
+    def n_comparable(self) -> int:
+        """How many figures agree or differ."""
+        return sum(cell["agrees"] is not None for cell in self.cells)
 
 
 def report_cells(comparisons: Sequence[Comparison]) -> Report:

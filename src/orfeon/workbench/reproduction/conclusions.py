@@ -424,8 +424,11 @@ def _ratios(found: Reproduction) -> list[Comparison]:
                 cell.value / other.value, None, cell.n_splits, metric="ratio",
             )  # fmt: skip
             comparisons.append(
-                Comparison.of(published, ratios, rule=found.protocol.rule(published))
-            )
+                Comparison.of(
+                    published, ratios, rule=found.protocol.rule(published),
+                    is_comparable=found.is_comparable(cell) and found.is_comparable(other),
+                )
+            )  # fmt: skip
     return comparisons
 
 
@@ -485,10 +488,11 @@ def fold_scores(found: Reproduction) -> dict[str, list[float]]:
 
 
 def _models(found: Reproduction) -> str:
-    sure = [ours for ours in found.comparisons if ours.published.doubt is None]
+    whole = [ours for ours in found.comparisons if ours.is_comparable]
+    sure = [ours for ours in whole if ours.published.doubt is None]
     agreeing = sum(ours.agrees for ours in sure)
     parts = [
-        f"Of the {len(sure)} cells that are not in doubt, {agreeing} agree.",
+        *[f"Of the {len(sure)} cells that are not in doubt, {agreeing} agree."] * bool(whole),
         found.protocol.settings["note"],
         _methods(found),
     ]

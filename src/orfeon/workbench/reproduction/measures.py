@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from threadpoolctl import threadpool_limits
 import orfeon
 from orfeon.workbench.reproduction.published import read_config
 from orfeon.workbench.reproduction.results import Cell, Curve, FoldOutcome, Results
-from orfeon.workbench.reproduction.splits import Partition
+from orfeon.workbench.reproduction.splits import POSITIVE, Partition
 
 Cells = Sequence[Cell]
 #: Figures by the name of their metric, by the settings of the cell.
@@ -102,6 +103,76 @@ def _pools(bag: Any, split: Partition, cells: Cells) -> Results:
             wrong = np.rint(order.test_curve_votes(votes_test[:pool], y_test) * len(y_test))
             results[cell] = Curve(tuple(wrong.astype(int).tolist()), len(y_test))
     return results
+
+
+def _error_and_leaves(ensemble: Any, split: Partition, cells: Cells) -> Results:
+    """The test error, and the mean number of leaves of the members."""
+    leaves = [float(member.get_n_leaves()) for member in ensemble.estimators_]
+    figures = {
+        "error": error_percent(ensemble.predict(split.X_test), split.y_test),
+        "n_leaves": float(np.mean(leaves)),
+    }
+    return dict.fromkeys(cells, figures)
+
+
+def _above_limit(ensemble: Any, split: Partition, cells: Cells) -> Results:
+    """Share of members that err on more test samples than a guess does, (K - 1) / K."""
+    wrong = ensemble.votes(split.X_test) != codes_with_unseen(ensemble, split.y_test)
+    n_classes, n_samples = len(ensemble.classes_), wrong.shape[1]
+    above = np.mean(wrong.sum(axis=1) * n_classes > (n_classes - 1) * n_samples)
+    share = _percent(above)
+    return {cell: {"members_above_limit": share} for cell in cells}
+
+
+def _searches(bag: Any, split: Partition, cells: Cells, **options: Any) -> Results:
+    """Errors and sizes of a bag, and of the subsets that reduce-error and genetic search choose."""
+    votes, y = bag.votes(split.X_train), codes_with_unseen(bag, split.y_train)
+    votes_test, y_test = bag.votes(split.X_test), codes_with_unseen(bag, split.y_test)
+    order = orfeon.ordering.order_votes(votes, y, rule="reduce_error")
+    # The largest of the sizes with the least training error.
+    least = len(votes) - int(np.argmin(order.error_curve[::-1]))
+    search = partial(
+        orfeon.ordering.search_genetic_votes, votes, y, random_state=bag.random_state, **options
+    )
+    subsets: dict[str, Callable[[], Any]] = {
+        "bagging": lambda: np.arange(len(votes)),
+        "reduce_error": lambda: order.order[:least],
+        "genetic": lambda: search().subset,
+        "genetic_seeded": lambda: search(seeded=True).subset,
+    }
+    found = {}
+    for cell in cells:
+        members = subsets[cell.method]()
+        errors = [
+            _percent(
+                orfeon.ordering.order_votes(of[members], labels, rule="random").error_curve[-1]
+            )
+            for of, labels in ((votes, y), (votes_test, y_test))
+        ]
+        found[cell] = {
+            "training error": errors[0], "error": errors[1], "n_trees": float(len(members)),
+        }  # fmt: skip
+    return found
+
+
+def _description(model: Any, split: Partition, cells: Cells) -> Results:
+    """What a problem is like; discrete are categories, and whole numbers of at most ten values."""
+    X, y = np.vstack([split.X_train, split.X_test]), np.concatenate([split.y_train, split.y_test])
+    n_discrete = sum(_is_discrete(column) for column in X.T)
+    figures = {
+        "n_samples": float(len(y)),
+        "positive_percent": _percent(np.mean(y == POSITIVE)),
+        "n_continuous": float(X.shape[1] - n_discrete),
+        "n_discrete": float(n_discrete),
+    }
+    return dict.fromkeys(cells, figures)
+
+
+def _is_discrete(column: npt.NDArray[Any]) -> bool:
+    known = {value for value in column.tolist() if value is not None and value == value}
+    return any(isinstance(value, str) for value in known) or (
+        len(known) <= 10 and all(value == int(value) for value in known)
+    )
 
 
 def _fold_outcome(model: Any, split: Partition, cells: Cells) -> Results:
@@ -247,6 +318,10 @@ MEASURES: dict[str, Callable[..., Results]] = {
     "curves of ordered pools": _pools,
     "fold outcome": _fold_outcome,
     "tree size": _tree_size,
+    "test error and leaves": _error_and_leaves,
+    "members above the limit": _above_limit,
+    "searches": _searches,
+    "description": _description,
     "seconds to fit": _seconds_to_fit,
     "seconds to order": _seconds_to_order,
     "class scores": _class_scores,

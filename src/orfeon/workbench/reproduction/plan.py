@@ -66,7 +66,7 @@ class Fit:
     @property
     def key(self) -> str:
         """The key of the fit, unique in a family of tables."""
-        return f"{self.problem.name}/{self.run.name}/{self.run.members}/{self.split:04d}"
+        return f"{self.problem.key}/{self.run.name}/{self.run.members}/{self.split:04d}"
 
     def perform(self, partition: Partition) -> RunRow:
         """Fit and fill all cells, requested or not: only the fit is expensive."""
@@ -122,6 +122,8 @@ class Plan:
     cells: tuple[PublishedCell, ...]
     fits: tuple[Fit, ...]
     left_out: tuple[str, ...]
+    #: Cells that are run with fewer members, or smaller grids, than published.
+    reduced: frozenset[Cell] = frozenset()
 
     @cached_property
     def keys(self) -> frozenset[str]:
@@ -144,24 +146,37 @@ def make_plan(request: Request) -> Plan:
     if n_splits < 1:
         raise UserError(f"n_splits must be at least 1, got {n_splits}")
     names = _chosen("datasets", request.datasets, [cell.dataset for cell in cells])
-    methods = _chosen("methods", request.methods, [cell.method for cell in cells])
+    wanted_methods = request.methods or protocol.settings.get("methods")
+    methods = _chosen("methods", wanted_methods, [cell.method for cell in cells])
     slow = protocol.on_request if request.methods is None else frozenset()
     runs = _wanted_runs(protocol, [name for name in methods if name not in slow], request.quick)
+    whole = {run.name: run for run in protocol.runs}
     left_out: tuple[str, ...] = ()
     if request.quick and request.datasets is None:
         names, left_out = _available(protocol, names, request.data)
-    problems = [protocol.design.problem(protocol.source, name, request.data) for name in names]
+    source, design = protocol.source, protocol.design
+    problems = {
+        (name, number): design.problem(source, name, request.data, run.drawn)
+        for name in names
+        for number, (run, _) in enumerate(runs)
+    }
     return Plan(
         protocol,
         tuple(cell for cell in cells if cell.dataset in names and cell.method in methods),
         tuple(
-            Fit(protocol, problem, split, run, wanted)
-            for split in range(n_splits * published_folds(protocol.source))
-            for problem in problems
-            for run, wanted in runs
+            Fit(protocol, problems[name, number], split, run, wanted)
+            for split in range(n_splits * published_folds(source))
+            for name in names
+            for number, (run, wanted) in enumerate(runs)
         ),
         left_out,
+        frozenset(cell for run, wanted in runs for cell in wanted if _is_reduced(run, cell, whole)),
     )
+
+
+def _is_reduced(run: Run, cell: Cell, whole: Mapping[str, Run]) -> bool:
+    """Whether a quick run gives a cell fewer members, or other settings, than published."""
+    return run.name not in whole or not run.is_whole(cell, whole[run.name])
 
 
 def _available(

@@ -28,7 +28,14 @@ from orfeon.workbench.reproduction.published import (
 )
 from orfeon.workbench.reproduction.results import Cell, Results
 from orfeon.workbench.reproduction.rules import KINDS, POINTS, Rule
-from orfeon.workbench.reproduction.splits import DESIGNS, Design, Partition
+from orfeon.workbench.reproduction.splits import (
+    DESIGNS,
+    DRAWN_BY,
+    SYNTHETIC,
+    Design,
+    Partition,
+)
+from orfeon.workbench.reproduction.significance import report_tests
 from orfeon.workbench.reproduction.table_files import pick, read_settings, reject, table_names
 from orfeon.workbench.reproduction.tuning import Tuned
 from orfeon.workbench.reproduction.win_table import report_records
@@ -37,10 +44,11 @@ if TYPE_CHECKING:
     from orfeon.workbench.reproduction.comparison import Comparison, Report
     from orfeon.workbench.reproduction.reproduction import Reproduction
 
-#: Level of the tests of significance, that of the source.
-LEVEL = 0.005
 #: Reports that are not a table of comparisons.
-REPORTS = {"records of wins": report_records}
+REPORTS: dict[str, Callable[[Reproduction], Report]] = {
+    "records of wins": report_records,
+    "p-values": report_tests,
+}
 #: Placeholders in the settings of an estimator.
 _PLACES = ("$members", "$seed", "$jobs", "$none")
 
@@ -146,6 +154,8 @@ class Run:
         Whether it is so slow that it is only run when its method is named.
     pool_setting : str, default="initial_size"
         The setting with the number of members that a cell needs, where it is about the first ones.
+    drawn : mapping of str to str, optional
+        Settings of its cells that change how samples are drawn.
 
     Examples
     --------
@@ -162,6 +172,12 @@ class Run:
     expected_warning: str | None = None
     on_request: bool = False
     pool_setting: str = "initial_size"
+    drawn: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def is_whole(self, cell: Cell, whole: Run) -> bool:
+        """Whether a cell has the members that it has in the whole run."""
+        pool = read_config(cell.config).get(self.pool_setting)
+        return self.members >= (whole.members if pool is None else int(pool))
 
     def at_most(self, members: int) -> Run:
         """The same run with fewer members.
@@ -348,7 +364,11 @@ def read_protocol(
 
 def _check_names(table: str, settings: Mapping[str, Any]) -> None:
     """Reject unknown names, and missing settings that a name requires."""
-    pick(table, "design.kind", settings["design"]["kind"], DESIGNS)
+    design = settings["design"]
+    pick(table, "design.kind", design["kind"], DESIGNS)
+    pick(table, "design.synthetic", design.get("synthetic", SYNTHETIC[0]), SYNTHETIC)
+    for name in design.get("drawn_by", ()):
+        pick(table, "design.drawn_by", name, DRAWN_BY)
     registries: dict[str, Collection[str]] = {
         "conclusions": CONCLUSIONS, "comparisons": COMPARISONS, "report": REPORTS,
     }  # fmt: skip
@@ -385,6 +405,10 @@ def _runs(
         for cell in published
         if cell.method in methods
     )
+    for config in entry.get("configs", ()):
+        pick(table, f"{where}.configs", config, {cell.config: None for cell in places})
+    if "configs" in entry:
+        places = {cell: None for cell in places if cell.config in entry["configs"]}
     name = entry.get("name", methods[0])
     options = {**entry.get("options", {}), **({"suffix": " quick"} if is_quick else {})}
     found = []
@@ -401,9 +425,21 @@ def _runs(
             entry.get("expected_warning"),
             entry.get("on_request", False),
             entry.get("pool_setting", "initial_size"),
+            _drawn(table, where, cells, settings["design"].get("drawn_by", ())),
         )
         found.append(_quick(run, settings["tuning"]) if is_quick else run)
     return found
+
+
+def _drawn(table: str, where: str, cells: Sequence[Cell], names: Sequence[str]) -> dict[str, str]:
+    """The settings that change how samples are drawn, the same for all cells of a run."""
+    found = [
+        {name: read_config(cell.config)[name] for name in names if name in read_config(cell.config)}
+        for cell in cells
+    ]
+    if any(other != found[0] for other in found):
+        reject(table, where, f"must fill cells of one {' and '.join(names)} only")
+    return found[0]
 
 
 def _build(
@@ -509,7 +545,7 @@ def list_tables() -> list[str]:
     Examples
     --------
     >>> from orfeon.workbench import list_tables
-    >>> list_tables()
-    ['cantador-6.3.1', 'cantador-6.4.1', 'cantador-6.4.2', 'cantador-6.4.3', 'j48', ...]
+    >>> list_tables()[:4]
+    ['cantador-6.1.1', 'cantador-6.3.1', 'cantador-6.3.2', 'cantador-6.3.3']
     """
     return list(PROTOCOLS)

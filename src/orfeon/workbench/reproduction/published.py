@@ -59,7 +59,18 @@ _METRICS = {
     "mse": _Metric("mse"),
     "rmse": _Metric("rmse"),
     "mae": _Metric("mae"),
+    "n_trees": _Metric("n_trees"),
+    "base_classifiers_above_pmax_percent": _Metric("members_above_limit"),
+    "n_train_examples": _Metric("n_train"),
+    "n_filter_iterations": _Metric("n_rounds"),
+    "n_examples": _Metric("n_samples"),
+    "positive_percent": _Metric("positive_percent"),
+    "n_continuous_attributes": _Metric("n_continuous"),
+    "n_discrete_attributes": _Metric("n_discrete"),
 }
+#: Tables of both errors call the one on the training set by another name.
+_TRAINING, _TEST = "train_error_percent", "test_error_percent"
+TRAINING_ERROR = "training error"
 
 
 #: Tables of seconds.
@@ -225,6 +236,9 @@ def published_cells(table: str) -> list[PublishedCell]:
     rows = read_rows(table)
     facts = {(*_place(row), row["metric"]): row["value"] for row in rows}
     doubts = _doubts(table, rows)
+    both = {_TRAINING, _TEST} <= {row["metric"] for row in rows}
+    names = {metric: of.name for metric, of in _METRICS.items()}
+    names |= {_TRAINING: TRAINING_ERROR} if both else {}
     return [
         PublishedCell(
             table, row["dataset"], row["method"], read_config(row["config"]),
@@ -232,7 +246,7 @@ def published_cells(table: str) -> list[PublishedCell]:
             std=_percent(row["std"], row["metric"]) if row["std"] else None,
             n_splits=settings["splits"],
             kept=_kept(facts, _place(row)),
-            metric=_METRICS[row["metric"]].name,
+            metric=names[row["metric"]],
             n_folds=settings.get("folds", 1),
             doubt=doubts.get((*_place(row), row["metric"])),
         )
@@ -390,10 +404,33 @@ def _percent(number: str, metric: str) -> float:
     return round(float(number) * _METRICS[metric].factor, 10)
 
 
-def published_p_values(table: str) -> dict[str, float]:
-    """P-values of a published table, of its second method against the first."""
-    rows = [row for row in read_rows(table) if row["metric"] == "p_value"]
-    return {row["dataset"]: float(row["value"]) for row in rows}
+class PublishedTest(NamedTuple):
+    """A published p-value of a method against another one."""
+
+    dataset: str
+    method: str
+    config: str
+    rival: str
+    #: None where the rival has the same settings, or has only one cell.
+    rival_config: str | None
+    p_value: float
+
+
+def published_tests(table: str) -> list[PublishedTest]:
+    """The p-values of a published table."""
+    found = []
+    for row in read_rows(table):
+        if row["metric"] == "p_value":
+            config = read_config(row["config"])
+            rival = config.pop("vs")
+            named = {name: config.pop(f"vs_{name}") for name in [*config] if f"vs_{name}" in config}
+            found.append(
+                PublishedTest(
+                    row["dataset"], row["method"], config_text(config), rival,
+                    config_text(named) if named else None, float(row["value"]),
+                )
+            )  # fmt: skip
+    return found
 
 
 class WinRecord(NamedTuple):

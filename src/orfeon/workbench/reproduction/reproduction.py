@@ -14,10 +14,17 @@ from orfeon.workbench.reproduction.comparison import (
     paired_difference,
     report_cells,
 )
-from orfeon.workbench.reproduction.protocols import LEVEL, PROTOCOLS, Protocol
+from orfeon.workbench.reproduction.protocols import PROTOCOLS, Protocol
 from orfeon.workbench.reproduction.published import ERROR, Kept, PublishedCell, config_text
-from orfeon.workbench.reproduction.results import METRICS, FoldOutcome, Record, best_size
+from orfeon.workbench.reproduction.results import (
+    METRICS,
+    Cell,
+    FoldOutcome,
+    Record,
+    best_size,
+)
 from orfeon.workbench.reproduction.significance import (
+    LEVEL,
     Significance,
     significance_tests,
     significance_text,
@@ -38,6 +45,8 @@ class Reproduction:
         Data sets that a quick run went without, as their files are not there.
     table : str, optional
         The table, by default that of the cells.
+    reduced : frozenset of Cell, optional
+        Cells with fewer members than published, or smaller grids: they are not comparable.
 
     Examples
     --------
@@ -51,6 +60,22 @@ class Reproduction:
     records: tuple[Record, ...]
     left_out: tuple[str, ...] = ()
     table: str = ""
+    reduced: frozenset[Cell] = frozenset()
+
+    def is_comparable(self, cell: PublishedCell) -> bool:
+        """Whether a cell was run with all members.
+
+        Parameters
+        ----------
+        cell : PublishedCell
+            The cell.
+
+        Returns
+        -------
+        bool
+            False in quick runs with fewer members than published, or smaller grids.
+        """
+        return Cell(cell.table, cell.method, config_text(cell.config)) not in self.reduced
 
     @property
     def protocol(self) -> Protocol:
@@ -144,7 +169,10 @@ class Reproduction:
             return self.protocol.compare(self)
         values = [(cell, list(self.values(cell).values())) for cell in self.cells]
         return [
-            Comparison.of(cell, ours, self.kept(cell), self.protocol.rule(cell))
+            Comparison.of(
+                cell, ours, self.kept(cell), self.protocol.rule(cell),
+                is_comparable=self.is_comparable(cell),
+            )
             for cell, ours in values if ours
         ]  # fmt: skip
 
@@ -239,6 +267,7 @@ class Reproduction:
             "table": self.protocol.table,
             "title": self.protocol.title,
             "n_cells": len(self.report.cells),
+            "n_comparable": self.report.n_comparable,
             "n_agreeing": self.report.n_agreeing,
             "cells": [dict(cell) for cell in self.report.cells],
             "significance": [test.to_dict() for test in self.significance],

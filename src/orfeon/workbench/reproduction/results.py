@@ -137,6 +137,8 @@ class FoldOutcome:
         Number of training samples.
     n_selected : int, optional
         Number of training samples that the model kept, for a model that selects.
+    n_rounds : int, optional
+        How often it selected.
 
     Examples
     --------
@@ -153,6 +155,7 @@ class FoldOutcome:
     n_negative: int
     n_train: int
     n_selected: int | None = None
+    n_rounds: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("positive", "negative"):
@@ -195,6 +198,7 @@ class FoldOutcome:
             n_negative=int(np.sum(~positive)),
             n_train=len(split.y_train),
             n_selected=None if selected is None else len(selected),
+            n_rounds=getattr(model, "best_round_", None),
         )
 
     @property
@@ -223,9 +227,14 @@ class FoldOutcome:
         """Percent of the training samples that were kept; None for a model that keeps all."""
         return None if self.n_selected is None else 100.0 * self.n_selected / self.n_train
 
+    @property
+    def n_used(self) -> int:
+        """Number of training samples that were kept, or of all."""
+        return self.n_train if self.n_selected is None else self.n_selected
 
-def _mean(folds: Sequence[FoldOutcome], accuracy: str) -> float:
-    return round(math.fsum(getattr(fold, accuracy) for fold in folds) / len(folds), 10)
+
+def _mean(folds: Sequence[FoldOutcome], figure: str) -> float:
+    return round(math.fsum(getattr(fold, figure) or 0 for fold in folds) / len(folds), 10)
 
 
 def g_of_mean_accuracies(folds: Sequence[FoldOutcome]) -> float:
@@ -240,6 +249,8 @@ METRICS: dict[str, Callable[[Sequence[FoldOutcome]], float]] = {
     "acc+": lambda folds: _mean(folds, "positive_accuracy"),
     "acc-": lambda folds: _mean(folds, "negative_accuracy"),
     "g": g_of_mean_accuracies,
+    "n_train": lambda folds: _mean(folds, "n_used"),
+    "n_rounds": lambda folds: _mean(folds, "n_rounds"),
 }
 
 
@@ -295,12 +306,14 @@ class Record:
 
     @property
     def error(self) -> float:
-        """Percent of wrong samples, of all members where there is a curve; else NaN."""
+        """Percent of wrong samples, of all members where there is a curve; NaN without one."""
         if isinstance(self.result, Curve):
             return self.result.percent(len(self.result))
         if isinstance(self.result, FoldOutcome):
             return self.result.error
-        return math.nan if isinstance(self.result, Mapping) else self.result
+        if isinstance(self.result, Mapping):
+            return self.result.get("error", math.nan)
+        return self.result
 
     @property
     def curve(self) -> Curve | None:
@@ -315,7 +328,7 @@ class Record:
 
 def cell_name(cell: Cell) -> str:
     """A cell in one line, as a store has it."""
-    return " ".join(part for part in cell if part)
+    return " ".join(cell[:3] if cell.config else cell[:2])
 
 
 def encode_result(result: Result) -> Any:

@@ -84,7 +84,8 @@ def reproduce(
             tickets = map(_Ticket.of, missing)
             engine.run(worker, tickets, begun=shown.begun, done=shown.done)
         rows = [row for row in study.rows() if row.key in plan.keys]
-    return Reproduction(plan.cells, _records(plan, rows), plan.left_out, plan.protocol.table)
+    table, records = plan.protocol.table, _records(plan, rows)
+    return Reproduction(plan.cells, records, plan.left_out, table, plan.reduced)
 
 
 def _records(plan: Plan, rows: Sequence[RunRow]) -> tuple[Record, ...]:
@@ -172,23 +173,31 @@ class _Worker:
     def __call__(self, ticket: _Ticket) -> RunRow:
         protocol = PROTOCOLS[self.table]
         digest = dict(self.digests)[ticket.dataset]
-        problem = _problem(self.table, ticket.dataset, self.folder, digest)
         known = (*protocol.runs, *protocol.quick_runs)
         (whole,) = [run for run in known if run.name == ticket.run]
         run = whole.at_most(ticket.members)
+        drawn = tuple(run.drawn.items())
+        problem = _problem(self.table, ticket.dataset, self.folder, digest, drawn)
         fit = Fit(protocol, problem, ticket.split, run, run.cells)
-        return fit.perform(_draw(self.table, ticket.dataset, self.folder, digest, ticket.split))
+        return fit.perform(
+            _draw(self.table, ticket.dataset, self.folder, digest, drawn, ticket.split)
+        )
+
+
+_Drawn = tuple[tuple[str, str], ...]
 
 
 # Read and drawn once for all methods; the digest is there so that a changed file is read again.
 @lru_cache(maxsize=32)
-def _problem(table: str, dataset: str, folder: str | None, digest: str | None) -> Problem:
+def _problem(
+    table: str, dataset: str, folder: str | None, digest: str | None, drawn: _Drawn
+) -> Problem:
     protocol = PROTOCOLS[table]
-    return protocol.design.problem(protocol.source, dataset, folder)
+    return protocol.design.problem(protocol.source, dataset, folder, dict(drawn))
 
 
 @lru_cache(maxsize=2)
 def _draw(
-    table: str, dataset: str, folder: str | None, digest: str | None, split: int
+    table: str, dataset: str, folder: str | None, digest: str | None, drawn: _Drawn, split: int
 ) -> Partition:
-    return _problem(table, dataset, folder, digest).draw(split)
+    return _problem(table, dataset, folder, digest, drawn).draw(split)

@@ -7,11 +7,13 @@ nor on which were drawn before. The same holds for the folds of a repetition of 
 from __future__ import annotations
 
 import abc
+import csv
 import hashlib
 import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,6 +190,11 @@ class Problem(abc.ABC):
     def _file(self) -> str:
         return self.file or self.name
 
+    @property
+    def key(self) -> str:
+        """What its fits are kept under: problems that are drawn in another way have another one."""
+        return self.name
+
     def describe(self, split: int) -> str:
         """Name a split."""
         return f"split {split}"
@@ -242,6 +249,13 @@ class Partitions(Problem):
         Name of the file of a real problem, by default ``name``.
     folder : path, optional
         Folder of the files, by default that of the environment variable ``ORFEON_DATA``.
+    random_classes : bool, default=False
+        Whether the classes of a synthetic problem are drawn at random although splits of files
+        are stratified.
+    as_numbers : tuple of str, optional
+        Features of the file with two categories that are read as 0 and 1.
+    minority : float, optional
+        Share of the first class of a synthetic problem of two classes.
 
     Examples
     --------
@@ -256,7 +270,17 @@ class Partitions(Problem):
     stratified: bool = True
     file: str | None = None
     folder: _Folder = None
+    random_classes: bool = False
+    as_numbers: tuple[str, ...] = ()
+    minority: float | None = None
     _data: DataSet | None = field(init=False, repr=False, default=None)
+
+    @property
+    def key(self) -> str:
+        """What its fits are kept under."""
+        changes = ["random classes"] * (self.random_classes and is_synthetic(self.name))
+        changes += [f"{name} as a number" for name in self.as_numbers]
+        return " ".join([self.name, *changes])
 
     def is_available(self) -> bool:
         """Whether the file of a real problem is there; synthetic ones always are."""
@@ -273,7 +297,7 @@ class Partitions(Problem):
                 f"{path} has {len(data.y)} samples; the splits of {self.name} need "
                 f"{sum(self.sizes)}."
             )
-        return data
+        return _with_numbers(data, path, self.as_numbers)
 
     def digest(self) -> str | None:
         """A text that changes with the content of the file; None for a synthetic problem."""
@@ -285,7 +309,9 @@ class Partitions(Problem):
             "from": "distribution" if is_synthetic(self.name) else f"{self._file}.csv",
             "n_train": self.sizes.n_train,
             "n_test": self.sizes.n_test,
-            "stratified": self.stratified,
+            "stratified": self.stratified and not (self.random_classes and is_synthetic(self.name)),
+            **({"as_numbers": list(self.as_numbers)} if self.as_numbers else {}),
+            **({} if self.minority is None else {"minority": self.minority}),
         }
 
     def draw(self, split: int) -> Partition:
@@ -319,14 +345,31 @@ class Partitions(Problem):
 
     def _sample(self, n_rows: int, rng: np.random.Generator) -> DataSet:
         """Draw samples of a synthetic problem; stratified ones have equally many of each class."""
-        source = problem(self.name)
-        if not self.stratified:
+        shares = None if self.minority is None else (self.minority, 1 - self.minority)
+        source = problem(self.name, **({} if shares is None else {"priors": shares}))
+        if self.random_classes or not self.stratified:
             return DataSet(*source.sample(n_rows, random_state=rng))
         assert isinstance(source, ClassificationProblem)
         # Which class gets the odd sample is random.
         classes = (np.arange(n_rows) + rng.integers(source.n_classes)) % source.n_classes
         classes = rng.permutation(classes)
         return DataSet(source._draw_given_classes(classes, rng), classes)
+
+
+def _with_numbers(data: DataSet, path: Any, names: tuple[str, ...]) -> DataSet:
+    """Two categories as 0 and 1, in the order of the alphabet."""
+    if not names:
+        return data
+    with Path(path).open(newline="", encoding="utf-8") as file:
+        header = next(csv.reader(file))
+    X = data.X.copy()
+    for name in names:
+        column = X[:, header.index(name)]
+        known = sorted({value for value in column if value is not None})
+        if len(known) > 2:
+            raise ValueError(f"{path}: {name} has {len(known)} categories; at most 2 are allowed.")
+        column[:] = [None if value is None else float(known.index(value)) for value in column]
+    return DataSet(X, data.y)
 
 
 @dataclass
@@ -489,6 +532,11 @@ class FifthForTesting(Problem):
         return Partition(X[train], y[train], X[test], y[test])
 
 
+_AS_USUAL: Mapping[str, str] = {}
+#: How the classes of synthetic problems can be drawn.
+SYNTHETIC = ("stratified", "at random")
+#: Settings of cells that can change how samples are drawn.
+DRAWN_BY = ("n_train", "p_min")
 #: How the training and test sets of a table can be drawn.
 DESIGNS = ("random splits", "cross-validation", "whole files", "one fifth for testing")
 
@@ -501,13 +549,26 @@ class Design:
     stratified: bool = True
     files: Mapping[str, str] = field(default_factory=dict, hash=False)
     positive: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    #: How the classes of synthetic problems are drawn where files are stratified.
+    synthetic: str = "stratified"
+    as_numbers: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    #: Settings of the cells that change how samples are drawn: "n_train" or "p_min".
+    drawn_by: tuple[str, ...] = ()
 
-    def problem(self, table: str, dataset: str, folder: _Folder = None) -> Problem:
+    def problem(
+        self, table: str, dataset: str, folder: _Folder = None, drawn: Mapping[str, str] = _AS_USUAL
+    ) -> Problem:
         """The splits of a data set; nothing is read yet."""
         file = self.files.get(dataset)
         if self.kind == "random splits":
             sizes = published_sizes(table)[dataset]
-            return Partitions(dataset, sizes, self.stratified, file, folder)
+            if "n_train" in drawn:
+                sizes = sizes._replace(n_train=int(drawn["n_train"]))
+            return Partitions(
+                dataset, sizes, self.stratified, file, folder,
+                self.synthetic == "at random", tuple(self.as_numbers.get(dataset, ())),
+                float(drawn["p_min"]) if "p_min" in drawn else None,
+            )  # fmt: skip
         if self.kind == "cross-validation":
             positive = tuple(self.positive[dataset])
             return Folds(dataset, positive, published_folds(table), file, folder)

@@ -27,17 +27,21 @@ _KEYS: dict[str, dict[str, Any]] = {
     "": {
         "title": str, "alias": str, "like": str, "follows_from": str, "problems": str,
         "splits": int, "folds": int, "timed": bool, "quick_datasets": list, "quick_note": str,
-        "tested_against": list, "conclusions": str, "comparisons": str, "reference": str,
-        "report": str, "note": str, "main": dict, "doubt_check": str, "design": dict,
+        "tested_against": list, "methods": list, "conclusions": str, "comparisons": str,
+        "reference": str, "report": str, "note": str, "main": dict, "doubt_check": str, "design": dict,
         "tuning": dict, "run_defaults": dict, "runs": list, "rules": list, "doubts": list,
     },
-    "design": {"kind": str, "stratified": bool, "files": dict, "positive": dict},
+    "design": {
+        "kind": str, "stratified": bool, "files": dict, "positive": dict, "synthetic": str,
+        "as_numbers": dict, "drawn_by": list,
+    },
     "main": {"config": str, "metric": str},
     "tuning": dict.fromkeys(
         ("tuning_rows", "fold_rows", "quick_training_rows", "quick_members"), int
     ),
     "runs": {
-        "name": str, "method": str, "methods": list, "tables": list, "members": int,
+        "name": str, "method": str, "methods": list, "configs": list, "tables": list,
+        "members": int,
         "measure": str, "options": dict, "estimator": dict, "variants": dict, "grid": dict,
         "training_rows": int, "expected_warning": str, "on_request": bool, "pool_setting": str,
     },

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orfeon.utils.text import aligned
-from orfeon.workbench.reproduction.comparison import Report
+from orfeon.workbench.reproduction.comparison import REDUCED, Report, verdict_text
 from orfeon.workbench.reproduction.published import PublishedCell, WinRecord, config_text
 from orfeon.workbench.reproduction.rules import LEAST_TOLERANCE
 
@@ -45,11 +45,12 @@ class PairRecord:
     published: WinRecord
     changed: tuple[str, ...]
     clearly_changed: tuple[str, ...]
+    is_comparable: bool = True
 
     @property
-    def agrees(self) -> bool:
-        """Whether no data set clearly changes sides."""
-        return not self.clearly_changed
+    def agrees(self) -> bool | None:
+        """Whether no data set clearly changes sides; None for fewer members than published."""
+        return not self.clearly_changed if self.is_comparable else None
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain JSON."""
@@ -111,6 +112,7 @@ def _pair(
     return PairRecord(
         method, rival, count_wins(ours, theirs), count_wins(published, of_rival), tuple(changed),
         tuple(name for name in changed if not _differences_agree(found, cells[name], rivals[name])),
+        all(found.is_comparable(cell) for its in (cells, rivals) for cell in its.values()),
     )  # fmt: skip
 
 
@@ -135,16 +137,22 @@ def report_records(found: Reproduction) -> Report:
     lines = [["method", "versus", "ours", "published", "changed", ""]]
     lines += [
         [pair.method, pair.rival, str(pair.ours), str(pair.published), str(len(pair.changed)),
-         "agrees" if pair.agrees else f"DIFFERS on {', '.join(pair.clearly_changed)}"]
+         verdict_text(pair.agrees)
+         + f" on {', '.join(pair.clearly_changed)}" * (pair.agrees is False)]
         for pair in pairs
     ]  # fmt: skip
     n_datasets = len({cell.dataset for cell in found.cells})
-    n_agreeing = sum(pair.agrees for pair in pairs)
+    compared = [pair for pair in pairs if pair.agrees is not None]
+    n_agreeing = sum(bool(pair.agrees) for pair in compared)
+    counted = f"{n_agreeing} of {len(compared)} records agree." if compared else ""
+    if len(compared) < len(pairs):
+        n_reduced = len(pairs) - len(compared)
+        counted = f"{counted} {n_reduced} records are not comparable: {REDUCED}.".strip()
     text = "\n\n".join(
         [
             f"Wins/draws/losses on {n_datasets} data sets, and on how many the winner is not the "
             f"published one:\n{aligned(lines, to_the_right={2, 3, 4})}",
-            f"{_SENTENCE}\n{n_agreeing} of {len(pairs)} records agree.",
+            f"{_SENTENCE}\n{counted}",
         ]
     )
     return Report(text, tuple(pair.to_dict() for pair in pairs))
