@@ -1,11 +1,11 @@
-"""Twonorm, ringnorm, threenorm and the gaussian clouds."""
+"""Twonorm, ringnorm, threenorm, and two and three gaussian clouds."""
 
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, ncx2, norm
 from tests import shared
 
-from orfeon.datasets import GaussianClouds, RingNorm, ThreeNorm, TwoNorm
+from orfeon.datasets import GaussianClouds, RingNorm, ThreeClouds, ThreeNorm, TwoNorm
 from orfeon.datasets._spherical import _noncentral_chi2_cdf
 
 A = 2 / np.sqrt(20)
@@ -127,6 +127,47 @@ def test_the_ringnorm_error_of_the_other_definition():
 def test_computed_errors_agree_with_measured_ones(problem):
     measured = problem.estimate_bayes_error(shared.cases(100_000), random_state=5)
     assert abs(measured.error - problem.bayes_error()) <= 4 * measured.standard_error
+
+
+def test_three_clouds_have_their_means_and_spread():
+    clouds = ThreeClouds(means=((0, 9), (9, 0), (0, 0)), spread=0.5, priors=(0.6, 0.4))
+    X, y = clouds.sample(30_000, random_state=0)
+    majority, rare = X[y == 0], X[y == 1]
+    first = majority[majority[:, 0] < majority[:, 1]]
+    assert len(first) / len(majority) == pytest.approx(0.5, abs=0.02)
+    np.testing.assert_allclose(first.mean(axis=0), (0, 9), atol=0.03)
+    np.testing.assert_allclose(rare.mean(axis=0), (0, 0), atol=0.03)
+    np.testing.assert_allclose(rare.std(axis=0), 0.5, atol=0.02)
+
+
+@pytest.mark.parametrize("problem", [
+    ThreeClouds(),
+    ThreeClouds(means=((-2, 0), (2, 0), (0, 2)), spread=0.8, priors=(0.7, 0.3)),
+    ThreeClouds(means=((0, 0), (0, 0), (1, 1))),  # the majority is one cloud
+    ThreeClouds(means=((0, 0, 0), (3, 0, 1), (1, 2, 0)), spread=1.0, priors=(0.5, 0.5)),
+    ThreeClouds(means=((0,), (4,), (3,)), spread=0.7, priors=(0.5, 0.5)),
+    ThreeClouds(means=((-3, 0), (3, 0), (0, 60)), spread=0.7),
+])  # fmt: skip
+def test_errors_of_three_clouds_agree_with_measured_ones(problem):
+    measured = problem.estimate_bayes_error(100_000, random_state=0)
+    tolerance = 4 * measured.standard_error + 1e-9
+    assert problem.bayes_error() == pytest.approx(measured.error, abs=tolerance)
+
+
+def test_errors_of_three_clouds_that_are_two_or_three_norm():
+    two = ThreeClouds(means=((0, 0), (0, 0), (2, 2)), spread=1.0, priors=(0.7, 0.3))
+    twin = GaussianClouds(means=((0, 0), (2, 2)), priors=(0.7, 0.3))
+    assert two.bayes_error() == pytest.approx(twin.bayes_error(), abs=1e-6)
+    a = 2**0.5
+    three = ThreeClouds(means=((a, a), (-a, -a), (a, -a)), spread=1.0, priors=(0.5, 0.5))
+    assert three.bayes_error() == pytest.approx(ThreeNorm(n_features=2).bayes_error(), abs=1e-9)
+
+
+def test_bad_means_and_spreads_of_three_clouds_are_refused():
+    with pytest.raises(ValueError, match="means must be three points"):
+        ThreeClouds(means=((0, 0), (1, 1)))
+    with pytest.raises(ValueError, match="spread must be"):
+        ThreeClouds(spread=0.0)
 
 
 def test_a_tight_class_too_rare_to_be_chosen_is_the_whole_error():

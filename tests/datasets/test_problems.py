@@ -25,7 +25,7 @@ def unbalanced(name: str) -> ClassificationProblem:
     return problem(name, priors=[0.8, 0.2] if n_classes == 2 else [0.7, 0.2, 0.1])
 
 
-def test_the_list_has_the_eleven_problems():
+def test_the_list_has_the_twelve_problems():
     assert list_problems() == [
         "circle",
         "diagonal",
@@ -35,6 +35,7 @@ def test_the_list_has_the_eleven_problems():
         "gaussian_clouds",
         "nested_spheres",
         "ringnorm",
+        "three_clouds",
         "threenorm",
         "twonorm",
         "waveform",

@@ -10,7 +10,7 @@ trains again and again on those that matter, and the border moves out of the rar
 import matplotlib.pyplot as plt
 
 from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
-from orfeon.datasets import make_gaussian_clouds
+from orfeon.datasets import make_gaussian_clouds, make_three_clouds
 from orfeon.imbalance import geometric_mean, negative_accuracy, positive_accuracy
 from orfeon.inspection import PerceptronCategoriesDisplay, SelectionHistoryDisplay
 
@@ -53,6 +53,17 @@ plt.show()
 # It goes on for as long as neither *g* nor acc+ falls, both measured on the whole training set.
 
 display = SelectionHistoryDisplay.from_estimator(selective)
+plt.show()
+
+# %%
+# Three clouds
+# ------------
+# Here the rare class is between the two halves of the other, and no single line separates it. Two
+# perceptrons enclose it from both sides.
+
+X, y = make_three_clouds(1000, random_state=0)
+model = ParallelPerceptronClassifier(random_state=0).fit(X, y)
+display = PerceptronCategoriesDisplay.from_estimator(model, X, y)
 plt.show()
 
 # %%

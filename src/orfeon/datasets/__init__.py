@@ -25,10 +25,12 @@ from orfeon.datasets.friedman import (
 from orfeon.datasets.gaussian import (
     GaussianClouds,
     RingNorm,
+    ThreeClouds,
     ThreeNorm,
     TwoNorm,
     make_gaussian_clouds,
     make_ringnorm,
+    make_three_clouds,
     make_threenorm,
     make_twonorm,
 )
@@ -66,6 +68,7 @@ __all__ = [
     "Problem",
     "RegressionProblem",
     "RingNorm",
+    "ThreeClouds",
     "ThreeNorm",
     "TwoNorm",
     "Waveform",
@@ -83,6 +86,7 @@ __all__ = [
     "make_gaussian_clouds",
     "make_nested_spheres",
     "make_ringnorm",
+    "make_three_clouds",
     "make_threenorm",
     "make_twonorm",
     "make_waveform",

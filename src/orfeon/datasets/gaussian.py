@@ -1,4 +1,4 @@
-"""Problems whose classes are gaussian: twonorm, ringnorm, threenorm and unbalanced clouds.
+"""Problems whose classes are gaussian: twonorm, ringnorm, threenorm, two and three clouds.
 
 References
 ----------
@@ -155,30 +155,38 @@ class ThreeNorm(DensityProblem):
         return np.column_stack([halves - math.log(2), log_spherical_density(points, alternating)])
 
     def bayes_error(self) -> float:
-        # Only two directions matter: s along the mean of class 0 and t along the part of the mean
-        # of class 1 orthogonal to it. Class 0 is chosen where t lies below a curve in s.
-        priors = self.class_priors
-        if priors.min() == 0:
-            return 0.0
         straight, alternating = self._centres()
         along = float(alternating @ straight) / 2
-        across = math.sqrt(4 - along**2)
-        log_odds = math.log(priors[0] / priors[1])
+        return _error_of_two_halves(self.class_priors, 2.0, along, math.sqrt(4 - along**2))
 
-        def curve(s: float) -> float:
-            log_cosh = float(np.logaddexp(2 * s, -2 * s)) - math.log(2)
-            return (log_cosh + log_odds - along * s) / across
 
-        def density(s: float, mean: float) -> float:
-            return math.exp(-((s - mean) ** 2) / 2) / math.sqrt(2 * math.pi)
+def _error_of_two_halves(priors: FloatArray, half: float, along: float, across: float) -> float:
+    """Bayes error of a class of two equal halves, N(+-c, I) with |c| = half, against another.
 
-        def error_density(s: float) -> float:
-            first = (density(s, 2) + density(s, -2)) / 2 * ndtr(-curve(s))
-            second = density(s, along) * ndtr(curve(s) - across)
-            return float(priors[0] * first + priors[1] * second)
+    Only two directions matter: s along c and t along the part of the mean of class 1 orthogonal to
+    it, (along, across) in these. Class 0 is chosen where t lies below a curve in s.
+    """
+    if priors.min() == 0:
+        return 0.0
+    log_odds = math.log(priors[0] / priors[1])
+    farther = (along**2 + across**2 - half**2) / 2
 
-        error, _ = quad(error_density, -12, 12, points=[-2, 0, 2], epsabs=1e-12, limit=200)
-        return float(error)
+    def curve(s: float) -> float:
+        log_cosh = float(np.logaddexp(half * s, -half * s)) - math.log(2)
+        return (log_cosh + log_odds + farther - along * s) / across
+
+    def density(s: float, mean: float) -> float:
+        return math.exp(-((s - mean) ** 2) / 2) / math.sqrt(2 * math.pi)
+
+    def error_density(s: float) -> float:
+        first = (density(s, half) + density(s, -half)) / 2 * ndtr(-curve(s))
+        second = density(s, along) * ndtr(curve(s) - across)
+        return float(priors[0] * first + priors[1] * second)
+
+    reach = max(half, abs(along)) + 10
+    centres = sorted({-half, 0.0, half, along})
+    error, _ = quad(error_density, -reach, reach, points=centres, epsabs=1e-12, limit=200)
+    return float(error)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,14 +237,84 @@ class GaussianClouds(SphericalGaussians):
         return self.spreads[0], self.spreads[1]
 
 
-def _check_means(means: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+@dataclass(frozen=True, kw_only=True)
+class ThreeClouds(DensityProblem):
+    """Three gaussian clouds: two of the majority, class 0, and one of the minority, class 1.
+
+    The minority is between the others, so that no line separates the classes; three parallel
+    perceptrons enclose it in a strip. Cantador's figure 5.1.1 shows three clouds without their
+    numbers.
+
+    Parameters
+    ----------
+    means : three sequences of float, default=((-2, 0), (2, 0), (0, 0))
+        Centres of the clouds; the last one is class 1.
+    spread : float, default=0.6
+        Standard deviation of all clouds, the same in every direction.
+    priors : sequence of float, optional
+        Probabilities of the two classes; (0.9, 0.1) by default. The two clouds of class 0 have
+        equal shares.
+
+    Examples
+    --------
+    >>> from orfeon.datasets import ThreeClouds
+    >>> X, y = ThreeClouds().sample(1000, random_state=0)
+    >>> X.shape, int(y.sum())
+    ((1000, 2), 96)
+    >>> round(ThreeClouds().bayes_error(), 4)
+    0.0378
+    """
+
+    means: Sequence[Sequence[float]] = ((-2.0, 0.0), (2.0, 0.0), (0.0, 0.0))
+    spread: float = 0.6
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "means", _check_means(self.means, 3))
+        check_real("spread", self.spread, above=0, below=math.inf, closed="neither")
+        super().__post_init__()
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of X: the length of the means."""
+        return len(self.means[0])
+
+    def _own_priors(self) -> tuple[float, ...]:
+        return 0.9, 0.1
+
+    def _draw_given_classes(self, classes: LabelArray, rng: np.random.Generator) -> FloatArray:
+        clouds = np.where(classes == 0, rng.integers(0, 2, classes.size), 2)
+        noise = rng.standard_normal((classes.size, self.n_features))
+        result: FloatArray = np.array(self.means)[clouds] + self.spread * noise
+        return result
+
+    def _log_densities(self, points: FloatArray) -> FloatArray:
+        first, second, rare = (
+            log_spherical_density(points, np.array(mean), self.spread) for mean in self.means
+        )
+        return np.column_stack([np.logaddexp(first, second) - math.log(2), rare])
+
+    def bayes_error(self) -> float:
+        first, second, rare = np.array(self.means) / self.spread
+        half = (second - first) / 2
+        length = float(np.linalg.norm(half))
+        aside = rare - (first + second) / 2
+        along = float(aside @ half) / length if length > 0 else float(np.linalg.norm(aside))
+        across = math.sqrt(max(float(aside @ aside) - along**2, 0.0))
+        # Clouds on a line: the smallest step off it makes no difference.
+        return _error_of_two_halves(self.class_priors, length, along, max(across, 1e-9))
+
+
+def _check_means(
+    means: Sequence[Sequence[float]], n_means: int = 2
+) -> tuple[tuple[float, ...], ...]:
     try:
         values = np.asarray(means, dtype=np.float64)
     except (TypeError, ValueError):
         values = np.empty(0)
-    if values.ndim != 2 or values.shape[0] != 2 or values.shape[1] == 0:
+    if values.ndim != 2 or values.shape[0] != n_means or values.shape[1] == 0:
+        number = {2: "two", 3: "three"}[n_means]
         raise ValueError(
-            f"means must be two points with the same number of coordinates, got {means!r}"
+            f"means must be {number} points with the same number of coordinates, got {means!r}"
         )
     if not np.all(np.isfinite(values)):
         raise ValueError(f"means must be finite, got {means!r}")
@@ -396,4 +474,41 @@ def make_gaussian_clouds(
     ((1000, 2), 48)
     """
     problem = GaussianClouds(means=means, spreads=spreads, priors=priors)
+    return problem.sample(n_samples, random_state=random_state)
+
+
+def make_three_clouds(
+    n_samples: int = 300,
+    *,
+    means: Sequence[Sequence[float]] = ((-2.0, 0.0), (2.0, 0.0), (0.0, 0.0)),
+    spread: float = 0.6,
+    priors: Sequence[float] | None = None,
+    random_state: RandomState = None,
+) -> tuple[FloatArray, LabelArray]:
+    """Draw three gaussian clouds, two of the majority and one of the minority.
+
+    Parameters
+    ----------
+    n_samples : int, default=300
+        Number of samples.
+    means, spread, priors
+        Parameters of :class:`ThreeClouds`.
+    random_state : int, Generator, RandomState or None, default=None
+        Source of randomness.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        The features.
+    y : ndarray of shape (n_samples,)
+        The classes, 0 (majority) or 1 (minority).
+
+    Examples
+    --------
+    >>> from orfeon.datasets import make_three_clouds
+    >>> X, y = make_three_clouds(1000, random_state=0)
+    >>> X.shape, int(y.sum())
+    ((1000, 2), 96)
+    """
+    problem = ThreeClouds(means=means, spread=spread, priors=priors)
     return problem.sample(n_samples, random_state=random_state)

@@ -19,7 +19,7 @@ from orfeon.datasets.cache import (
 from orfeon.datasets.files import names_from_one, read_file
 from orfeon.datasets.folder import FOLDER_VARIABLE
 from orfeon.datasets.friedman import Friedman1, Friedman2, Friedman3
-from orfeon.datasets.gaussian import GaussianClouds, RingNorm, ThreeNorm, TwoNorm
+from orfeon.datasets.gaussian import GaussianClouds, RingNorm, ThreeClouds, ThreeNorm, TwoNorm
 from orfeon.datasets.geometric import Circle, Diagonal, NestedSpheres
 from orfeon.datasets.sources import means_a_file
 from orfeon.datasets.waveform import Waveform
@@ -43,6 +43,7 @@ _PROBLEMS: dict[str, type[Problem]] = {
     "gaussian_clouds": GaussianClouds,
     "nested_spheres": NestedSpheres,
     "ringnorm": RingNorm,
+    "three_clouds": ThreeClouds,
     "threenorm": ThreeNorm,
     "twonorm": TwoNorm,
     "waveform": Waveform,
