@@ -143,7 +143,9 @@ def test_lists_of_classifiers_frames_and_sparse_rows(problem):
 
 def test_what_cannot_be_decided_early_says_why(problem, friedman):
     X, y, new = problem
-    with pytest.raises(TypeError, match=r"GradientBoostingClassifier cannot be decided early: its tr"):
+    with pytest.raises(
+        TypeError, match=r"GradientBoostingClassifier cannot be decided early: its tr"
+    ):
         early_decision(GradientBoostingClassifier(n_estimators=2).fit(X, y), new)
     with pytest.raises(ValueError, match="BaggingRegressor for regression"):
         early_decision(BaggingRegressor(n_estimators=2).fit(*friedman), friedman[0])

@@ -232,7 +232,9 @@ def test_copies_without_end_are_searched_by_row():
 
 def test_more_neighbours_than_there_are_samples_are_refused():
     X, y = [[0.0], [1.0], [2.0]], [0, 0, 1]
-    with pytest.raises(ValueError, match=r"n_neighbors=3 needs at least 4 samples, but X has only 3"):
+    with pytest.raises(
+        ValueError, match=r"n_neighbors=3 needs at least 4 samples, but X has only 3"
+    ):
         WeightedDistanceEditing().fit_resample(X, y)
     assert kept(X, y, n_neighbors=2) == [0, 2]
     with pytest.raises(ValueError, match="estimator of 1 neighbour, which is the sample itself"):
