@@ -134,6 +134,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "MixtureOfExpertsClassifier": [{"expert": CARTClassifier(max_depth=3), "max_iter": 5}],
     "MixtureOfExpertsRegressor": [{"expert": CARTRegressor(max_depth=3), "max_iter": 5}],
     "OutputCodeClassifier": [{"code": "one_vs_one", "decoding": "hard"}],
+    "RealAdaBoostClassifier": [
+        {"confidence": "probability", "estimator": CARTClassifier(max_depth=3)},
+        {"sampling": "resample", "learning_rate": 0.5},
+    ],
     "PPBoostClassifier": [
         {"mode": "adaboost", "sampling": "resample", "on_failure": "stop"},
         {"mode": "negative", "on_failure": "bootstrap", "quasi_noisy": "all"},

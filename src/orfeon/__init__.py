@@ -78,6 +78,7 @@ _HOMES = {
     "RandomTreeClassifier": "orfeon.trees",
     "RandomTreeRegressor": "orfeon.trees",
     "RandomizedTreesClassifier": "orfeon.ensembles",
+    "RealAdaBoostClassifier": "orfeon.boosting",
     "StackingClassifier": "orfeon.combining",
     "StackingRegressor": "orfeon.combining",
     "StumpClassifier": "orfeon.trees",
@@ -170,6 +171,7 @@ if TYPE_CHECKING:
         IGPCommitteesClassifier,
         MultiBoostClassifier,
         PoolBoostClassifier,
+        RealAdaBoostClassifier,
     )
     from orfeon.combining import (
         ArbiterClassifier,
@@ -307,6 +309,7 @@ __all__ = [
     "RandomTreeClassifier",
     "RandomTreeRegressor",
     "RandomizedTreesClassifier",
+    "RealAdaBoostClassifier",
     "StackingClassifier",
     "StackingRegressor",
     "StumpClassifier",

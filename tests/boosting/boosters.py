@@ -45,6 +45,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ArcX4Classifier": [{}, {"sampling": "weights", "estimator": CARTClassifier(max_depth=2)}],
     "MultiBoostClassifier": [{}, {"n_committees": 2, "estimator": CARTClassifier(max_depth=2)}],
     "PoolBoostClassifier": [{}, {"n_thresholds": 4}],
+    "RealAdaBoostClassifier": [{}, {"confidence": "probability"}, {"sampling": "resample"}],
 }
 N_MEMBERS = 9
 

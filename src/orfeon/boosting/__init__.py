@@ -23,6 +23,7 @@ from orfeon.boosting.igp_committees import IGPCommitteesClassifier
 from orfeon.boosting.multiboost import MultiBoostClassifier
 from orfeon.boosting.output_codes import AdaBoostOCClassifier
 from orfeon.boosting.pool import PoolBoostClassifier
+from orfeon.boosting.real_adaboost import RealAdaBoostClassifier
 
 __all__ = [
     "AdaBoostClassifier",
@@ -40,6 +41,7 @@ __all__ = [
     "IGPCommitteesClassifier",
     "MultiBoostClassifier",
     "PoolBoostClassifier",
+    "RealAdaBoostClassifier",
     "edge_bound",
     "error_bound",
     "filtering_error",

@@ -115,6 +115,9 @@ class BoostedEnsemble(Ensemble):
     def _scheme(self, samples: TrainingSet) -> Scheme:
         """The two formulas, with the weights of the first round."""
 
+    def _take_from(self, scheme: Any, n_kept: int) -> None:
+        """Take what else a scheme knows of the members kept."""
+
     def _read_all(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
         samples = super()._read_all(X, y, sample_weight, reset=reset)
         if not isinstance(self.estimator_, ProvidesLearner):
@@ -481,6 +484,7 @@ class _Rounds:
         ensemble.members_ = members.subset(range(n_kept)) if n_kept < len(members) else members
         ensemble.member_weights_ = np.array(self.votes[:n_kept])
         ensemble.errors_ = np.array(self.errors[:n_kept])
+        ensemble._take_from(self.run.scheme, n_kept)
         ensemble.__dict__.pop("validation_errors_", None)
         if patience is not None:
             ensemble.validation_errors_ = np.array(patience.losses)

@@ -100,6 +100,10 @@ class WeightedVoteMixin(
         super()._vote_weights()  # raises if there is no vote
         return self.member_weights_ if self._is_own else None
 
+    def _leaf_outputs(self, shares: Floats) -> Floats:
+        """What a leaf with these class shares adds to the sums, where supports are added."""
+        return shares
+
     def _as_decision(self, sums: Floats) -> Floats:
         return sums[:, 1] - sums[:, 0] if sums.shape[1] == 2 else sums.copy()
 

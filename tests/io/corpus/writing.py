@@ -36,7 +36,7 @@ SMALL: dict[str, Any] = {
 #: Answers that go through exponentials or matrix products of the processor's own.
 CLOSE = (
     "AdaBoostPairwise", "CostCascade", "Experts", "GradientBoostingClassifier", "PP",
-    "ParallelPerceptron", "Stacking", "sklearn_voting", "stacking_by_logistic",
+    "ParallelPerceptron", "RealAdaBoost", "Stacking", "sklearn_voting", "stacking_by_logistic",
 )  # fmt: skip
 
 

@@ -29,7 +29,9 @@ REFUSED = {
 #: Their trees are C4.5's unless others are given: a missing value goes down all branches.
 PARTING = {"C45Classifier", "CombinedMultipleModels", "MultiBoostClassifier"}
 #: Probabilities that are made of sums by the logistic function, the softmax or the tangent.
-BY_FUNCTIONS = {"AdaBoostPairwiseClassifier", "GradientBoostingClassifier"}
+BY_FUNCTIONS = {
+    "AdaBoostPairwiseClassifier", "GradientBoostingClassifier", "RealAdaBoostClassifier",
+}  # fmt: skip
 #: Members of which each has no vote of its own.
 WITHOUT_VOTES = {"AdaBoostMHClassifier", "AdaBoostPairwiseClassifier", "GradientBoostingClassifier"}
 BINARY = {"CostThresholdClassifier", "PPBoostClassifier", "PPTSSClassifier"}

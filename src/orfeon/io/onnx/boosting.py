@@ -12,6 +12,7 @@ from orfeon.boosting.adaboost_r import AdaBoostRRegressor
 from orfeon.boosting.class_losses import ExponentialLoss, MultinomialLoss
 from orfeon.boosting.filtering import _EDGE
 from orfeon.boosting.output_codes import AdaBoostOCClassifier
+from orfeon.boosting.real_adaboost import RealAdaBoostClassifier
 from orfeon.boosting.vote_sums import _TIED, _in_steps
 from orfeon.forest import Forest
 from orfeon.io.onnx.decision import (
@@ -44,13 +45,16 @@ def decide_weighted(prediction: PredictionGraph, model: Any) -> Decision:
         has_colour = forest.label[:, None] == (np.repeat(votes, forest.n_nodes, axis=0) > 0)
         value = np.where(has_colour, np.abs(np.repeat(votes, forest.n_nodes, axis=0)), 0.0)
     elif model._member_output == "supports":
-        value = np.repeat(votes, forest.n_nodes)[:, None] * forest._shares()
+        value = np.repeat(votes, forest.n_nodes)[:, None] * model._leaf_outputs(forest._shares())
     else:
         value = one_hot(forest, votes)
     sums = prediction.ordered_row_sums(forest, value)
     sums = levelled(graph, sums, _TIED * float(np.max(model._total_vote)))
     if isinstance(model, AdaBoostOCClassifier):
         shares = graph.add("Div", sums, column_sums(graph, sums, value.shape[1]))
+    elif isinstance(model, RealAdaBoostClassifier) and model.confidence == "log_odds":
+        doubled = graph.add("Mul", sums, graph.constant(np.array(2.0)))
+        shares = graph.add("Softmax", doubled, axis=1)
     else:
         shares = divided(graph, sums, float(model._total_vote))
     decided = first_of_greatest(graph, sums)
