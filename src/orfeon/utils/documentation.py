@@ -14,8 +14,9 @@ ClassT = TypeVar("ClassT", bound=type)
 _TEXTS = {
     # -- trees -------------------------------------------------------------------------------------
     "criterion": """
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        Impurity; "log_loss" is another name for "entropy".
+    criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
+        Impurity; "log_loss" is another name for "entropy", and "error" is the classification
+        error.
 """,
     "pruning_choice": """
     pruning_rule : {"1se", "min"}, default="1se"
@@ -66,6 +67,19 @@ _TEXTS = {
     n_best : int, default=1
         Each split is picked at random among this many best ones.
 """,
+    "linear_combinations": """
+    linear_combinations : bool, default=False
+        Whether cuts of linear combinations of the ordered features are searched for, too. All
+        features and samples of a node are searched, so ``max_features``, ``n_best`` and
+        ``max_split_samples`` must keep their defaults.
+    deletion : float, default=0.2
+        A feature is deleted from a linear combination while this loses at most this share of the
+        impurity decrease that the most important feature is worth. With 0 only features that do not
+        matter are deleted.
+    max_split_samples : int, optional
+        The most samples of a node that decide its split, drawn at random without replacement; by
+        default all do. The tree then depends on the order of the samples.
+""",
     "categorical_features": """
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; "auto" infers it from their types.
@@ -73,6 +87,12 @@ _TEXTS = {
     "class_factors": """
     class_weight : dict, "balanced" or None, default=None
         Factors on the weights of the classes.
+""",
+    "tie_rule": """
+    ties : {"random", "first"}, default="random"
+        Which of several equally good splits is made: that of a random feature, or of the first one.
+        Among the cuts of one feature it is the lowest. With ``max_features`` the first feature is
+        the first of all that varies.
 """,
     "ties": """
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
