@@ -99,7 +99,9 @@ class Samples:
             return Fraction(sum(a * b for a, b in itertools.permutations(counts, 2)), total**2)
         if self.criterion == "entropy":
             return math.fsum(-(c / total) * math.log2(c / total) for c in counts)
-        raise ValueError(f"criterion={self.criterion!r} is not 'gini', 'entropy' or 'variance'.")
+        if self.criterion == "error":
+            return 1 - Fraction(max(counts), total)
+        raise ValueError(f"criterion={self.criterion!r} is none of the impurities.")
 
     def mean(self, rows: Sequence[int]) -> Fraction:
         """Weighted mean target of some rows."""

@@ -25,7 +25,7 @@ from orfeon.ensembles.igp_ensemble import OF_TREES, OfIGPTrees
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import CommitteeMembers
-from orfeon.trees.base import Criterion
+from orfeon.trees.base import Criterion, Ties
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
@@ -49,6 +49,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     <criterion>
     <max_depth>
     <least_weight_of_half>
+    <tie_rule>
     <categorical_features>
     combine : {"majority", "soft"}, default="majority"
         Whether committees vote, or the vote shares within them are averaged.
@@ -102,6 +103,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         criterion: Criterion = "gini",
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
+        ties: Ties = "random",
         categorical_features: Any = "auto",
         combine: Combine = "majority",
         warm_start: bool = False,
@@ -114,6 +116,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.ties = ties
         self.categorical_features = categorical_features
         self.combine = combine
         self.warm_start = warm_start

@@ -58,8 +58,9 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         Features that are cut at random at each node, the best of which is taken; with 1 the tree
         does not look at the classes at all (Fan et al. 2003).
         <log2>
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        How cuts are compared; "log_loss" is another name for "entropy".
+    criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
+        How cuts are compared; "log_loss" is another name for "entropy", and "error" is the
+        classification error.
     <limits>
     <categorical_features>
     <bootstrap>

@@ -19,11 +19,11 @@ from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.voting import CLASS_WEIGHT, CLASSIFIER, VotingClassifierMixin
 from orfeon.growth import split_halves
 from orfeon.trees import IGPTreeClassifier
-from orfeon.trees.base import CRITERION, LIMITS, Criterion
+from orfeon.trees.base import CRITERION, LIMITS, TIES, Criterion, Ties
 from orfeon.utils.documentation import documented
 
 #: Parameters that are passed to each tree.
-OF_TREES = ("criterion", "max_depth", "min_weight_fraction_leaf", "categorical_features")
+OF_TREES = ("criterion", "max_depth", "min_weight_fraction_leaf", "ties", "categorical_features")
 
 
 class OfIGPTrees(VotingClassifierMixin, IndependentEnsemble):
@@ -32,8 +32,9 @@ class OfIGPTrees(VotingClassifierMixin, IndependentEnsemble):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **CLASSIFIER,
-        **{name: LIMITS[name] for name in OF_TREES if name != "criterion"},
+        **{name: LIMITS[name] for name in OF_TREES if name in LIMITS},
         "criterion": CRITERION,
+        "ties": TIES,
     }
 
     def _base(self) -> Any:
@@ -55,6 +56,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
     <criterion>
     <max_depth>
     <least_weight_of_half>
+    <tie_rule>
     <categorical_features>
     <combine>
     <class_weight>
@@ -87,6 +89,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
         criterion: Criterion = "gini",
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
+        ties: Ties = "random",
         categorical_features: Any = "auto",
         combine: Combine = "majority",
         class_weight: Any = None,
@@ -99,6 +102,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.ties = ties
         self.categorical_features = categorical_features
         self.combine = combine
         self.class_weight = class_weight

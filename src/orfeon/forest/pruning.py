@@ -40,9 +40,7 @@ class PruningPath:
 
 
 def _check_cost(argument: str, value: str, forest: Forest) -> None:
-    allowed = ["gini", "entropy"] if forest.n_classes else ["variance"]
-    if forest.n_classes and argument == "risk":
-        allowed = ["error", *allowed]
+    allowed = ["error", "gini", "entropy"] if forest.n_classes else ["variance"]
     if value not in allowed:
         raise ValueError(
             f"{argument}={value!r} is not allowed: for this forest it is one of {allowed}."
@@ -63,6 +61,8 @@ def node_impurities(forest: Forest, criterion: str) -> Floats:
     value = forest.value.astype(np.float64)
     total = value.sum(axis=1, keepdims=True)
     share = np.divide(value, total, out=np.zeros_like(value), where=total > 0)
+    if criterion == "error":
+        return np.asarray(1.0 - share.max(axis=1))
     if criterion == "gini":
         return np.asarray(1.0 - (share**2).sum(axis=1))
     logarithm = np.log2(share, out=np.zeros_like(share), where=share > 0)

@@ -16,7 +16,7 @@ from orfeon.data.presorted import Table, copy_groups
 from orfeon.forest import Forest
 from orfeon.growth.blocks import grow_in_blocks
 from orfeon.growth.engine import Growth, Trees
-from orfeon.kernels.cart.cross_validated import grow_cross_validated
+from orfeon.kernels.cart.cross_validated import grow_cross_validated, grow_cross_validated_sorting
 from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
@@ -87,12 +87,13 @@ def grow_pruned_forest(
     if groups is None:
         groups = copy_groups(table, y if y.ndim == 1 else y[0])
     trees = Trees(table, y, n_classes, seeds, weights, n_samples, candidates, growth)
+    kernel: Any = grow_cross_validated_sorting if growth.sorts else grow_cross_validated
     chosen: dict[int, CrossValidation] = {}
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
         ones = np.ones(block.stop - block.start)
-        (starts, *grown), path, taken = grow_cross_validated(  # type: ignore[call-arg]
+        (starts, *grown), path, taken = kernel(
             *prepared.arguments, kernel_view(X), groups, n_folds, one_standard_error, keep_a_split,
             ones / prepared.target_scale, prepared.whole.unit * ones,
         )  # fmt: skip

@@ -21,6 +21,7 @@ from orfeon.kernels.cart.grow_batch import (
     grow_best_ordered,
     grow_oblique,
     grow_random,
+    grow_sorting,
 )
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
@@ -45,11 +46,11 @@ class Growth:
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "variance"}, default="gini"
+    criterion : {"gini", "entropy", "error", "variance"}, default="gini"
         Impurity; "variance" for regression.
-    splitter : {"best", "random", "oblique"}, default="best"
-        The best split, the best of one random cut per feature, or the best cut of random linear
-        combinations of ``n_combined`` features.
+    splitter : {"best", "random", "oblique", "linear"}, default="best"
+        The best split, the best of one random cut per feature, the best cut of random linear
+        combinations of ``n_combined`` features, or of CART's linear combinations.
     max_depth, max_leaf_nodes : int, optional
         Limits; with ``max_leaf_nodes`` the node of greatest decrease is split first.
     min_samples_split, min_samples_leaf : float, default=2 and 1
@@ -65,10 +66,18 @@ class Growth:
         Each split is drawn at random from this many best ones.
     n_combined : int, default=3
         Features in a linear combination.
+    ties : {"random", "first"}, default="random"
+        Whether equally good splits of the splitter "best" are chosen at random, or the first
+        feature and boundary.
+    max_split_samples : int, optional
+        The most samples of a node that decide its split; by default all do.
+    deletion : float, default=0.2
+        Features are deleted from CART's linear combinations while the loss is at most this share of
+        the greatest loss that deleting one feature would cause.
     """
 
-    criterion: Literal["gini", "entropy", "variance"] = "gini"
-    splitter: Literal["best", "random", "oblique"] = "best"
+    criterion: Literal["gini", "entropy", "error", "variance"] = "gini"
+    splitter: Literal["best", "random", "oblique", "linear"] = "best"
     max_depth: int | None = None
     max_leaf_nodes: int | None = None
     min_samples_split: float = 2
@@ -78,6 +87,14 @@ class Growth:
     max_features: int | None = None
     n_best: int = 1
     n_combined: int = 3
+    ties: Literal["random", "first"] = "random"
+    max_split_samples: int | None = None
+    deletion: float = 0.2
+
+    @property
+    def sorts(self) -> bool:
+        """Whether nodes are sorted when they are searched, not presorted."""
+        return self.splitter == "linear" or self.max_split_samples is not None
 
 
 def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
@@ -107,6 +124,8 @@ def _criteria(
     n_trees, total = len(whole.exact), whole.total
     if growth.criterion == "variance":
         return np.full(n_trees, criteria.VARIANCE)
+    if growth.criterion == "error":
+        return np.full(n_trees, criteria.ERROR)
     if growth.criterion == "entropy":
         tabled = whole.exact & (total < _MAX_TABLE)
         return np.where(tabled, criteria.ENTROPY_TABLE, criteria.ENTROPY)
@@ -154,11 +173,14 @@ def _settings(growth: Growth, n_classes: int, n_features: int) -> Integers:
 
     oblique = growth.splitter == "oblique"
     most = growth.max_features if oblique else min(growth.max_features or NO_LIMIT, n_features)
+    n_combined = {"oblique": min(growth.n_combined, n_features), "linear": n_features}
+    presorted = growth.splitter == "best" and not growth.sorts
     return np.array(
         [
-            0, n_classes or 2, growth.splitter == "best", limit(growth.max_depth),
-            limit(growth.max_leaf_nodes), most or n_features, growth.n_best,
-            min(growth.n_combined, n_features) if oblique else 0,
+            0, n_classes or 2, presorted, limit(growth.max_depth), limit(growth.max_leaf_nodes),
+            most or n_features, growth.n_best, n_combined.get(growth.splitter, 0),
+            growth.ties == "first", limit(growth.max_split_samples),
+            round(1_000_000 * growth.deletion),
         ],
         dtype=np.int64,
     )  # fmt: skip
@@ -169,6 +191,8 @@ def _kernel(growth: Growth, table: Table) -> Any:
         return grow_random
     if growth.splitter == "oblique":
         return grow_oblique
+    if growth.sorts:
+        return grow_sorting
     if growth.n_best > 1:
         return grow_among_best
     return grow_best_ordered if table.schema.all_ordered else grow_best

@@ -32,7 +32,8 @@ from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import tree_seeds
 from orfeon.utils.types import Floats
 
-Criterion = Literal["gini", "entropy", "log_loss"]
+Criterion = Literal["gini", "entropy", "log_loss", "error"]
+Ties = Literal["random", "first"]
 
 #: Constraints on the parameters that CART and its relatives share, for scikit-learn's validation.
 LIMITS: dict[str, list[Any]] = {
@@ -59,7 +60,9 @@ LIMITS: dict[str, list[Any]] = {
 }
 
 #: Constraints on the impurity of classification trees; "log_loss" is scikit-learn's other name.
-CRITERION: list[Any] = [StrOptions({"gini", "entropy", "log_loss"})]
+CRITERION: list[Any] = [StrOptions({"gini", "entropy", "log_loss", "error"})]
+#: Constraints on how ties between equally good splits are broken.
+TIES: list[Any] = [StrOptions({"random", "first"})]
 
 
 def least_weight(limit: float, total: float) -> float:

@@ -18,9 +18,11 @@ from orfeon.growth.cross_validated import CrossValidation
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
+    TIES,
     BaseTree,
     Criterion,
     MemberSamples,
+    Ties,
     TreeClassifierMixin,
     TreeRegressorMixin,
     features_per_node,
@@ -43,6 +45,10 @@ class _CART(BaseTree):
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "keep_a_split": ["boolean"],
         "n_best": [Interval(Integral, 1, None, closed="left")],
+        "ties": TIES,
+        "linear_combinations": ["boolean"],
+        "deletion": [Interval(Real, 0.0, 1.0, closed="both")],
+        "max_split_samples": [Interval(Integral, 2, None, closed="left"), None],
     }
 
     pruning: Any
@@ -52,6 +58,10 @@ class _CART(BaseTree):
     min_impurity_decrease: float
     max_features: Any
     n_best: int
+    ties: Ties
+    linear_combinations: bool
+    deletion: float
+    max_split_samples: int | None
 
     @property
     def _cost(self) -> Any:
@@ -59,12 +69,28 @@ class _CART(BaseTree):
         return "error"
 
     def _growth(self, n_features: int, n_samples: float) -> Growth:
+        searches = {"max_features": None, "n_best": 1, "max_split_samples": None}
+        changed = {k: getattr(self, k) for k, v in searches.items() if getattr(self, k) != v}
+        if self.linear_combinations and changed:
+            raise ValueError(
+                f"linear_combinations=True searches all features and samples of a node: {changed} "
+                f"must be {searches}."
+            )
+        if self.n_best > 1 and self.max_split_samples is not None:
+            raise ValueError(
+                f"n_best={self.n_best} and max_split_samples={self.max_split_samples} exclude each "
+                f"other: set n_best=1 or max_split_samples=None."
+            )
         return Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
+            splitter="linear" if self.linear_combinations else "best",
             **self._size_limits(n_samples),
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=features_per_node(self.max_features, n_features),
             n_best=self.n_best,
+            ties=self.ties,
+            max_split_samples=self.max_split_samples,
+            deletion=self.deletion,
         )
 
     def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth | None:
@@ -135,6 +161,8 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     <min_impurity_decrease>
     <max_features>
     <n_best>
+    <tie_rule>
+    <linear_combinations>
     <categorical_features>
     <class_factors>
     <ties>
@@ -194,6 +222,10 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         min_impurity_decrease: float = 0.0,
         max_features: Any = None,
         n_best: int = 1,
+        ties: Ties = "random",
+        linear_combinations: bool = False,
+        deletion: float = 0.2,
+        max_split_samples: int | None = None,
         categorical_features: Any = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -211,6 +243,10 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
         self.n_best = n_best
+        self.ties = ties
+        self.linear_combinations = linear_combinations
+        self.deletion = deletion
+        self.max_split_samples = max_split_samples
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
@@ -230,6 +266,8 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     <min_impurity_decrease>
     <max_features>
     <n_best>
+    <tie_rule>
+    <linear_combinations>
     <categorical_features>
     <ties>
 
@@ -265,6 +303,10 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         min_impurity_decrease: float = 0.0,
         max_features: Any = None,
         n_best: int = 1,
+        ties: Ties = "random",
+        linear_combinations: bool = False,
+        deletion: float = 0.2,
+        max_split_samples: int | None = None,
         categorical_features: Any = "auto",
         random_state: Any = None,
     ) -> None:
@@ -280,6 +322,10 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         self.min_impurity_decrease = min_impurity_decrease
         self.max_features = max_features
         self.n_best = n_best
+        self.ties = ties
+        self.linear_combinations = linear_combinations
+        self.deletion = deletion
+        self.max_split_samples = max_split_samples
         self.categorical_features = categorical_features
         self.random_state = random_state
 

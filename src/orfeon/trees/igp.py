@@ -23,9 +23,11 @@ from orfeon.growth import Growth, grow_igp_forest
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
+    TIES,
     BaseTree,
     Criterion,
     MemberSamples,
+    Ties,
     TreeClassifierMixin,
 )
 from orfeon.utils import saved
@@ -72,6 +74,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
     <criterion>
     <max_depth>
     <least_weight_of_half>
+    <tie_rule>
     <categorical_features>
     <class_factors>
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
@@ -108,6 +111,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
             )
         },
         "criterion": CRITERION,
+        "ties": TIES,
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }
 
@@ -120,6 +124,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         criterion: Criterion = "gini",
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
+        ties: Ties = "random",
         categorical_features: Any = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -127,6 +132,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.ties = ties
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
@@ -151,6 +157,7 @@ class IGPTreeClassifier(TreeClassifierMixin, BaseTree):
                 criterion=self._impurity,  # type: ignore[arg-type]
                 max_depth=self.max_depth,
                 min_weight_fraction_leaf=self.min_weight_fraction_leaf,
+                ties=self.ties,
             ),
         )  # fmt: skip
         halves = np.zeros(data.n_given, np.uint8)

@@ -59,8 +59,9 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     max_features : int, float, "sqrt", "log2" or None, default=1
         Features to cut at each node; ``None`` for all.
         <log2>
-    criterion : {"gini", "entropy", "log_loss"}, default="gini"
-        How cuts are compared; "log_loss" is another name for "entropy".
+    criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
+        How cuts are compared; "log_loss" is another name for "entropy", and "error" is the
+        classification error.
     <limits>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.

@@ -15,8 +15,9 @@ from orfeon.utils.jit import array_step
 
 #: Gini of two classes with any weights, as the variance of their codes; of two with packed counts;
 #: of up to four with packed counters; of any number; entropy from a table of n log2 n, and with
-#: logarithms; variance.
+#: logarithms; variance; classification error.
 GINI_PAIR, GINI_TWO, GINI_FEW, GINI, ENTROPY_TABLE, ENTROPY, VARIANCE = -1, 0, 1, 2, 3, 4, 5
+ERROR = 6
 
 
 @array_step
@@ -64,6 +65,13 @@ def split_score(criterion, left, total):
             squares_left += on_left * on_left
             squares_right += on_right * on_right
         return squares_left / float(weight_left) + squares_right / float(weight - weight_left)
+    if criterion == ERROR:  # the weight that the majorities of both sides get right
+        right_left = np.int64(0)
+        right_right = np.int64(0)
+        for c in range(total.shape[0]):
+            right_left = max(right_left, left[c])
+            right_right = max(right_right, total[c] - left[c])
+        return float(right_left + right_right)
     score = -n_log_n(float(weight_left)) - n_log_n(float(weight - weight_left))
     for c in range(total.shape[0]):
         score += n_log_n(float(left[c])) + n_log_n(float(total[c] - left[c]))
@@ -78,15 +86,19 @@ def decrease(criterion, score, total):
     weight = 0.0
     squares = 0.0
     logarithms = 0.0
+    majority = 0.0
     for c in range(total.shape[0]):
         weight += float(total[c])
         squares += float(total[c]) * float(total[c])
+        majority = max(majority, float(total[c]))
     if criterion == GINI_PAIR:
         return 2.0 * (score - float(total[1]) * float(total[1]) / weight)
     if criterion == GINI_TWO:
         return 2.0 * score / weight
     if criterion <= GINI:
         return score - squares / weight
+    if criterion == ERROR:
+        return score - majority
     for c in range(total.shape[0]):
         logarithms += n_log_n(float(total[c]))
     return score - logarithms + n_log_n(weight)

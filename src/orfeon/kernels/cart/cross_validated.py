@@ -20,6 +20,7 @@ from orfeon.kernels.cart.grow_batch import (
     begin_tree,
     copy_nodes,
     enlarge,
+    grow_open_sorting,
     keep_only,
     list_candidates,
     make_arenas,
@@ -36,7 +37,7 @@ from orfeon.kernels.cart.records import Columns
 from orfeon.kernels.record import record
 from orfeon.kernels.rng import random_below
 from orfeon.kernels.routing.route import branch_of
-from orfeon.utils.jit import kernel, step
+from orfeon.utils.jit import kernel, step, with_step
 
 
 @record
@@ -298,3 +299,8 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
         starts[t + 1] = starts[t] + left
     path = summarise(choice, choice.total_weight / unit[n_trees - 1])
     return results(starts, kept, arenas), path, taken
+
+
+grow_cross_validated_sorting = kernel(
+    with_step(grow_cross_validated, "grow_cross_validated_sorting", grow_open=grow_open_sorting)
+)

@@ -8,13 +8,22 @@ import numpy as np
 
 from orfeon.kernels.cart.among_best import find_among_best
 from orfeon.kernels.cart.criteria import GINI_FEW, GINI_TWO, counter_bits
-from orfeon.kernels.cart.grow import grow_open, make_leaf, open_root, search_node, split_node
+from orfeon.kernels.cart.grow import (
+    NO_LIMIT,
+    grow_open,
+    make_leaf,
+    open_root,
+    search_node,
+    split_node,
+)
+from orfeon.kernels.cart.linear import find_linear
 from orfeon.kernels.cart.oblique import find_oblique
 from orfeon.kernels.cart.partition import partition_node
 from orfeon.kernels.cart.random_cuts import SIDE_BY_SIDE, pack_counters
 from orfeon.kernels.cart.random_growth import grow_random_open
 from orfeon.kernels.cart.records import Arenas, Columns, Nodes, Options, Sample, Work
 from orfeon.kernels.cart.search import MOST_PAIRS, find_best_ordered
+from orfeon.kernels.cart.subsample import find_subsampled
 from orfeon.kernels.record import record
 from orfeon.kernels.rng import seed_state
 from orfeon.utils.jit import array_step, inlined, kernel, step, with_step
@@ -211,7 +220,8 @@ def make_options(settings):
     zero = np.int64(0)
     return Options(
         settings[0], settings[1], settings[2], settings[3], settings[4], zero, zero, -np.inf,
-        settings[5], settings[6], settings[7], zero,
+        settings[5], settings[6], settings[7], settings[8], settings[9],
+        float(settings[10]) / 1_000_000.0, zero,
     )  # fmt: skip
 
 
@@ -312,14 +322,21 @@ def no_larger(arenas, used, work, options):
     return arenas
 
 
-def _block_kernel(name, find, compiled=array_step, **steps):
-    """A block kernel with one way of finding splits and other steps replaced."""
+def _growing(name, find, compiled=array_step, **steps):
+    """``grow_open`` with one way of finding splits and other steps replaced."""
     searching = inlined(with_step(search_node, f"search_node_{name}", find_split=find, **steps))
     partitioning = inlined(with_step(partition_node, f"partition_node_{name}", **steps))
-    splitting = inlined(with_step(split_node, f"split_node_{name}", partition_node=partitioning))
-    growing = compiled(
+    splitting = inlined(
+        with_step(split_node, f"split_node_{name}", partition_node=partitioning, **steps)
+    )
+    return compiled(
         with_step(grow_open, f"grow_open_{name}", search_node=searching, split_node=splitting)
     )
+
+
+def _block_kernel(name, find, compiled=array_step, **steps):
+    """A block kernel with one way of finding splits and other steps replaced."""
+    growing = _growing(name, find, compiled, **steps)
     return kernel(with_step(_grow_block, f"grow_block_{name}", grow_open=growing, **steps))
 
 
@@ -335,3 +352,22 @@ grow_random = kernel(
 )
 #: Linear combinations are sorted in new arrays, so array references must be counted.
 grow_oblique = _block_kernel("oblique", find_oblique, compiled=inlined)
+
+
+@step
+def find_sorting(columns, sample, options, work, begin, end, n_candidates):
+    """The searches that sort a node's records themselves, in one kernel: (score, threshold)."""
+    if options.n_combined > 0:
+        return find_linear(columns, sample, options, work, begin, end, n_candidates)
+    return find_subsampled(columns, sample, options, work, begin, end, n_candidates)
+
+
+@array_step
+def always_small(max_features, n_candidates):
+    """Replaces ``small_node`` if there are no presorted records."""
+    return np.int64(NO_LIMIT)
+
+
+grow_open_sorting = _growing("sorting", find_sorting, inlined, small_node=always_small)
+#: CART's linear combinations, and nodes searched in some of their samples.
+grow_sorting = kernel(with_step(_grow_block, "grow_block_sorting", grow_open=grow_open_sorting))

@@ -45,6 +45,9 @@ class Options:
     max_features: int
     n_best: int
     n_combined: int
+    in_order: int  # whether features are visited in order, so that the first wins ties
+    n_drawn: int  # the most samples that decide a split
+    deletion: float  # share of the greatest loss below which a feature is deleted
     tie: int  # weights closer than this are tied when a node is labelled
 
 

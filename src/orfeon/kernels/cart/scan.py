@@ -15,6 +15,7 @@ import numpy as np
 
 from orfeon.kernels.cart.criteria import (
     ENTROPY_TABLE,
+    ERROR,
     GINI,
     GINI_FEW,
     GINI_PAIR,
@@ -225,6 +226,42 @@ def scan_variance(records, begin, end, shift, mask, moments, weights, left, tota
 
 
 @array_step
+def scan_error(records, begin, end, shift, mask, labels, weights, left, total, min_leaf, best):
+    """Classification error; of the many cuts of equal error, the most even one."""
+    # The first one would split off one sample after the other, in trees as deep as the samples.
+    weight_left = np.int64(0)
+    weight = np.int64(0)
+    for c in range(total.shape[0]):
+        weight_left += left[c]
+        weight += total[c]
+    most = weight - min_leaf
+    bar = best * _NEARLY_TIED
+    lowest = best
+    uneven = weight
+    position = np.int64(-1)
+    current = records[begin]
+    for i in range(begin, end - 1):
+        row = current & mask
+        left[np.uint64(labels[row])] += weights[row]
+        weight_left += weights[row]
+        following = records[np.uint64(i + 1)]
+        if (following >> shift) != (current >> shift):
+            if weight_left >= min_leaf and weight_left <= most:
+                score = split_score(np.int64(ERROR), left, total)
+                distance = abs(2 * weight_left - weight)
+                tied = position >= 0 and score >= lowest and distance < uneven
+                if score > bar or tied:
+                    if score > bar:
+                        lowest = score * (2.0 - _NEARLY_TIED)
+                        bar = score * _NEARLY_TIED
+                    best = max(best, score)
+                    uneven = distance
+                    position = i
+        current = following
+    return best, position
+
+
+@array_step
 def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, moments,
          left, total, table, min_leaf, best):  # fmt: skip
     if criterion == GINI_PAIR:  # convert class weights to (weight, moment)
@@ -243,6 +280,10 @@ def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, m
     if criterion == VARIANCE:
         return scan_variance(
             records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best
+        )
+    if criterion == ERROR:
+        return scan_error(
+            records, begin, end, shift, mask, labels, weights, left, total, min_leaf, best
         )
     if criterion >= ENTROPY_TABLE:
         return scan_entropy(

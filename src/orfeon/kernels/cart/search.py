@@ -1,7 +1,7 @@
 """Searching the best split of a node over its candidate features.
 
-Features are visited in random order and only a strictly better split replaces the best so far, so
-ties between features are broken at random.
+Features are visited in random order, or as they are listed, and only a strictly better split
+replaces the best so far. So ties between features are broken at random, or by the first.
 """
 
 from __future__ import annotations
@@ -243,6 +243,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
     table = work.table
     candidates = work.candidates
     random = work.random
+    in_order = options.in_order
     choice = work.choice
     choice[0] = NO_SPLIT
     best = -np.inf
@@ -254,7 +255,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
     buffer = segments.shape[0] - n_rows
     seen = 0
     for j in range(n_candidates):
-        f = next_candidate(candidates, random, j, n_candidates)
+        f = candidates[j] if in_order else next_candidate(candidates, random, j, n_candidates)
         kind = kinds[f]
         if kind == CATEGORICAL:
             score, n, better = search_categories(
