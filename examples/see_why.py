@@ -263,6 +263,30 @@ def split_errors(effort: Effort, album: Album) -> None:
     print_changes(found, (("boosted stumps", "stump"),), effort)
 
 
+# -- complexity ------------------------------------------------------------------------------------
+
+
+def draw_complexity(curve: Any) -> Any:
+    figure, axes = panels((5.6, 5.6), 3.9)
+    inspection.ComplexityDisplay(curve).plot(axes[0])
+    inspection.ComplexityDisplay(curve).plot(axes[1], show="parts")
+    return figure
+
+
+def grow_complexity(effort: Effort, album: Album) -> None:
+    heading("Friedman 1: regression trees against their number of leaves")
+    curve = inspection.complexity_curve(
+        orfeon.CARTRegressor(), Friedman1(), parameter="max_leaf_nodes",
+        values=(2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128), n_train=200, n_test=500,
+        n_repetitions=effort.n_forests, unbiased=True, random_state=0,
+    )  # fmt: skip
+    print(f"  {'leaves':>7} {'training':>9} {'test':>7} {'bias2':>7} {'variance':>9}")
+    errors = (curve.training_error, curve.test_error, curve.bias, curve.variance)
+    for leaves, *found in zip(curve.values, *errors, strict=True):
+        print("  {:7} {:9.2f} {:7.2f} {:7.2f} {:9.2f}".format(leaves, *found))
+    album.keep("complexity", lambda: draw_complexity(curve))
+
+
 # -- orders ----------------------------------------------------------------------------------------
 
 
@@ -484,6 +508,7 @@ def main() -> None:
     measure_diversity(votes, album)
     buy_diversity(votes)
     split_errors(effort, album)
+    grow_complexity(effort, album)
     walk_and_search(effort, album)
     correlate(effort, album)
     find_outliers(effort, album)

@@ -213,6 +213,10 @@ PICTURES: dict[str, Draw] = {
     "ClassificationMapDisplay, circle": _classes,
     "ClassificationMapDisplay, flowers": _classes_of_flowers,
     "CoincidenceDisplay": _coincidence,
+    "ComplexityDisplay": lambda ax: inspection.ComplexityDisplay.from_estimator(
+        orfeon.CARTRegressor(), Friedman1(), parameter="max_leaf_nodes", values=(2, 4, 8, 16, 32),
+        n_train=50, n_test=20, n_repetitions=3, random_state=0, show="parts", ax=ax,
+    ),
     "CondorcetDisplay": lambda ax: inspection.CondorcetDisplay.from_member_errors(ax=ax),
     "CondorcetDisplay, measured": lambda ax: inspection.CondorcetDisplay.from_estimator(
         _twonorm()["bag"], *_held_out(), ax=ax

@@ -66,6 +66,7 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "bias_variance.repeated_trainings": ("ResampledPredictions", "resample_predictions"),
         "bias_variance.bias_variance_display": ("BiasVarianceDisplay",),
+        "bias_variance.complexity": ("ComplexityCurve", "ComplexityDisplay", "complexity_curve"),
     },
     "Correlated members": {
         "correlated_members": (
@@ -119,6 +120,11 @@ _HOMES = {
 if TYPE_CHECKING:
     from orfeon.forest.neighbourhood import forest_weights, outlier_scores, proximities
     from orfeon.inspection.bias_variance.bias_variance_display import BiasVarianceDisplay
+    from orfeon.inspection.bias_variance.complexity import (
+        ComplexityCurve,
+        ComplexityDisplay,
+        complexity_curve,
+    )
     from orfeon.inspection.bias_variance.definitions import (
         BreimanBiasVariance,
         DomingosBiasVariance,
@@ -227,24 +233,24 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES", "BiasVariance", "BiasVarianceDisplay", "BiasVarianceIntervals",
-    "BoostingBoundsDisplay", "BreimanBiasVariance", "ClassificationMap",
-    "ClassificationMapDisplay", "ClassificationSummary", "Coincidence", "CoincidenceDisplay",
-    "CondorcetDisplay", "CorrelatedMeanDisplay", "Diversity", "DiversityDisplay",
-    "DomingosBiasVariance", "EnsembleWalk", "EnsembleWalkDisplay", "ErrorCurve",
+    "BoostingBoundsDisplay", "BreimanBiasVariance", "ClassificationMap", "ClassificationMapDisplay",
+    "ClassificationSummary", "Coincidence", "CoincidenceDisplay", "ComplexityCurve",
+    "ComplexityDisplay", "CondorcetDisplay", "CorrelatedMeanDisplay", "Diversity",
+    "DiversityDisplay", "DomingosBiasVariance", "EnsembleWalk", "EnsembleWalkDisplay", "ErrorCurve",
     "ErrorCurveDisplay", "ErrorCurves", "ForestWeightsDisplay", "FriedmanBiasVariance",
     "ImportanceDisplay", "Importances", "KappaError", "KappaErrorDisplay", "MapMosaic",
     "MapMosaicDisplay", "MarginDistribution", "MarginDistributionDisplay", "MarginMap",
     "MarginMapDisplay", "Margins", "MemberCorrelation", "MemberCorrelationCurve",
     "MemberCorrelationDisplay", "OutlierDisplay", "PairwiseDiversity", "PairwiseDiversityDisplay",
-    "PerceptronCategories", "PerceptronCategoriesDisplay", "ProximityDisplay",
-    "RegressionSummary", "ResampledPredictions", "RowWeights", "SelectionHistoryDisplay",
-    "SwitchingTheoryDisplay", "bias_variance_decomposition", "bias_variance_difference",
-    "bias_variance_intervals", "breiman_decomposition", "classification_map",
-    "classification_summary", "coincident_failure", "condorcet_error", "correlated_mean_variance",
-    "correlation", "curves_of_orders", "difficulty", "disagreement", "diversity",
-    "domingos_decomposition", "double_fault", "ensemble_walk", "entropy", "error_curves",
-    "forest_weights", "friedman_decomposition", "generalized_diversity", "importances",
-    "interrater_kappa", "kappa_error", "kohavi_wolpert_decomposition", "kohavi_wolpert_variance",
+    "PerceptronCategories", "PerceptronCategoriesDisplay", "ProximityDisplay", "RegressionSummary",
+    "ResampledPredictions", "RowWeights", "SelectionHistoryDisplay", "SwitchingTheoryDisplay",
+    "bias_variance_decomposition", "bias_variance_difference", "bias_variance_intervals",
+    "breiman_decomposition", "classification_map", "classification_summary", "coincident_failure",
+    "complexity_curve", "condorcet_error", "correlated_mean_variance", "correlation",
+    "curves_of_orders", "difficulty", "disagreement", "diversity", "domingos_decomposition",
+    "double_fault", "ensemble_walk", "entropy", "error_curves", "forest_weights",
+    "friedman_decomposition", "generalized_diversity", "importances", "interrater_kappa",
+    "kappa_error", "kohavi_wolpert_decomposition", "kohavi_wolpert_variance",
     "kong_dietterich_decomposition", "map_mosaic", "margin_distribution", "margin_map", "margins",
     "member_coincidence", "member_correlation", "member_correlation_curve", "outlier_scores",
     "pairwise_diversity", "perceptron_categories", "proximities", "q_statistic",

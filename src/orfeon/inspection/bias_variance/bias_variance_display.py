@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
-import numpy as np
-
 from orfeon.inspection.bias_variance.definitions import Definition
 from orfeon.inspection.bias_variance.intervals import (
     BiasVarianceIntervals,
@@ -16,12 +14,13 @@ from orfeon.inspection.bias_variance.intervals import (
 from orfeon.inspection.bias_variance.repeated_trainings import (
     ResampledPredictions,
     resample_predictions,
+    shared_seed,
 )
 from orfeon.inspection.display import Display, check_not_empty
 from orfeon.rendering.figure import put_legend, put_title, width_of
 from orfeon.rendering.palette import INK, class_colours, mixed
 from orfeon.rendering.texts import plain
-from orfeon.utils.seeding import RandomState, seed_sequence
+from orfeon.utils.seeding import RandomState
 
 _BLUE, _ORANGE = class_colours(2)
 #: Width and height in inches of a new figure; the height is for the frame, and for each learner.
@@ -137,7 +136,7 @@ class BiasVarianceDisplay(Display):
         <ax>
         """
         _check_named("predictions", predictions)
-        seed = _shared_seed(random_state)
+        seed = shared_seed(random_state)
         return cls({
             name: bias_variance_intervals(answers, y, random_state=seed, **options)
             for name, answers in predictions.items()
@@ -164,7 +163,7 @@ class BiasVarianceDisplay(Display):
         <ax>
         """
         _check_named("resampled", resampled)
-        seed = _shared_seed(random_state)
+        seed = shared_seed(random_state)
         return cls({
             name: one.intervals(definition, random_state=seed, **options)
             for name, one in resampled.items()
@@ -200,7 +199,7 @@ class BiasVarianceDisplay(Display):
         <ax>
         """
         _check_named("estimators", estimators)
-        seed = _shared_seed(random_state)
+        seed = shared_seed(random_state)
         resampled = {
             name: resample_predictions(estimator, data, y, random_state=seed, **options)
             for name, estimator in estimators.items()
@@ -334,10 +333,3 @@ def _check_named(argument: str, given: Any) -> None:
         raise ValueError(
             f"{argument} must be a dict of learners by name, got {type(given).__name__}."
         )
-
-
-def _shared_seed(random_state: RandomState) -> int:
-    """One seed for all learners, also if none was given."""
-    if isinstance(random_state, int | np.integer):
-        return int(random_state)
-    return int(seed_sequence(random_state).generate_state(1)[0])

@@ -282,37 +282,83 @@ def resample_predictions(
     error 0.0... = bias 0.0... + variance 0.0... + noise 0.0... (breiman, 30 trainings)
     """
     check_choice("method", method, ("predict", "predict_proba"))
+    if method == "predict_proba" and is_regressor(estimator):
+        raise ValueError("method='predict_proba' is for classifiers; a regressor predicts numbers.")
+    return _resample(
+        estimator, data, y, sampling, n_train, n_test, n_repetitions, method, n_jobs, verbose,
+        random_state,
+    )[0]  # fmt: skip
+
+
+def resample_with_training_errors(
+    estimator: Any,
+    data: Any,
+    y: Any = None,
+    *,
+    sampling: Sampling | None = None,
+    n_train: float | None = None,
+    n_test: float | None = None,
+    n_repetitions: int = 50,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    random_state: RandomState = None,
+) -> tuple[ResampledPredictions, Floats]:
+    """The same, with the error of each training on its own sample."""
+    return _resample(
+        estimator, data, y, sampling, n_train, n_test, n_repetitions, "predict", n_jobs, verbose,
+        random_state, with_training=True,
+    )  # fmt: skip
+
+
+def _resample(
+    estimator: Any,
+    data: Any,
+    y: Any,
+    sampling: Sampling | None,
+    n_train: float | None,
+    n_test: float | None,
+    n_repetitions: int,
+    method: Method,
+    n_jobs: int | None,
+    verbose: int,
+    random_state: RandomState,
+    with_training: bool = False,
+) -> tuple[ResampledPredictions, Floats]:
     if not is_classifier(estimator) and not is_regressor(estimator):
         raise TypeError(
             f"estimator={estimator!r} is not allowed: it must be a classifier or a regressor."
         )
-    if method == "predict_proba" and is_regressor(estimator):
-        raise ValueError("method='predict_proba' is for classifiers; a regressor predicts numbers.")
     seeds = Seeds.of(random_state)
     samples = read_training_samples(data, y, sampling, n_train, n_test, seeds)
     X_test, y_test = samples.test_set()
     classes = known_classes(data, y, y_test) if is_classifier(estimator) else None
     answers = repeat_trainings(
-        estimator, samples, n_repetitions, _Question(X_test, method, classes), seeds,
-        n_jobs=n_jobs, verbose=verbose,
+        estimator, samples, n_repetitions, _Question(X_test, method, classes, with_training), seeds,
+        n_jobs=n_jobs, verbose=verbose, with_samples=True,
     )  # fmt: skip
-    predictions = np.array(answers)
+    predictions, training_errors = (np.array(each) for each in zip(*answers, strict=True))
     if classes is not None and method == "predict":
         classes = np.unique(np.append(classes, np.unique(predictions)))
     key = (seeds.entropy, seeds.key, samples.sampling, samples.n_train, samples.n_test)
-    return ResampledPredictions(
+    resampled = ResampledPredictions(
         predictions, y_test, classes, **_known(data, y, X_test, classes is None),
         sampling=samples.sampling, n_train=samples.n_train, seeds=key,
     )  # fmt: skip
+    return resampled, training_errors
 
 
 class _Question:
-    """Predicts the test set with a fitted estimator."""
+    """Predicts the test set with a fitted estimator, and if wanted its training sample."""
 
-    def __init__(self, X: Any, method: Method, classes: npt.NDArray[Any] | None) -> None:
-        self.X, self.method, self.classes = X, method, classes
+    def __init__(
+        self, X: Any, method: Method, classes: npt.NDArray[Any] | None, with_training: bool
+    ) -> None:
+        self.X, self.method, self.classes, self.with_training = X, method, classes, with_training
 
-    def __call__(self, fitted: Any) -> npt.NDArray[Any]:
+    def __call__(self, fitted: Any, X: Any, y: Any) -> tuple[npt.NDArray[Any], float]:
+        return self._answers(fitted), self._error(fitted, X, y) if self.with_training else np.nan
+
+    def _answers(self, fitted: Any) -> npt.NDArray[Any]:
         if self.method == "predict" or self.classes is None:
             return np.asarray(fitted.predict(self.X))
         answers = np.asarray(fitted.predict_proba(self.X))
@@ -321,6 +367,10 @@ class _Question:
         whole = np.zeros((len(answers), len(self.classes)))
         whole[:, known] = answers
         return whole
+
+    def _error(self, fitted: Any, X: Any, y: Any) -> float:
+        answers = np.asarray(fitted.predict(X))
+        return float(np.mean((answers - y) ** 2 if self.classes is None else answers != y))
 
 
 def _known(data: Any, y: Any, X_test: Any, is_regression: bool) -> dict[str, Any]:
@@ -369,17 +419,28 @@ class Seeds:
         return int(first) % 2**31, int(second) % 2**31
 
 
+def shared_seed(random_state: RandomState) -> int:
+    """One seed for all learners, also if none was given."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(seed_sequence(random_state).generate_state(1)[0])
+
+
 def repeat_trainings(
     estimator: Any,
     samples: TrainingSamples,
     n_repetitions: int,
-    query: Callable[[Any], Answer],
+    query: Callable[..., Answer],
     seeds: Seeds,
     *,
     n_jobs: int | None = None,
     verbose: int = 0,
+    with_samples: bool = False,
 ) -> list[Answer]:
-    """Train copies of an estimator, each on another sample, and query each of them."""
+    """Train copies of an estimator, each on another sample, and query each of them.
+
+    With ``with_samples`` the query also gets the training sample.
+    """
     n_repetitions = whole_number("n_repetitions", n_repetitions)
 
     def train(block: slice) -> Answer:
@@ -387,7 +448,7 @@ def repeat_trainings(
         X, y = samples.draw(of_sample)
         copy = clone(estimator)
         seed_unseeded(copy, of_estimator)
-        return query(copy.fit(X, y))
+        return query(copy.fit(X, y), *((X, y) if with_samples else ()))
 
     label = f"Trainings of {type(estimator).__name__}"
     with ProgressBar(n_repetitions, verbose=verbose, label=label) as bar:
