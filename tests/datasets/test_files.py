@@ -417,7 +417,7 @@ def test_arrays_x_and_y(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"data": np.zeros(3)}, "must have arrays X and y; it has data"),
+        ({"data": np.zeros(3)}, "must have arrays X and y, or X_train, .* and y_test; it has data"),
         ({"X": np.zeros(3), "y": np.zeros(3)}, r"shapes are \(3,\) and \(3,\)"),
         ({"X": np.zeros((3, 2)), "y": np.zeros(2)}, r"shapes are \(3, 2\) and \(2,\)"),
         ({"X": np.array([[object()]]), "y": np.zeros(1)}, "cannot be read: .*pickle"),

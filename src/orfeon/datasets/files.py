@@ -101,10 +101,7 @@ def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
 
     try:
         with np.load(source.path, allow_pickle=False) as arrays:
-            if "X" not in arrays or "y" not in arrays:
-                names = ", ".join(arrays) or "nothing"
-                raise UserError(f"{source.name} must have arrays X and y; it has {names}.")
-            X, y = arrays["X"], arrays["y"]
+            X, y = _samples(arrays, source.name)
     except ValueError as error:
         if isinstance(error, UserError):
             raise
@@ -123,6 +120,22 @@ def _read_arrays(source: Source, rows: int | None, random_state: int) -> Any:
     frame["target"] = y
     frame.attrs["notes"] = notes
     return frame
+
+
+def _samples(arrays: Any, name: str) -> tuple[Any, Any]:
+    """X and y; of a file with a training and a test part both, in this order."""
+    if "X" in arrays and "y" in arrays:
+        return arrays["X"], arrays["y"]
+    spelled = {key.lower(): key for key in arrays}
+    if not {"x_train", "y_train", "x_test", "y_test"} <= set(spelled):
+        names = ", ".join(arrays) or "nothing"
+        raise UserError(
+            f"{name} must have arrays X and y, or X_train, y_train, X_test and y_test; "
+            f"it has {names}."
+        )
+    parts = [[arrays[spelled[f"{of}_{part}"]] for part in ("train", "test")] for of in "xy"]
+    X, y = (np.concatenate(both) for both in parts)
+    return X.reshape(len(X), -1), y  # images are rows of pixels
 
 
 def names_from_one(n_columns: int) -> list[str]:

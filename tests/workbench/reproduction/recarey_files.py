@@ -9,18 +9,18 @@ import pandas
 
 _WORDS = {
     "workclass": ["Private", "State-gov"],
-    "education": ["HS-grad", "Masters"],
-    "marital_status": ["Divorced", "Never-married"],
+    "education": ["HS-grad", "Masters", "9th"],
+    "marital_status": ["Divorced", "Never-married", "Widowed"],
     "occupation": ["Sales", "Tech-support", "Craft-repair"],
     "relationship": ["Husband", "Wife"],
     "race": ["White", "Black"],
     "sex": ["Male", "Female"],
-    "native_country": ["United-States", "Cuba", "Italy"],
+    "native_country": ["United-States", "United-States", "Cuba"],
 }
 
 
 def adults(n_rows: int = 240) -> pandas.DataFrame:
-    """People whose income follows from their years of education, but for some noise."""
+    """People whose income follows from their hours of work, but for some noise."""
     rng = np.random.default_rng(0)
     frame = pandas.DataFrame(
         {
@@ -33,7 +33,7 @@ def adults(n_rows: int = 240) -> pandas.DataFrame:
         }
         | {name: rng.choice(words, n_rows) for name, words in _WORDS.items()}
     )
-    rich = frame["education_num"] + rng.normal(0, 2, n_rows) > 11
+    rich = frame["hours_per_week"] + rng.normal(0, 5, n_rows) > 50
     return frame.assign(**{"class": np.where(rich, ">50K", "<=50K")})
 
 
@@ -64,5 +64,7 @@ def write_files(folder: Path) -> Path:
     y = np.repeat(np.arange(10), 20).astype(np.uint8)
     shapes = rng.integers(0, 2, (10, 36)) * 200
     X = np.abs(shapes[y] - rng.integers(0, 120, (200, 36))).clip(0, 255).astype(np.uint8)
-    np.savez(folder / "mnist_5k.npz", X=X, y=y)
+    order = rng.permutation(200)
+    X, y = X[order], y[order]
+    np.savez(folder / "mnist.npz", X_train=X[:150], y_train=y[:150], X_test=X[150:], y_test=y[150:])
     return folder

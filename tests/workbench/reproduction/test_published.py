@@ -175,7 +175,7 @@ def test_all_cells_can_be_run(table):
         (cell.method, cell.config)
         for run in PROTOCOLS[table].runs
         for cell in run.cells
-        if cell.table == source
+        if cell.table == source and cell.config != "folds"
     ]
     assert len(set(covered)) == len(covered)
     assert set(covered) == published

@@ -27,6 +27,7 @@ from orfeon.workbench.reproduction.comparison import (
     PairedDifference,
     paired_difference,
 )
+from orfeon.workbench.reproduction.measures import FOLDS
 from orfeon.workbench.reproduction.published import (
     PublishedCell,
     config_text,
@@ -34,6 +35,7 @@ from orfeon.workbench.reproduction.published import (
     published_shares,
     read_config,
 )
+from orfeon.workbench.reproduction.study import StudyBuild
 
 if TYPE_CHECKING:
     from orfeon.workbench.reproduction.reproduction import Reproduction
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
 _Place = tuple[str, str]
 #: A difference is clear beyond this many of its standard errors.
 _CLEAR = 2.0
-_FOLDS = tuple(f"fold_{number}" for number in range(1, 6))
 
 
 # -- ordered bagging -------------------------------------------------------------------------------
@@ -479,11 +480,11 @@ def _seconds(found: Reproduction) -> str:
 
 
 def fold_scores(found: Reproduction) -> dict[str, list[float]]:
-    """Scores on five folds of the training part, of all splits together."""
+    """Scores on folds of the training part, of all splits together."""
     scores: dict[str, list[float]] = {cell.method: [] for cell in found.cells}
     for record in found.records:
-        if isinstance(record.result, Mapping) and _FOLDS[0] in record.result:
-            scores[record.method] += [record.result[fold] for fold in _FOLDS]
+        if FOLDS in record.config and isinstance(record.result, Mapping):
+            scores[record.method] += record.result.values()
     return {method: its for method, its in scores.items() if its}
 
 
@@ -493,47 +494,56 @@ def _models(found: Reproduction) -> str:
     agreeing = sum(ours.agrees for ours in sure)
     parts = [
         *[f"Of the {len(sure)} cells that are not in doubt, {agreeing} agree."] * bool(whole),
-        found.protocol.settings["note"],
-        _methods(found),
+        f"With {found.variant}. {found.protocol.settings['note']}",
+        *[_methods(found)] * bool(fold_scores(found)),
+        *[_choices(found)] * (found.variant.settings == "tuned"),
     ]
     tests = _tests(found)
     return "\n\n".join([*parts, tests] if tests else parts)
 
 
 def _methods(found: Reproduction) -> str:
-    lines = [["method", "5 folds", "lowest", "highest", "chosen"]]
-    for method, scores in fold_scores(found).items():
+    """Scores on folds, best median first."""
+    lines = [["method", "median", "mean", "lowest", "highest"]]
+    for method, scores in by_median(fold_scores(found)).items():
         lines.append(
-            [method, f"{np.mean(scores):.1f} ± {np.std(scores, ddof=1):.1f}",
-             f"{min(scores):.1f}", f"{max(scores):.1f}", _chosen(found, method)]
+            [method, f"{np.median(scores):.1f}",
+             f"{np.mean(scores):.1f} ± {np.std(scores, ddof=1):.1f}",
+             f"{min(scores):.1f}", f"{max(scores):.1f}"]
         )  # fmt: skip
     score = "R2" if found.protocol.settings["main"]["metric"] == "r2" else "Accuracy"
-    table = aligned(lines, to_the_right={2, 3})
-    return (
-        f"{score} in percent on five folds of the training set, and the chosen settings:\n{table}"
-    )
+    n_folds = found.protocol.settings["study"]["score_folds"]
+    table = aligned(lines, to_the_right={1, 3, 4})
+    return f"{score} in percent on {n_folds} folds of the training part:\n{table}"
+
+
+def by_median(scores: Mapping[str, list[float]]) -> dict[str, list[float]]:
+    """Methods in the order of their medians, the best first."""
+    return dict(sorted(scores.items(), key=lambda item: -float(np.median(item[1]))))
+
+
+def _choices(found: Reproduction) -> str:
+    lines = [
+        [method, _chosen(found, method)]
+        for method in dict.fromkeys(record.method for record in found.records)
+    ]
+    return "Settings chosen:\n" + aligned([["method", "settings"], *lines])
 
 
 def _chosen(found: Reproduction, method: str) -> str:
     """The settings that were chosen, of all splits."""
     from sklearn.model_selection import ParameterGrid
 
-    protocol = found.protocol
-    grids = {
-        kind: run.build(run.members, 0, None).grid
-        for kind, runs in (("chosen", protocol.runs), ("chosen quick", protocol.quick_runs))
-        for run in runs
-        if run.cells[0].method == method
-    }
-    results = [record.result for record in found.records if record.method == method]
-    names: dict[str, None] = {}
-    for kind, grid in grids.items():
-        for result in results:
-            if isinstance(result, Mapping) and kind in result:
-                settings = list(ParameterGrid(grid))[int(result[kind])]
-                text = ", ".join(f"{name}={_value(value)}" for name, value in settings.items())
-                names[text] = None
-    return "; ".join(name for name in names if name)
+    builds = [run.build for run in found.protocol.runs if run.cells[0].method == method]
+    settings = list(ParameterGrid(builds[0].grid if isinstance(builds[0], StudyBuild) else {}))
+    chosen = [
+        settings[int(record.result["chosen"])]
+        for record in found.records
+        if record.method == method and isinstance(record.result, Mapping)
+        if "chosen" in record.result
+    ]
+    texts = [", ".join(f"{name}={_value(value)}" for name, value in of.items()) for of in chosen]
+    return "; ".join(dict.fromkeys(text for text in texts if text))
 
 
 def _value(value: object) -> str:

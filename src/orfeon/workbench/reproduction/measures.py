@@ -23,6 +23,8 @@ from orfeon.workbench.reproduction.splits import POSITIVE, Partition
 Cells = Sequence[Cell]
 #: Figures by the name of their metric, by the settings of the cell.
 Figures = dict[str, dict[str, float]]
+#: The settings of a cell that holds scores on folds; no published table has it.
+FOLDS = "folds"
 #: The least of so many times is taken: what disturbs a measurement only makes it longer.
 _TIMES = 3
 
@@ -241,7 +243,7 @@ def _seconds_to_order(bag: Any, split: Partition, cells: Cells) -> Results:
     }
 
 
-# -- models whose settings were chosen by grid search ----------------------------------------------
+# -- models side by side ---------------------------------------------------------------------------
 
 
 def class_figures(
@@ -283,30 +285,32 @@ def price_figures(predictions: npt.ArrayLike, y: npt.ArrayLike) -> Figures:
     return {"": figures}
 
 
-def _tuned(tuned: Any, figures: Figures, cells: Cells, suffix: str) -> Results:
-    """Test figures, scores on the folds of the training part, and the settings chosen."""
-    figures[""] |= {
-        f"fold_{number}": _percent(score)
-        for number, score in enumerate(tuned.fold_scores_, start=1)
-    }
-    figures[""][f"chosen{suffix}"] = float(tuned.best_index_)
+def _class_scores(
+    model: Any, split: Partition, cells: Cells, *, classes: Mapping[str, str] | None = None
+) -> Results:
+    """Figures of the test part, and the settings chosen where they were searched."""
+    figures = class_figures(model.predict(split.X_test), split.y_test, classes)
+    if hasattr(model, "best_index_"):
+        figures[""]["chosen"] = float(model.best_index_)
     return {cell: figures[cell.config] for cell in cells}
 
 
-def _class_scores(
-    tuned: Any,
-    split: Partition,
-    cells: Cells,
-    *,
-    classes: Mapping[str, str] | None = None,
-    suffix: str = "",
-) -> Results:
-    figures = class_figures(tuned.predict(split.X_test), split.y_test, classes)
-    return _tuned(tuned, figures, cells, suffix)
+def _price_errors(scored: Any, split: Partition, cells: Cells) -> Results:
+    """Means over the folds of the training part: of roots, not roots of the mean."""
+    folds = [price_figures(predictions, y)[""] for predictions, y in scored.folds_]
+    means = {name: float(np.mean([fold[name] for fold in folds])) for name in folds[0]}
+    scores = [fold["r2"] for fold in folds]
+    return {cell: fold_figures(scores) if cell.config == FOLDS else means for cell in cells}
 
 
-def _price_errors(tuned: Any, split: Partition, cells: Cells, *, suffix: str = "") -> Results:
-    return _tuned(tuned, price_figures(tuned.predict(split.X_test), split.y_test), cells, suffix)
+def _accuracy_of_folds(scored: Any, split: Partition, cells: Cells) -> Results:
+    scores = [_percent(np.mean(predictions == y)) for predictions, y in scored.folds_]
+    return dict.fromkeys(cells, fold_figures(scores))
+
+
+def fold_figures(scores: Sequence[float]) -> dict[str, float]:
+    """Scores on folds as figures by name."""
+    return {f"fold_{number}": score for number, score in enumerate(scores, start=1)}
 
 
 #: From a fitted model, the split and the cells to the results, with options of a TOML file.
@@ -325,5 +329,6 @@ MEASURES: dict[str, Callable[..., Results]] = {
     "seconds to fit": _seconds_to_fit,
     "seconds to order": _seconds_to_order,
     "class scores": _class_scores,
-    "price errors": _price_errors,
+    "price errors of folds": _price_errors,
+    "accuracy of folds": _accuracy_of_folds,
 }

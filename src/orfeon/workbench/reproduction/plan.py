@@ -15,10 +15,16 @@ from sklearn.base import BaseEstimator
 
 from orfeon.datasets.folder import HOW_TO_NAME_IT
 from orfeon.errors import UserError
-from orfeon.workbench.reproduction.protocols import Protocol, Run, find_protocol
+from orfeon.workbench.reproduction.protocols import (
+    AS_PUBLISHED,
+    Protocol,
+    Run,
+    find_protocol,
+)
 from orfeon.workbench.reproduction.published import PublishedCell, published_cells, published_folds
 from orfeon.workbench.reproduction.results import Cell, cell_name, encode_result
 from orfeon.workbench.reproduction.splits import Partition, Problem
+from orfeon.workbench.reproduction.study import Variant
 from orfeon.workbench.store import RunRow
 
 QUICK_SPLITS = 2
@@ -47,6 +53,7 @@ class Request:
     methods: Sequence[str] | None = None
     n_splits: int | None = None
     quick: bool = False
+    variant: Variant = AS_PUBLISHED
     data: str | os.PathLike[str] | None = None
 
 
@@ -138,7 +145,7 @@ class Plan:
 
 def make_plan(request: Request) -> Plan:
     """The fits that a request takes."""
-    protocol = find_protocol(request.table)
+    protocol = find_protocol(request.table, request.variant)
     cells = published_cells(protocol.source)
     n_splits = request.n_splits
     if n_splits is None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import zlib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from orfeon.workbench.reproduction.published import (
 )
 from orfeon.workbench.reproduction.results import Cell, Results
 from orfeon.workbench.reproduction.rules import KINDS, POINTS, Rule
+from orfeon.workbench.reproduction.significance import report_tests
 from orfeon.workbench.reproduction.splits import (
     DESIGNS,
     DRAWN_BY,
@@ -35,9 +36,8 @@ from orfeon.workbench.reproduction.splits import (
     Design,
     Partition,
 )
-from orfeon.workbench.reproduction.significance import report_tests
+from orfeon.workbench.reproduction.study import Variant, quick_run
 from orfeon.workbench.reproduction.table_files import pick, read_settings, reject, table_names
-from orfeon.workbench.reproduction.tuning import Tuned
 from orfeon.workbench.reproduction.win_table import report_records
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ REPORTS: dict[str, Callable[[Reproduction], Report]] = {
     "records of wins": report_records,
     "p-values": report_tests,
 }
+AS_PUBLISHED = Variant()
 #: Placeholders in the settings of an estimator.
 _PLACES = ("$members", "$seed", "$jobs", "$none")
 
@@ -118,18 +119,6 @@ class TimedBuild(Build):
 
     def __call__(self, members: int, random_state: int, n_jobs: int | None) -> Any:
         return Timed(partial(super().__call__, members, random_state, n_jobs))
-
-
-@dataclass(frozen=True)
-class TunedBuild(Build):
-    """Makes an estimator whose settings are chosen from a grid."""
-
-    grid: Mapping[str, Sequence[Any]] = field(hash=False)
-    limits: Mapping[str, int | None] = field(hash=False)
-
-    def __call__(self, members: int, random_state: int, n_jobs: int | None) -> Any:
-        estimator = super().__call__(members, random_state, n_jobs)
-        return Tuned(estimator, self.grid, random_state=random_state, **self.limits)
 
 
 @dataclass(frozen=True)
@@ -337,23 +326,25 @@ class Protocol:
 
 
 def read_protocol(
-    table: str, settings: Mapping[str, Any], known: Mapping[str, Protocol] | None = None
+    table: str,
+    settings: Mapping[str, Any],
+    known: Mapping[str, Protocol] | None = None,
+    variant: Variant = AS_PUBLISHED,
 ) -> Protocol:
     """The protocol of a table from the content of its TOML file."""
     _check_names(table, settings)
     other = settings.get("follows_from") or settings.get("like")
     like = None if other is None else (known or PROTOCOLS)[other]
     source = settings.get("follows_from", table)
-    if "runs" in settings:
-        entries = list(enumerate(settings["runs"], start=1))
+    quick: tuple[Run, ...] = ()
+    if "study" in settings:
+        runs = tuple(_study_runs(table, settings, variant))
+        quick = tuple(quick_run(run, settings["study"]) for run in runs)
+    elif "runs" in settings:
+        entries = enumerate(settings["runs"], start=1)
         runs = tuple(run for entry in entries for run in _runs(table, *entry, settings))
-        quick = tuple(
-            run for number, entry in entries if "grid" in entry
-            for run in _runs(table, number, entry, settings, is_quick=True)
-        )  # fmt: skip
     else:
         assert like is not None
-        quick = ()
         runs = tuple(run for run in like.runs if any(cell.table == source for cell in run.cells))
     design = Design(**settings["design"])
     family = source if like is None else like.family
@@ -387,8 +378,6 @@ def _runs(
     number: int,
     entry: Mapping[str, Any],
     settings: Mapping[str, Any],
-    *,
-    is_quick: bool = False,
 ) -> list[Run]:
     """The fits of one part ``runs``: one, or one for each variant."""
     where = f"runs[{number}]"
@@ -410,25 +399,33 @@ def _runs(
     if "configs" in entry:
         places = {cell: None for cell in places if cell.config in entry["configs"]}
     name = entry.get("name", methods[0])
-    options = {**entry.get("options", {}), **({"suffix": " quick"} if is_quick else {})}
     found = []
     for config, changes in (entry.get("variants") or {None: {}}).items():
         cells = tuple(cell for cell in places if config is None or cell.config == config)
         if not cells:
             reject(table, f"{where}.variants", f"{config!r} is not a config of {methods[0]}")
-        run = Run(
-            name if config is None else f"{name} {config}",
-            cells,
-            entry.get("members", 1),
-            _build(table, where, entry, settings, changes, is_quick),
-            partial(MEASURES[entry["measure"]], cells=cells, **options),
-            entry.get("expected_warning"),
-            entry.get("on_request", False),
-            entry.get("pool_setting", "initial_size"),
-            _drawn(table, where, cells, settings["design"].get("drawn_by", ())),
+        found.append(
+            Run(
+                name if config is None else f"{name} {config}",
+                cells,
+                entry.get("members", 1),
+                _build(table, where, entry, changes),
+                partial(MEASURES[entry["measure"]], cells=cells, **entry.get("options", {})),
+                entry.get("expected_warning"),
+                entry.get("on_request", False),
+                entry.get("pool_setting", "initial_size"),
+                _drawn(table, where, cells, settings["design"].get("drawn_by", ())),
+            )
         )
-        found.append(_quick(run, settings["tuning"]) if is_quick else run)
     return found
+
+
+def _study_runs(table: str, settings: Mapping[str, Any], variant: Variant) -> Iterator[Run]:
+    for number, entry in enumerate(settings["runs"], start=1):
+        if "original" in entry:
+            Build(table, f"runs[{number}].original", entry["original"])  # checked in all forms
+        for run in _runs(table, number, variant.entry(entry), settings):
+            yield from variant.runs(run, entry, settings["study"])
 
 
 def _drawn(table: str, where: str, cells: Sequence[Cell], names: Sequence[str]) -> dict[str, str]:
@@ -442,51 +439,10 @@ def _drawn(table: str, where: str, cells: Sequence[Cell], names: Sequence[str]) 
     return found[0]
 
 
-def _build(
-    table: str,
-    where: str,
-    entry: Mapping[str, Any],
-    settings: Mapping[str, Any],
-    changes: Mapping[str, Any],
-    is_quick: bool,
-) -> Build:
+def _build(table: str, where: str, entry: Mapping[str, Any], changes: Mapping[str, Any]) -> Build:
     key, estimator = f"{where}.estimator", {**entry["estimator"], **changes}
-    if "grid" not in entry:
-        kind = TimedBuild if entry["measure"] == "seconds to fit" else Build
-        return kind(table, key, estimator)
-    if "tuning" not in settings:
-        reject(table, "tuning", f"is missing, which the grid of {where} needs")
-    tuning = settings["tuning"]
-    grid = {
-        name: [_filled(value, {"$none": None}, dict) for value in choices]
-        for name, choices in entry["grid"].items()
-    }
-    rows = [entry.get("training_rows"), tuning["quick_training_rows"] if is_quick else None]
-    limits = {
-        "n_tuning_rows": None if is_quick else tuning["tuning_rows"],
-        "n_fold_rows": None if is_quick else tuning["fold_rows"],
-        "n_training_rows": min((limit for limit in rows if limit is not None), default=None),
-    }
-    return TunedBuild(table, key, estimator, grid, limits)
-
-
-def _quick(run: Run, tuning: Mapping[str, int]) -> Run:
-    """The same with a grid of at most two combinations, and fewer members."""
-    assert isinstance(run.build, TunedBuild)
-    most, whole = tuning["quick_members"], run.build.grid
-    grid = {
-        name: [min(most, values[0])] if name == "n_estimators" else values[:1]
-        for name, values in whole.items()
-    }
-    widest = next((name for name in whole if name != "n_estimators"), None)
-    if widest is not None:
-        grid[widest] = whole[widest][:2]
-    return replace(
-        run,
-        name=f"{run.name} quick",
-        members=min(most, run.members),
-        build=replace(run.build, grid=grid),
-    )
+    kind = TimedBuild if entry["measure"] == "seconds to fit" else Build
+    return kind(table, key, estimator)
 
 
 def _rule(table: str, number: int, entry: Mapping[str, Any]) -> Rule:
@@ -526,12 +482,23 @@ def _read_all() -> dict[str, Protocol]:
 PROTOCOLS = _read_all()
 
 
-def find_protocol(name: str) -> Protocol:
-    """The protocol of a table."""
+def find_protocol(name: str, variant: Variant = AS_PUBLISHED) -> Protocol:
+    """The protocol of a table, in one of its forms."""
     for protocol in PROTOCOLS.values():
         if name in (protocol.table, protocol.alias):
-            return protocol
+            return protocol if variant == AS_PUBLISHED else _formed(protocol.table, variant)
     raise UserError(f"table must be one of {', '.join(PROTOCOLS)}, got {name!r}")
+
+
+@cache
+def _formed(table: str, variant: Variant) -> Protocol:
+    if "study" not in PROTOCOLS[table].settings:
+        studies = [name for name, known in PROTOCOLS.items() if "study" in known.settings]
+        raise UserError(
+            f"models, settings, n_samples and folds can be chosen for {', '.join(studies)} only, "
+            f"got table {table!r}"
+        )
+    return read_protocol(table, PROTOCOLS[table].settings, variant=variant)
 
 
 def list_tables() -> list[str]:

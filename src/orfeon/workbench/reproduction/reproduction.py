@@ -14,7 +14,7 @@ from orfeon.workbench.reproduction.comparison import (
     paired_difference,
     report_cells,
 )
-from orfeon.workbench.reproduction.protocols import PROTOCOLS, Protocol
+from orfeon.workbench.reproduction.protocols import AS_PUBLISHED, Protocol, find_protocol
 from orfeon.workbench.reproduction.published import ERROR, Kept, PublishedCell, config_text
 from orfeon.workbench.reproduction.results import (
     METRICS,
@@ -29,6 +29,7 @@ from orfeon.workbench.reproduction.significance import (
     significance_tests,
     significance_text,
 )
+from orfeon.workbench.reproduction.study import Variant
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,8 @@ class Reproduction:
         The table, by default that of the cells.
     reduced : frozenset of Cell, optional
         Cells with fewer members than published, or smaller grids: they are not comparable.
+    variant : Variant, optional
+        The form of a study of models side by side.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class Reproduction:
     left_out: tuple[str, ...] = ()
     table: str = ""
     reduced: frozenset[Cell] = frozenset()
+    variant: Variant = AS_PUBLISHED
 
     def is_comparable(self, cell: PublishedCell) -> bool:
         """Whether a cell was run with all members.
@@ -80,7 +84,7 @@ class Reproduction:
     @property
     def protocol(self) -> Protocol:
         """How the table was made."""
-        return PROTOCOLS[self.table or self.cells[0].table]
+        return find_protocol(self.table or self.cells[0].table, self.variant)
 
     @cached_property
     def _records_of(self) -> dict[tuple[str, ...], list[Record]]:

@@ -12,10 +12,11 @@ from orfeon.datasets.folder import FOLDER_VARIABLE
 from orfeon.errors import UserError
 from orfeon.workbench.experiment.engine import Engine
 from orfeon.workbench.reproduction.plan import Fit, Plan, Request, make_plan
-from orfeon.workbench.reproduction.protocols import PROTOCOLS
+from orfeon.workbench.reproduction.protocols import PROTOCOLS, find_protocol
 from orfeon.workbench.reproduction.reproduction import Reproduction
 from orfeon.workbench.reproduction.results import Cell, Record, records_of
 from orfeon.workbench.reproduction.splits import Partition, Problem
+from orfeon.workbench.reproduction.study import Variant
 from orfeon.workbench.store import RunRow, Store, Study
 
 #: Called as fits begin and end: with the number of fits done, that of all, and the latest begun.
@@ -29,6 +30,10 @@ def reproduce(
     methods: Sequence[str] | None = None,
     n_splits: int | None = None,
     quick: bool = False,
+    models: str = "orfeon",
+    settings: str = "published",
+    n_samples: int | None = None,
+    folds: bool = False,
     data: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
@@ -47,6 +52,16 @@ def reproduce(
     quick : bool, default=False
         Whether to run 2 splits, unless ``n_splits`` is given, and at most 100 members.
         Without ``datasets`` only some of them are run, and of these only those that are there.
+    models : {"orfeon", "scikit-learn"}, default="orfeon"
+        In Recarey's studies: whose trees, ensembles and stacks are run. Other models are
+        scikit-learn's either way.
+    settings : {"published", "tuned"}, default="published"
+        In Recarey's studies: whether settings are those of the document, or chosen by grid search.
+    n_samples : int, optional
+        In Recarey's studies: how many samples are drawn from the file.
+    folds : bool, default=False
+        In Recarey's studies: whether to score the models on folds of the training part, too, as
+        their box plots do.
     data : path, optional
         Folder of the real data sets, by default that of the environment variable ``ORFEON_DATA``.
     store : path or URL, optional
@@ -72,20 +87,22 @@ def reproduce(
     >>> [comparison.agrees for comparison in found.comparisons]
     [True]
     """
-    plan = make_plan(Request(table, datasets, methods, n_splits, quick, data))
+    variant = Variant(models, settings, n_samples, folds)
+    plan = make_plan(Request(table, datasets, methods, n_splits, quick, variant, data))
     family = plan.protocol.family
     with Store(":memory:" if store is None else store) as opened:
         study = opened.open_study(f"reproduce {family}", {"what": "reproduction", "seeds": family})
         engine = Engine(study, 1 if plan.protocol.is_timed else n_jobs)
         missing = engine.missing(plan.fits)
         if missing:
-            worker = _Worker(plan.protocol.table, _folder(data), _digests(missing, study))
+            digests = _digests(missing, study)
+            worker = _Worker(plan.protocol.table, variant, _folder(data), digests)
             shown = _Shown(len(missing), engine.n_jobs in (None, 1), progress)
             tickets = map(_Ticket.of, missing)
             engine.run(worker, tickets, begun=shown.begun, done=shown.done)
         rows = [row for row in study.rows() if row.key in plan.keys]
     table, records = plan.protocol.table, _records(plan, rows)
-    return Reproduction(plan.cells, records, plan.left_out, table, plan.reduced)
+    return Reproduction(plan.cells, records, plan.left_out, table, plan.reduced, variant)
 
 
 def _records(plan: Plan, rows: Sequence[RunRow]) -> tuple[Record, ...]:
@@ -167,11 +184,12 @@ class _Worker:
     """Makes a fit from its name and runs it, in this process or another."""
 
     table: str
+    variant: Variant
     folder: str | None
     digests: tuple[tuple[str, str | None], ...]
 
     def __call__(self, ticket: _Ticket) -> RunRow:
-        protocol = PROTOCOLS[self.table]
+        protocol = find_protocol(self.table, self.variant)
         digest = dict(self.digests)[ticket.dataset]
         known = (*protocol.runs, *protocol.quick_runs)
         (whole,) = [run for run in known if run.name == ticket.run]

@@ -22,7 +22,6 @@ import numpy.typing as npt
 from orfeon.datasets import list_problems, problem
 from orfeon.datasets._problem import ClassificationProblem
 from orfeon.datasets.folder import DataSet, data_file, has_data_file, read_data
-from orfeon.errors import UserError
 from orfeon.workbench.reproduction.published import Sizes, published_folds, published_sizes
 from orfeon.workbench.reproduction.recarey_data import PREPARED
 
@@ -489,30 +488,26 @@ TEST_SHARE = 0.2
 
 @dataclass
 class FifthForTesting(Problem):
-    """A prepared file of which a fifth is set aside at random."""
+    """A prepared file, or some of its samples, of which a fifth is set aside at random."""
 
     name: str
     folder: _Folder = None
+    n_samples: int | None = None
     _data: DataSet | None = field(init=False, repr=False, default=None)
+
+    @property
+    def key(self) -> str:
+        """What its fits are kept under."""
+        return self.name if self.n_samples is None else f"{self.name} {self.n_samples} samples"
 
     def is_available(self) -> bool:
         """Whether the file is in the folder."""
-        from orfeon.datasets import list_datasets
-
-        file, _ = PREPARED[self.name]
-        try:
-            return file in {found.name for found in list_datasets(self.folder)}
-        except UserError:  # the folder is not there
-            return False
+        return PREPARED[self.name].available(self.folder) is not None
 
     def load(self) -> None:
         """Read and prepare the file."""
-        from orfeon.datasets import load
-
         if self._data is None:
-            file, prepare = PREPARED[self.name]
-            found = load(file, folder=self.folder)
-            self._data = prepare(found.frame, found.target_name)
+            self._data = PREPARED[self.name].read(self.folder)
 
     def digest(self) -> str:
         """A text that changes with the prepared data."""
@@ -521,15 +516,23 @@ class FifthForTesting(Problem):
 
     def settings(self) -> dict[str, Any]:
         """What splits are drawn from, and how, as plain values."""
-        file, prepare = PREPARED[self.name]
-        return {"from": file, "prepared": prepare.__name__, "test_share": TEST_SHARE}
+        files, prepare = PREPARED[self.name]
+        return {
+            "from": files[0], "prepared": prepare.__name__, "test_share": TEST_SHARE,
+            **({} if self.n_samples is None else {"n_samples": self.n_samples}),
+        }  # fmt: skip
 
     def draw(self, split: int) -> Partition:
-        """One split."""
+        """One split; the first one is printed, with the seed 1."""
+        from sklearn.model_selection import train_test_split
+
         X, y = self._loaded()
-        rows = seeded(self.name, split).permutation(len(y))
-        test, train = np.split(rows, [round(TEST_SHARE * len(y))])
-        return Partition(X[train], y[train], X[test], y[test])
+        if self.n_samples is not None and self.n_samples < len(y):
+            rows = seeded(self.name, split).permutation(len(y))[: self.n_samples]
+            X, y = X[rows], y[rows]
+        parts = train_test_split(X, y, test_size=TEST_SHARE, random_state=1 + split)
+        X_train, X_test, y_train, y_test = parts
+        return Partition(X_train.astype(float), y_train, X_test.astype(float), y_test)
 
 
 _AS_USUAL: Mapping[str, str] = {}
@@ -572,4 +575,7 @@ class Design:
         if self.kind == "cross-validation":
             positive = tuple(self.positive[dataset])
             return Folds(dataset, positive, published_folds(table), file, folder)
-        return (WholeFile if self.kind == "whole files" else FifthForTesting)(dataset, folder)
+        if self.kind == "whole files":
+            return WholeFile(dataset, folder)
+        n_samples = drawn.get("samples")
+        return FifthForTesting(dataset, folder, None if n_samples is None else int(n_samples))

@@ -21,29 +21,31 @@ _FOLDER = files("orfeon.workbench.reproduction") / "tables"
 _WORDS = {str: "text", int: "an integer", float: "a number", bool: "true or false", dict: "a table",
           list: "an array"}  # fmt: skip
 _NUMBER = (int, float)
-#: Keys of a file and of its parts, and their types. ``estimator``, ``grid``, ``variants`` and
-#: ``options`` are free.
+#: Keys of a file and of its parts, and their types. ``estimator``, ``original``, ``grid``,
+#: ``variants`` and ``options`` are free.
 _KEYS: dict[str, dict[str, Any]] = {
     "": {
         "title": str, "alias": str, "like": str, "follows_from": str, "problems": str,
         "splits": int, "folds": int, "timed": bool, "quick_datasets": list, "quick_note": str,
-        "tested_against": list, "methods": list, "conclusions": str, "comparisons": str,
-        "reference": str, "report": str, "note": str, "main": dict, "doubt_check": str, "design": dict,
-        "tuning": dict, "run_defaults": dict, "runs": list, "rules": list, "doubts": list,
+        "tested_against": list, "methods": list, "conclusions": str, "figure": str,
+        "comparisons": str, "reference": str, "report": str, "note": str, "main": dict,
+        "doubt_check": str, "design": dict, "study": dict, "run_defaults": dict, "runs": list,
+        "rules": list, "doubts": list,
     },
     "design": {
         "kind": str, "stratified": bool, "files": dict, "positive": dict, "synthetic": str,
         "as_numbers": dict, "drawn_by": list,
     },
     "main": {"config": str, "metric": str},
-    "tuning": dict.fromkeys(
-        ("tuning_rows", "fold_rows", "quick_training_rows", "quick_members"), int
-    ),
+    "study": {
+        "samples": int, "search_folds": int, "scoring": str, "score_folds": int,
+        "stratified_folds": bool, "quick_samples": int, "quick_members": int,
+    },
     "runs": {
         "name": str, "method": str, "methods": list, "configs": list, "tables": list,
-        "members": int,
-        "measure": str, "options": dict, "estimator": dict, "variants": dict, "grid": dict,
-        "training_rows": int, "expected_warning": str, "on_request": bool, "pool_setting": str,
+        "members": int, "measure": str, "options": dict, "estimator": dict,
+        "original": dict, "variants": dict, "grid": dict, "expected_warning": str,
+        "on_request": bool, "pool_setting": str,
     },
     "rules": {
         "kind": str, "metric": (str, list), "config": str, "most": _NUMBER, "part": _NUMBER,
@@ -53,7 +55,8 @@ _KEYS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 _KEYS["run_defaults"] = _KEYS["runs"]
 _REQUIRED = {
-    "": ("title",), "design": ("kind",), "main": ("config", "metric"), "tuning": (),
+    "": ("title",), "design": ("kind",), "main": ("config", "metric"),
+    "study": ("search_folds", "score_folds", "quick_samples", "quick_members"),
     "runs": ("measure", "estimator"), "rules": ("kind",), "run_defaults": (),
     "doubts": ("dataset", "method", "metric", "text"),
 }  # fmt: skip
@@ -116,7 +119,7 @@ def checked_settings(table: str, text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise TableFileError(f"{file_name(table)}: {error}.") from error
     _check(table, "", "", found)
-    for part in ("design", "main", "tuning", "run_defaults"):
+    for part in ("design", "main", "study", "run_defaults"):
         if part in found:
             _check(table, part, f"{part}.", found[part])
     defaults = found.pop("run_defaults", {})
