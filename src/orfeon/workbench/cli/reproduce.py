@@ -79,7 +79,29 @@ def add_parser(subparsers: Any) -> None:
         "--data", type=Path, metavar="DIR",
         help="folder with the real data sets as CSV files; default: $ORFEON_DATA",
     )  # fmt: skip
+    _add_study_options(parser)
     _add_results_options(parser)
+
+
+def _add_study_options(parser: argparse.ArgumentParser) -> None:
+    study = parser.add_argument_group("studies of models side by side (p1, p2, p3)")
+    study.add_argument(
+        "--models", choices=("orfeon", "scikit-learn"), default="orfeon",
+        help="whose trees, ensembles and stacks to run; default: %(default)s",
+    )  # fmt: skip
+    study.add_argument(
+        "--settings", choices=("published", "tuned"), default="published",
+        help="those of the document, or chosen by grid search; default: %(default)s",
+    )  # fmt: skip
+    study.add_argument(
+        "--samples", type=count, metavar="N",
+        help="number of samples to draw from the file; default: as the table says",
+    )  # fmt: skip
+    study.add_argument(
+        "--folds", action="store_true",
+        help="also score the models on folds of the training part, and draw the box plot of the "
+        "document into --out",
+    )  # fmt: skip
 
 
 def _add_results_options(parser: argparse.ArgumentParser) -> None:
@@ -134,6 +156,8 @@ def run(options: argparse.Namespace) -> int:
         paired = [{"cell": str(cell), **pair._asdict()} for cell, pair in differences]
         print_json(found.to_dict() | ({"versus": paired} if options.versus else {}))
         return 0
+    if options.folds:
+        say(f"The box plot is in {_draw_folds(found, options.out)}.", quiet=options.quiet)
     if options.quick:
         print(f"Quick: {_what_is_quick(found)}.\n")
     print(found)
@@ -195,6 +219,10 @@ def _reproduce(options: argparse.Namespace) -> Reproduction:
                 methods=options.methods,
                 n_splits=options.runs,
                 quick=options.quick,
+                models=options.models,
+                settings=options.settings,
+                n_samples=options.samples,
+                folds=options.folds,
                 data=options.data,
                 store=store,
                 n_jobs=options.n_jobs,
@@ -208,6 +236,15 @@ def _reproduce(options: argparse.Namespace) -> Reproduction:
                 quiet=options.quiet,
             )
             raise
+
+
+def _draw_folds(found: Reproduction, folder: Path) -> Path:
+    from orfeon.workbench.reproduction.box_plot import recarey_box_plot
+
+    path = folder / f"{found.protocol.settings['figure']}.png"
+    folder.mkdir(parents=True, exist_ok=True)
+    recarey_box_plot(found).savefig(path, dpi=150)
+    return path
 
 
 def _list_tables(options: argparse.Namespace) -> int:
