@@ -389,6 +389,70 @@ def agreement(case: Case, a: int, b: int) -> Fraction:
     return (agreed - chance) / (1 - chance) if chance != 1 else Fraction(1)
 
 
+def early_stopping(case: Case) -> Outcome:
+    """As they were trained."""
+    return Outcome(list(case.members), [t + 1 for t in case.members])
+
+
+def kl_divergence(case: Case) -> Outcome:
+    """From the first member on, the one that adds most to the sum of the pairs' divergences."""
+    start = [w / case.total for w in case.weights]
+    weights, trained_on = list(start), []
+    for t in case.members:
+        trained_on.append(weights)
+        e = weighted_error(case, weights, t, silent=Fraction(0))
+        weights = reweighted(case, weights, t, e) if 0 < e < HALF else list(start)
+
+    def divergence(a: int, b: int) -> float:
+        p, q = trained_on[min(a, b)], trained_on[max(a, b)]
+        return math.fsum(float(x) * math.log(x / z) for x, z in zip(p, q, strict=True) if x)
+
+    order, criterion = [0], [0.0]
+    while len(order) < len(case.members):
+        gains = {
+            k: math.fsum(divergence(k, s) for s in order) for k in case.members if k not in order
+        }
+        k = next(k for k in gains if gains[k] >= max(gains.values()) - 1e-10)
+        order.append(k)
+        criterion.append(gains[k])
+    return Outcome(order, criterion)
+
+
+def kappa_hull(case: Case) -> Outcome:
+    """Members of the pairs at the lower left corners of the hull, from corner to corner.
+
+    A point is a corner if no other is as far left and as low, and if it lies below the line between
+    any point further left and any further right.
+    """
+    errors = [weighted_error(case, case.weights, t) for t in case.members]
+    if len(errors) == 1:
+        return Outcome([0], [0], own_size=1)
+    pairs = {
+        (i, j): (agreement(case, i, j), (errors[i] + errors[j]) / 2)
+        for i, j in combinations(case.members, 2)
+    }
+    points = set(pairs.values())
+
+    def is_corner(p: tuple[Fraction, Fraction]) -> bool:
+        if any(q[0] <= p[0] and q[1] <= p[1] for q in points - {p}):
+            return False
+        left, right = [q for q in points if q[0] < p[0]], [q for q in points if q[0] > p[0]]
+        return all(
+            p[1] < q[1] + (r[1] - q[1]) * (p[0] - q[0]) / (r[0] - q[0]) for q in left for r in right
+        )
+
+    corners = sorted(filter(is_corner, points))
+    order: list[int] = []
+    places: list[int] = []
+    for place, corner in enumerate(corners):
+        here = {t for pair, point in pairs.items() if point == corner for t in pair}
+        for t in sorted(here - set(order)):
+            order.append(t)
+            places.append(place)
+    rest = sorted(set(case.members) - set(order), key=lambda t: (errors[t], t))
+    return Outcome(order + rest, places + [len(corners)] * len(rest), own_size=len(order))
+
+
 # -- cases at random, full of ties -----------------------------------------------------------------
 
 
@@ -453,6 +517,9 @@ ORACLES: dict[str, Callable[[Case], Outcome]] = {
     "boosting_based": boosting_based,
     "individual_error": individual_error,
     "kappa": kappa,
+    "early_stopping": early_stopping,
+    "kl_divergence": kl_divergence,
+    "kappa_hull": kappa_hull,
 }
 
 

@@ -162,7 +162,7 @@ def bred(strings, values, n_strings, crossover=0.0, mutation=0.0, seed=0):
         strings=np.array(strings, bool), fitness=np.array(values, float), fittest=np.argmax(values)
     )
     rng = np.random.default_rng(seed)
-    return module._bred(population, n_strings, crossover, mutation, rng)
+    return module.bred(population, n_strings, crossover, mutation, rng)
 
 
 def test_parents_are_drawn_in_proportion_to_their_fitness():

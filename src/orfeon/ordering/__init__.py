@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from orfeon.utils.lazy import lazy_names
 
 _HOMES = {
+    "GASEN": "gasen",
     "RULES": "rule",
     "Arrangement": "rule",
     "BoostingBased": "boosting_based",
@@ -14,14 +15,18 @@ _HOMES = {
     "CombinedMultipleModels": "combined_multiple_models",
     "Complementarity": "complementarity",
     "CorrectnessGram": "gram",
+    "EarlyStopping": "early_stopping",
     "ExhaustiveSearch": "exhaustive",
     "GeneticSearch": "genetic",
     "IndividualError": "individual_error",
+    "KLDivergence": "kl_divergence",
     "Kappa": "kappa",
+    "KappaHull": "kappa_hull",
     "MarginDistance": "margin_distance",
     "MetaTree": "meta_tree",
     "Order": "ordering",
     "Orientation": "orientation",
+    "OutputClustering": "output_clustering",
     "PrunedClassifier": "pruned",
     "PrunedRegressor": "pruned",
     "RandomOrder": "random_order",
@@ -52,15 +57,19 @@ if TYPE_CHECKING:
     from orfeon.ordering.clustering import Clustering
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.complementarity import Complementarity
+    from orfeon.ordering.early_stopping import EarlyStopping
     from orfeon.ordering.exhaustive import (
         ExhaustiveSearch,
         search_exhaustive,
         search_exhaustive_votes,
     )
+    from orfeon.ordering.gasen import GASEN
     from orfeon.ordering.genetic import GeneticSearch, search_genetic, search_genetic_votes
     from orfeon.ordering.gram import CorrectnessGram
     from orfeon.ordering.individual_error import IndividualError
     from orfeon.ordering.kappa import Kappa
+    from orfeon.ordering.kappa_hull import KappaHull
+    from orfeon.ordering.kl_divergence import KLDivergence
     from orfeon.ordering.margin_distance import MarginDistance
     from orfeon.ordering.meta_tree import MetaTree
     from orfeon.ordering.ordering import (
@@ -72,6 +81,7 @@ if TYPE_CHECKING:
         prune_votes,
     )
     from orfeon.ordering.orientation import Orientation, reference_direction
+    from orfeon.ordering.output_clustering import OutputClustering
     from orfeon.ordering.partitioned import order_partitions, prune_partitions
     from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
     from orfeon.ordering.random_order import RandomOrder
@@ -79,6 +89,7 @@ if TYPE_CHECKING:
     from orfeon.ordering.rule import RULES, Arrangement, Rule, error_curve
 
 __all__ = [
+    "GASEN",
     "RULES",
     "Arrangement",
     "BoostingBased",
@@ -86,14 +97,18 @@ __all__ = [
     "CombinedMultipleModels",
     "Complementarity",
     "CorrectnessGram",
+    "EarlyStopping",
     "ExhaustiveSearch",
     "GeneticSearch",
     "IndividualError",
+    "KLDivergence",
     "Kappa",
+    "KappaHull",
     "MarginDistance",
     "MetaTree",
     "Order",
     "Orientation",
+    "OutputClustering",
     "PrunedClassifier",
     "PrunedRegressor",
     "RandomOrder",

@@ -13,9 +13,10 @@ on ordered aggregation. IEEE Transactions on Pattern Analysis and Machine Intell
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -241,10 +242,10 @@ def _search(
     random_state: RandomState,
     verbose: int | bool,
 ) -> GeneticSearch:
-    _check_number("population_size", population_size, _ELITE + 1)
-    _check_number("n_generations", n_generations, 1)
-    _check_probability("crossover", crossover)
-    _check_probability("mutation", mutation)
+    check_number("population_size", population_size, _ELITE + 1)
+    check_number("n_generations", n_generations, 1)
+    check_probability("crossover", crossover)
+    check_probability("mutation", mutation)
     if start not in ("diagonal", "random"):
         raise ValueError(f'start={start!r} is not allowed; use "diagonal" or "random".')
     if not isinstance(seeded, bool | np.bool_):
@@ -260,17 +261,17 @@ def _search(
     # The products are small: threads would wait for each other longer than they work.
     with bar, threadpool_limits(limits=1, user_api="blas"):
         for _ in range(n_generations):
-            evolution.replace(_bred(evolution, population_size, crossover, mutation, rng))
+            evolution.replace(bred(evolution, population_size, crossover, mutation, rng))
             bar.update(1)
     return evolution.result()
 
 
-def _check_number(name: str, value: Any, least: int) -> None:
+def check_number(name: str, value: Any, least: int) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name}={value!r} is not allowed; it is a whole number, {least} or more.")
 
 
-def _check_probability(name: str, value: Any) -> None:
+def check_probability(name: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) <= 1:
         raise ValueError(f"{name}={value!r} is not allowed; it is a probability, from 0 to 1.")
 
@@ -367,13 +368,28 @@ def _reduce_error_solution(selection: Selection, scorer: _Fitness) -> Strings:
     return np.asarray(prefixes[np.flatnonzero(errors == errors.min())[-1]])
 
 
-def _bred(
-    evolution: _Evolution,
+class Population(Protocol):
+    """Strings of bits or weights, their fitness, and which is the fittest."""
+
+    strings: npt.NDArray[Any]
+    fitness: Floats
+    fittest: int
+
+
+def _flipped(
+    children: npt.NDArray[Any], where: Strings, rng: np.random.Generator
+) -> npt.NDArray[Any]:
+    return children ^ where
+
+
+def bred(
+    evolution: Population,
     n_strings: int,
     crossover: float,
     mutation: float,
     rng: np.random.Generator,
-) -> Strings:
+    mutated: Callable[..., npt.NDArray[Any]] = _flipped,
+) -> npt.NDArray[Any]:
     """The next population: copies of the fittest string, then children."""
     n_pairs = -(-(n_strings - _ELITE) // 2)
     wheel = np.cumsum(evolution.fitness)
@@ -383,6 +399,6 @@ def _bred(
     swapped = rng.random((n_pairs, n_members)) < 0.5
     swapped &= rng.random((n_pairs, 1)) < crossover
     children = np.where(swapped, parents[::-1], parents)
-    children ^= rng.random(children.shape) < mutation
+    children = mutated(children, rng.random(children.shape) < mutation, rng)
     elite = np.tile(evolution.strings[evolution.fittest], (_ELITE, 1))
     return np.vstack([elite, children.reshape(-1, n_members)[: n_strings - _ELITE]])

@@ -161,8 +161,8 @@ class Order:
         if self.own_size is None:
             raise ValueError(
                 f'keep="rule" needs a rule with a size of its own; {self.rule!r} has none. Use '
-                'rule="orientation", "clustering", "meta_tree" or BoostingBased(stop=True), or a '
-                "share such as keep=0.2."
+                'rule="orientation", "clustering", "meta_tree", "kappa_hull", "gasen", '
+                '"output_clustering" or BoostingBased(stop=True), or a share such as keep=0.2.'
             )
         return self.own_size
 
@@ -466,7 +466,8 @@ def prune(
     if found is not None and found.has_own_weights:
         raise ValueError(
             f"{found.rule!r} gives the votes weights, and {type(ensemble).__name__} has no place "
-            "for them; use PrunedClassifier with this rule, or order() for the weights."
+            f"for them; use Pruned{'Classifier' if found.n_classes else 'Regressor'} with this "
+            "rule, or order() for the weights."
         )
     assert source.ensemble is not None
     return with_order(source.ensemble.subset(kept), kept, found)

@@ -228,9 +228,11 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         it is not trained again, and of its parameters nothing is set. By default bagging of 200
         CART trees pruned by cross-validation.
     rule : str or Rule, default="reduce_error"
-        How members are ordered: "reduce_error", "complementarity", "individual_error" or "random".
+        How members are ordered: "reduce_error", "complementarity", "individual_error",
+        "early_stopping", "gasen", "output_clustering" or "random".
     keep : float, int, "auto" or "rule", default=0.2
-        A share of the members, their number, or the size of least cross-validated error.
+        A share of the members, their number, the size of least cross-validated error, or that which
+        the rule suggests.
     on : {"train", "out_of_bag", "validation"}, default="train"
         What members are ordered by: their predictions on all training samples, on those that they
         were not trained on, or on samples that are set aside: for a frozen ensemble, all those
@@ -304,3 +306,23 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         from orfeon.trees import CARTRegressor
 
         return BaggingRegressor(CARTRegressor(pruning="cv"), n_estimators=200)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The mean prediction of the kept members, weighted where the rule weighs them.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions.
+        """
+        check_is_fitted(self, "ensemble_")
+        if not self.order_.has_own_weights:
+            return super().predict(X)
+        assert self.order_.member_weights is not None
+        weights = self.order_.member_weights[: len(self.kept_)]
+        return np.asarray(np.average(adapt(self.ensemble_).answers(X), axis=0, weights=weights))

@@ -32,6 +32,11 @@ _HOMES = {
     "random": ("random_order", "RandomOrder"),
     "meta_tree": ("meta_tree", "MetaTree"),
     "clustering": ("clustering", "Clustering"),
+    "early_stopping": ("early_stopping", "EarlyStopping"),
+    "kl_divergence": ("kl_divergence", "KLDivergence"),
+    "kappa_hull": ("kappa_hull", "KappaHull"),
+    "gasen": ("gasen", "GASEN"),
+    "output_clustering": ("output_clustering", "OutputClustering"),
 }
 #: Names of the rules.
 RULES = tuple(_HOMES)
@@ -58,8 +63,10 @@ _TEXTS = {
     "rule": """
     rule : str or Rule, default="margin_distance"
         "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
-        "individual_error", "kappa", "random", "meta_tree" or "clustering"; or a rule with its
-        options. Regressors can be ordered by the first two, "individual_error" and "random".
+        "individual_error", "kappa", "kappa_hull", "kl_divergence", "early_stopping", "gasen",
+        "random", "meta_tree", "clustering" or "output_clustering"; or a rule with its options.
+        Regressors can be ordered by the first two, "individual_error", "early_stopping", "gasen",
+        "output_clustering" (which orders nothing else) and "random".
 """,
     "keep": """
     keep : float, int, "auto", "rule" or array of int, default=0.2
@@ -159,13 +166,21 @@ class Rule(ABC):
     name: ClassVar[str]
     #: Whether it can order members that predict numbers.
     for_regression: ClassVar[bool] = False
+    #: Whether it can order members that vote for classes.
+    for_classification: ClassVar[bool] = True
 
     @abstractmethod
     def arrange(self, selection: Selection) -> Arrangement:
         """Order the members by their votes on the selection samples."""
 
     def check(self, *, is_regression: bool) -> None:
-        """Reject regression where the rule cannot order regressors."""
+        """Reject members that the rule cannot order."""
+        if not is_regression and not self.for_classification:
+            able = ", ".join(n for n in RULES if _NAMES.kind(n).for_classification)
+            raise ValueError(
+                f"rule={self.name!r} needs members that predict numbers, and these vote for "
+                f"classes; rules for classification are {able}."
+            )
         if is_regression and not self.for_regression:
             able = ", ".join(n for n in RULES if _NAMES.kind(n).for_regression)
             raise ValueError(

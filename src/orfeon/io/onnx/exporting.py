@@ -251,6 +251,8 @@ def decide(prediction: PredictionGraph, model: Any) -> Decision:
 def _decide_pruned(prediction: PredictionGraph, model: Any) -> Decision:
     if not model.order_.has_own_weights:
         return decide(prediction, model.ensemble_)
+    if not hasattr(model, "classes_"):
+        raise _no_form(model)
     from orfeon.io.onnx.boosting import decide_by_weights
     from orfeon.io.onnx.ensembles import forest_of
 
