@@ -232,9 +232,9 @@ def test_coincidence_of_members_by_sets(sizes):
     for seed in range(8):
         search, votes, _, rng = search_of(seed, sizes)
         orders = [rng.permutation(len(votes)).tolist() for _ in range(3)]
-        subsets = [subset.tolist() for subset in search.subsets]
-        single = [oracle.coincidence(subsets, one) for one in orders]
-        for expected, one in zip(single, orders, strict=True):
+        best = [[subset.tolist() for subset in search.subsets_like(one)] for one in orders]
+        single = [oracle.coincidence(*given) for given in zip(best, orders, strict=True)]
+        for expected, one, subsets in zip(single, orders, best, strict=True):
             found = member_coincidence(search, one)
             assert found.values.tolist() == expected
             assert found.columns.tolist() == list(range(1, len(votes) + 1))
@@ -245,7 +245,7 @@ def test_coincidence_of_members_by_sets(sizes):
         together = member_coincidence([search] * 3, orders)
         means = [
             [sum(m[i][j] for m in single) / 3 for j in range(len(votes))]
-            for i in range(len(subsets))
+            for i in range(len(search.sizes))
         ]
         np.testing.assert_allclose(together.values, means, rtol=0, atol=1e-15)
 
@@ -254,11 +254,12 @@ def test_coincidence_of_members_by_sets(sizes):
 def test_coincidence_of_subsets_by_sets(sizes):
     for seed in range(8):
         search, votes, y, _ = search_of(seed, sizes)
-        best = [subset.tolist() for subset in search.subsets]
+        first = [subset.tolist() for subset in search.subsets]
         greedy = order_votes(votes, y, rule="reduce_error")
+        best = [subset.tolist() for subset in search.subsets_like(greedy)]
         prefixes = [greedy.order[:size].tolist() for size in range(1, len(votes) + 1)]
         for found, rows, columns in (
-            (subset_coincidence(search), best, best),
+            (subset_coincidence(search), first, first),
             (subset_coincidence(search, greedy), best, prefixes),
             (subset_coincidence(greedy, search), prefixes, best),
         ):

@@ -20,7 +20,13 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.oracles.subset_search import best_subsets, wrong_weight
 
 from orfeon.datasets import make_waveform
-from orfeon.ordering import error_curve, order, read_selection, search_exhaustive_votes
+from orfeon.ordering import (
+    error_curve,
+    order,
+    order_votes,
+    read_selection,
+    search_exhaustive_votes,
+)
 from orfeon.ordering import exhaustive as module
 from orfeon.ordering.exhaustive import search_exhaustive
 
@@ -212,12 +218,56 @@ def test_coincidence_by_its_definition(bag):
     greedy = order(ensemble, X, y, rule="reduce_error")
     matrix = search.coincidence(greedy)
     assert matrix.shape == (16, 16)
+    best = search.subsets_like(greedy)
     for i in range(16):
         for j in range(16):
-            assert matrix[i, j] == int(greedy.order[j] in search.subset(i + 1).tolist())
+            assert matrix[i, j] == int(greedy.order[j] in best[i].tolist())
     assert matrix.sum(axis=1).tolist() == list(range(1, 17))
     assert matrix[0, 0] == 1
     assert (np.tril(matrix) != matrix).any()  # greedy is not optimal here
+
+
+@pytest.mark.parametrize("low", [2, 11])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_of_several_best_subsets_the_one_most_like_the_order_counts(monkeypatch, low, n_jobs):
+    monkeypatch.setattr(module, "_LOW", low)
+    monkeypatch.setattr(module, "_PATIENCE", 1.0)
+    rng = np.random.default_rng(13)
+    n_others = 0
+    for _ in range(6):
+        votes, y = draw(rng, 7, 9, 3, 0.5)
+        search = search_exhaustive_votes(votes, y)
+        for greedy in (order_votes(votes, y, rule="reduce_error").order, rng.permutation(7)):
+            found = [tuple(subset) for subset in search.subsets_like(greedy, n_jobs=n_jobs)]
+            best = best_subsets(votes.tolist(), y.tolist(), [1] * 9)
+            for size, (one, allowed) in enumerate(zip(found, best, strict=True), start=1):
+                shared = [len({*greedy[:size].tolist()} & {*some}) for some in allowed.subsets]
+                assert one == allowed.subsets[shared.index(max(shared))]
+            n_others += found != [tuple(subset) for subset in search.subsets]
+            expected = [[int(t in some) for t in greedy] for some in found]
+            assert search.coincidence(greedy).tolist() == expected
+    assert n_others > 6
+
+
+def test_where_the_greedy_order_is_optimal_its_triangle_is_full_though_others_are_as_good():
+    # All pairs and triples are right everywhere: the first of each size begin with member 0.
+    votes = [[0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    search = search_exhaustive_votes(votes, [0, 0, 0])
+    greedy = order_votes(votes, [0, 0, 0], rule="reduce_error")
+    assert greedy.order.tolist() == [3, 0, 1, 2]
+    assert search.n_optima[2] == 4
+    assert search.subset(3).tolist() == [0, 1, 2]
+    assert search.coincidence(greedy).tolist() == np.tri(4, dtype=int).tolist()
+
+
+def test_subsets_of_a_rule_that_are_not_nested_are_what_the_best_are_compared_with():
+    votes, y = draw(np.random.default_rng(14), 8, 8, 2, 0.5)
+    made = order_votes(votes, y, rule="clustering")
+    found = search_exhaustive_votes(votes, y).subsets_like(made)
+    best = best_subsets(votes.tolist(), y.tolist(), [1] * 8)
+    for one, allowed, kept in zip(found, best, made.subsets, strict=True):
+        shared = [len({*kept.tolist()} & {*some}) for some in allowed.subsets]
+        assert len({*kept.tolist()} & {*one.tolist()}) == max(shared)
 
 
 def test_all_members_agree():

@@ -110,8 +110,8 @@ def member_coincidence(search: Any, order: Any) -> Coincidence:
 
     Notes
     -----
-    If several subsets are equally good, the search returns the first, and an order that finds
-    another does not coincide: see ``ExhaustiveSearch.n_optima``.
+    If several subsets are equally good (see ``ExhaustiveSearch.n_optima``), the one most like the
+    order counts, and all subsets are searched again to find it.
 
     Examples
     --------
@@ -154,7 +154,8 @@ def subset_coincidence(one: Any, other: Any = None) -> Coincidence:
     Parameters
     ----------
     one : ExhaustiveSearch, Order or array of shape (n_members,)
-        The best subsets of each size, or the first members of an order.
+        The best subsets of each size, or the first members of an order. Of several best subsets the
+        one most like the order that they are compared with counts.
     other : ExhaustiveSearch, Order or array of shape (n_members,), optional
         What to compare them with; by default each other.
 
@@ -176,7 +177,8 @@ def subset_coincidence(one: Any, other: Any = None) -> Coincidence:
            [0., 1., 1., 1.],
            [1., 1., 1., 1.]])
     """
-    rows, columns = _subsets(one), _subsets(one if other is None else other)
+    other = one if other is None else other
+    rows, columns = _subsets(one, other), _subsets(other, one)
     if rows.shape[1] != columns.shape[1]:
         raise ValueError(
             f"one has {rows.shape[1]} members and other has {columns.shape[1]}; both must be "
@@ -203,11 +205,14 @@ def _check_search(given: Any) -> None:
         )
 
 
-def _subsets(given: Any) -> Members:
+def _subsets(given: Any, other: Any) -> Members:
     """Subsets of growing size as rows of a matrix: whether each member is inside."""
     chosen: Sequence[Integers]
     if isinstance(given, ExhaustiveSearch):
-        chosen, n_members = given.subsets, given.n_members
+        is_order = not isinstance(other, ExhaustiveSearch)
+        fits = is_order and np.size(getattr(other, "order", other)) == given.n_members
+        chosen = given.subsets_like(other) if fits else given.subsets
+        n_members = given.n_members
     elif isinstance(given, Order) and given.subsets is not None:
         chosen, n_members = given.subsets, len(given)
     else:

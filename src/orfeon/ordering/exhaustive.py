@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -63,6 +64,8 @@ class ExhaustiveSearch:
     subsets : tuple of ndarray
         One of these for each size: the first, when subsets are sorted as words are, member by
         member. Members are in ascending order.
+    packed : tuple of ndarray or None
+        The votes, to search again for the best subsets most like an order.
 
     Examples
     --------
@@ -80,6 +83,7 @@ class ExhaustiveSearch:
     error_curve: Floats
     n_optima: Integers
     subsets: tuple[Integers, ...]
+    packed: _Packed | None = field(default=None, repr=False)
 
     def subset(self, size: int) -> Integers:
         """One best subset of a size.
@@ -102,6 +106,35 @@ class ExhaustiveSearch:
             )
         return self.subsets[sizes.index(size)]
 
+    def subsets_like(
+        self, order: Any, *, n_jobs: int | None = None, verbose: int | bool = 0
+    ) -> tuple[Integers, ...]:
+        """Of the best subsets of each size the one most like an order.
+
+        Parameters
+        ----------
+        order : Order or array of shape (n_members,)
+            An order of the same members, best first.
+        n_jobs, verbose
+            As for :func:`search_exhaustive`: where several subsets are equally good, all are
+            searched again.
+
+        Returns
+        -------
+        tuple of ndarray
+            For each of ``sizes`` the best subset that shares the most members with as many first
+            members of the order; of several the first.
+        """
+        places = self._places(order)
+        if self.packed is None or not (self.n_optima > 1).any():
+            return self.subsets
+        firsts = getattr(order, "subsets", None)
+        if firsts is None:
+            firsts = [places[:size] for size in range(1, self.n_members + 1)]
+        like = np.array([0, *(_code(first, self.n_members) for first in firsts)], np.int64)
+        found = _search(self.packed, self.n_members, n_jobs, verbose, like)
+        return tuple(_members(int(code), self.n_members) for code in found.code[self.sizes])
+
     def coincidence(self, order: Any) -> npt.NDArray[np.int64]:
         """Which members of an order are in the best subsets.
 
@@ -114,8 +147,9 @@ class ExhaustiveSearch:
         -------
         ndarray of shape (n_sizes, n_members)
             1 in row i and column j if the member that the order puts at place j is in the best
-            subset of size ``sizes[i]``, else 0. Where the order finds the best subsets, row i has
-            its ones at the left.
+            subset of size ``sizes[i]``, else 0; of several best subsets the one most like the order
+            counts (see :meth:`subsets_like`). Where the order finds a best subset, row i has its
+            ones at the left.
 
         Examples
         --------
@@ -131,6 +165,10 @@ class ExhaustiveSearch:
                [0, 1, 1, 1],
                [1, 1, 1, 1]])
         """
+        places, subsets = self._places(order), self.subsets_like(order)
+        return np.array([np.isin(places, subset) for subset in subsets], dtype=np.int64)
+
+    def _places(self, order: Any) -> Integers:
         places = np.asarray(getattr(order, "order", order))
         if places.shape != (self.n_members,) or not np.array_equal(
             np.sort(places), np.arange(self.n_members)
@@ -139,7 +177,7 @@ class ExhaustiveSearch:
                 f"order={order!r} is not allowed; each of the {self.n_members} members must be in "
                 "it once."
             )
-        return np.array([np.isin(places, subset) for subset in self.subsets], dtype=np.int64)
+        return places
 
 
 @documented
@@ -262,7 +300,8 @@ def _search_all(
             "take any number."
         )
     contests = find_contests(selection)
-    found = _search(_pack(contests), n_members, n_jobs, verbose)
+    packed = _pack(contests)
+    found = _search(packed, n_members, n_jobs, verbose)
     shown = np.arange(1, n_members + 1, 1 if sizes == "all" else 2)
     wrong = contests.total_weight - contests.always_right - found.right[shown]
     return ExhaustiveSearch(
@@ -271,6 +310,7 @@ def _search_all(
         error_curve=wrong / contests.total_weight,
         n_optima=found.n_best[shown],
         subsets=tuple(_members(int(code), n_members) for code in found.code[shown]),
+        packed=packed,
     )
 
 
@@ -278,6 +318,11 @@ def _members(code: int, n_members: int) -> Integers:
     """Members of the subset of a number; the first member is its highest bit."""
     inside = [t for t in range(n_members) if code >> (n_members - 1 - t) & 1]
     return np.array(inside, dtype=np.int64)
+
+
+def _code(members: Sequence[int] | Integers, n_members: int) -> int:
+    """Number of the subset of some members."""
+    return sum(1 << (n_members - 1 - int(t)) for t in members)
 
 
 class _Best(NamedTuple):
@@ -293,16 +338,24 @@ class _Best(NamedTuple):
         zeros = np.zeros(n_members + 1, np.int64)
         return _Best(zeros - 1, zeros.copy(), zeros.copy())
 
-    def and_also(self, later: _Best) -> _Best:
+    def and_also(self, later: _Best, like: Integers) -> _Best:
         """The best of these and of others whose numbers are greater."""
         most = np.maximum(self.right, later.right)
         mine, theirs = self.right == most, later.right == most
+        # Among subsets of a size, the greatest number has the lowest members.
+        is_liker = np.ones(len(most), bool)
+        if len(like):
+            is_liker = _n_shared(later.code, like) >= _n_shared(self.code, like)
         return _Best(
             most,
             self.n_best * mine + later.n_best * theirs,
-            # Among subsets of a size, the greatest number has the lowest members.
-            np.where(theirs, later.code, self.code),
+            np.where(theirs & (is_liker | ~mine), later.code, self.code),
         )
+
+
+def _n_shared(codes: Integers, others: Integers) -> Integers:
+    """How many members two subsets share, for each pair of numbers."""
+    return np.array([bin(both).count("1") for both in (codes & others).tolist()])
 
 
 class _Packed(NamedTuple):
@@ -317,7 +370,15 @@ class _Packed(NamedTuple):
     shift: Words
 
 
-def _search(packed: _Packed, n_members: int, n_jobs: int | None, verbose: int | bool) -> _Best:
+def _search(
+    packed: _Packed,
+    n_members: int,
+    n_jobs: int | None,
+    verbose: int | bool,
+    like: Integers | None = None,
+) -> _Best:
+    """The best of each size; of several the one that shares most members with ``like``."""
+    like = np.zeros(0, np.int64) if like is None else like
     n_low = min(_LOW, n_members)
     cost = 1 + len(packed.start)
     n_part = int(np.clip(np.log2(_PATIENCE / cost), n_low, n_members))
@@ -331,7 +392,7 @@ def _search(packed: _Packed, n_members: int, n_jobs: int | None, verbose: int | 
             for part in range(block.start, block.stop):
                 if given_up.is_set():
                     break
-                kernels.search_part(part, n_part, n_low, *packed, *best)
+                kernels.search_part(part, n_part, n_low, *packed, like, *best)
         return best
 
     try:
@@ -343,7 +404,7 @@ def _search(packed: _Packed, n_members: int, n_jobs: int | None, verbose: int | 
     except BaseException:
         given_up.set()  # other threads would finish their blocks first
         raise
-    return functools.reduce(_Best.and_also, blocks)
+    return functools.reduce(lambda one, later: one.and_also(later, like), blocks)
 
 
 def _pack(contests: Contests) -> _Packed:

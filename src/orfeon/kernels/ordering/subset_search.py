@@ -100,6 +100,21 @@ def _keep_best(weight, sizes, n_high, code, best, n_best, best_code):
 
 
 @array_step
+def _keep_most_alike(weight, sizes, n_high, code, like, best, n_best, best_code):
+    """Record the best subset of each size that shares most members with ``like`` of that size."""
+    for s in range(weight.shape[0]):
+        size = n_high + sizes[s]
+        found = np.int64(weight[s])
+        if found > best[size]:
+            best[size], n_best[size], best_code[size] = found, 1, code + s
+        elif found == best[size]:
+            n_best[size] += 1
+            shared = count_ones(np.uint64((code + s) & like[size]))
+            if shared >= count_ones(np.uint64(best_code[size] & like[size])):
+                best_code[size] = code + s
+
+
+@array_step
 def _lowest_bit(number):
     place = 0
     while not (number >> place) & 1:
@@ -122,9 +137,14 @@ def _enter_all(part, n_part, start, gains, keeps, leads):
 
 @kernel
 def search_part(
-    part, n_part, n_low, start, gains, keeps, words, planes, mask, shift, best, n_best, best_code
-):
-    """Try the ``2**n_part`` subsets whose numbers begin with the bits of ``part``."""
+    part, n_part, n_low, start, gains, keeps, words, planes, mask, shift, like,
+    best, n_best, best_code,
+):  # fmt: skip
+    """Try the ``2**n_part`` subsets whose numbers begin with the bits of ``part``.
+
+    Of the best subsets of a size the last is kept; with ``like`` (one number for each size, or
+    none) the last of those that share most members with it.
+    """
     n_mid = n_part - n_low
     n_subsets = 1 << n_low
     # Entry i: leads after middle member i entered last; the last entry: before any entered.
@@ -147,4 +167,7 @@ def search_part(
         _weigh(leads[last], n_low, gains, keeps, words, planes, mask, shift, rows, right, weight)
         n_high = n_in + np.int64(count_ones(np.uint64(middle)))
         code = ((part << n_mid) | middle) << n_low
-        _keep_best(weight, sizes, n_high, code, best, n_best, best_code)
+        if len(like):
+            _keep_most_alike(weight, sizes, n_high, code, like, best, n_best, best_code)
+        else:
+            _keep_best(weight, sizes, n_high, code, best, n_best, best_code)
