@@ -134,6 +134,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "MixtureOfExpertsClassifier": [{"expert": CARTClassifier(max_depth=3), "max_iter": 5}],
     "MixtureOfExpertsRegressor": [{"expert": CARTRegressor(max_depth=3), "max_iter": 5}],
     "OutputCodeClassifier": [{"code": "one_vs_one", "decoding": "hard"}],
+    "PoolBoostClassifier": [{"rule": "soft_margin"}, {"rule": "lp", "nu": 0.3}],
     "RealAdaBoostClassifier": [
         {"confidence": "probability", "estimator": CARTClassifier(max_depth=3)},
         {"sampling": "resample", "learning_rate": 0.5},

@@ -20,6 +20,7 @@ from orfeon.boosting.gradient_boosting import (
     GradientBoostingRegressor,
 )
 from orfeon.boosting.igp_committees import IGPCommitteesClassifier
+from orfeon.boosting.lp_boost import LargestMargin, largest_margin
 from orfeon.boosting.multiboost import MultiBoostClassifier
 from orfeon.boosting.output_codes import AdaBoostOCClassifier
 from orfeon.boosting.pool import PoolBoostClassifier
@@ -39,12 +40,14 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "IGPCommitteesClassifier",
+    "LargestMargin",
     "MultiBoostClassifier",
     "PoolBoostClassifier",
     "RealAdaBoostClassifier",
     "edge_bound",
     "error_bound",
     "filtering_error",
+    "largest_margin",
     "margin_bound",
     "pseudo_loss_bound",
     "squared_error_bound",

@@ -1,4 +1,4 @@
-"""AdaBoost over a given pool: each round picks the classifier of least weighted error.
+"""Boosting over a given pool: each round picks the classifier of least weighted error.
 
 References
 ----------
@@ -7,12 +7,17 @@ application to boosting. Journal of Computer and System Sciences 55(1), 119-139.
 
 Rojas (2009). AdaBoost and the super bowl of classifiers: a tutorial introduction to adaptive
 boosting. Freie Universität Berlin.
+
+Rätsch, Onoda and Müller (2001). Soft margins for AdaBoost. Machine Learning 42(3), 287-320.
+
+Demiriz, Bennett and Shawe-Taylor (2002). Linear programming boosting via column generation.
+Machine Learning 46, 225-254.
 """
 
 from __future__ import annotations
 
 from copy import copy
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -24,6 +29,8 @@ from orfeon.boosting.base import STOPPING, VOTED, BoostedEnsemble
 from orfeon.boosting.bounds import BoundsMixin
 from orfeon.boosting.given_pool import PoolLearner, read_pool
 from orfeon.boosting.loop import Learner, Run, Scheme
+from orfeon.boosting.lp_boost import LPBoostScheme
+from orfeon.boosting.soft_margins import SoftMarginScheme
 from orfeon.boosting.stump_pool import StumpLearner, StumpPool
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
@@ -34,10 +41,12 @@ from orfeon.trees.base import LIMITS
 from orfeon.trees.stump import StumpClassifier
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
-from orfeon.utils.scikit_learn import Interval, _clone_parametrized
+from orfeon.utils.scikit_learn import Interval, StrOptions, _clone_parametrized
 from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Integers
 from orfeon.utils.user_warning import AdvisedWarning
+
+PoolRule = Literal["adaboost", "soft_margin", "lp"]
 
 
 @saved.attributes(
@@ -46,10 +55,11 @@ from orfeon.utils.user_warning import AdvisedWarning
         saved.instance("StumpPool"),
         saved.list_of(saved.instance("Voter", "MemberVoter"), at_least=1),
     ),
+    margin_=saved.optional(saved.number()),
 )
 @documented(n_boosted="50")
 class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
-    """AdaBoost over a pool of classifiers: each round picks the one of least weighted error.
+    """Boosting over a pool of classifiers: each round picks the one of least weighted error.
 
     Parameters
     ----------
@@ -59,6 +69,14 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         orfeon's or scikit-learn's stands for its members. By default all stumps: each test of a
         feature with each pair of classes on its branches, and each class alone.
     <n_boosted>
+    rule : {"adaboost", "soft_margin", "lp"}, default="adaboost"
+        How classifiers and samples are weighted. "soft_margin" is AdaBoost that trusts samples less
+        the longer they were heavy (Rätsch et al. 2001). "lp" finds the votes with the largest
+        smallest margin by linear programming (LPBoost).
+    regularization : float, default=0.1
+        With ``rule="soft_margin"``: how much less; at 0 it is AdaBoost.
+    nu : float, default=0.0
+        With ``rule="lp"``: share of the samples that may have a smaller margin; at 0 none may.
     n_thresholds : int, optional
         For stumps: maximum number of thresholds per ordered feature, evenly spread over its
         distinct values. By default there is one between any two values.
@@ -74,6 +92,8 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         The fitted pool. Stumps are created on access; members of an ensemble are ensembles of one.
     chosen_ : ndarray of int of shape (n_members,)
         Index in the pool of the classifier chosen in each round; ties go to the lowest.
+    margin_ : float
+        With ``rule="lp"``: the margin reached, of all samples if ``nu`` is 0.
     <members>
     <boosted>
     <classes>
@@ -85,8 +105,11 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     Notes
     -----
     Weights and votes are those of AdaBoost (AdaBoost.M1 with more than two classes). A classifier
-    may be chosen several times. The run ends when the best one errs on half of the weight or more
-    (it is dropped) or on nothing (it is kept). Errors that differ by 1e-12 or less are equal.
+    may be chosen several times. With ``rule="lp"`` all votes are found anew in each round, sum to 1
+    and may be 0, and the run ends when no classifier of the pool would enlarge the margin; before
+    that, ``n_estimators`` may end it. Otherwise the run ends when the best one errs on half of the
+    weight or more (it is dropped) or on nothing (it is kept). Errors that differ by 1e-12 or less
+    are equal.
 
     Stumps of a feature with missing values send these to either branch, and one more stump
     separates missing from known values. Stumps test a categorical feature for one category.
@@ -112,18 +135,25 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         **STOPPING,
         **VOTED,
         "pool": "no_validation",
+        "rule": [StrOptions({"adaboost", "soft_margin", "lp"})],
+        "regularization": [Interval(Real, 0.0, None, closed="left")],
+        "nu": [Interval(Real, 0.0, 1.0, closed="both")],
         "n_thresholds": [Interval(Integral, 1, None, closed="left"), None],
         "categorical_features": LIMITS["categorical_features"],
     }
 
     _pool: Any
     _chosen: list[int]
+    margin_: float
 
     def __init__(
         self,
         pool: Any = None,
         n_estimators: int = 50,
         *,
+        rule: PoolRule = "adaboost",
+        regularization: float = 0.1,
+        nu: float = 0.0,
         n_thresholds: int | None = None,
         categorical_features: Any = "auto",
         combine: Combine = OWN,
@@ -137,6 +167,9 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     ) -> None:
         self.pool = pool
         self.n_estimators = n_estimators
+        self.rule = rule
+        self.regularization = regularization
+        self.nu = nu
         self.n_thresholds = n_thresholds
         self.categorical_features = categorical_features
         self.combine = combine
@@ -178,7 +211,32 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
             raise ValueError("pool is empty; give at least one classifier, or None for stumps.")
 
     def _scheme(self, samples: TrainingSet) -> Scheme:
-        return AdaBoostScheme(samples.y, samples.weights, max(2, samples.n_classes))
+        n_classes = max(2, samples.n_classes)
+        if self.rule == "soft_margin":
+            return SoftMarginScheme(samples.y, samples.weights, n_classes, self.regularization)
+        if self.rule == "lp":
+            return LPBoostScheme(samples.y, samples.weights, self.nu)
+        return AdaBoostScheme(samples.y, samples.weights, n_classes)
+
+    def _check_stopping(self) -> None:
+        super()._check_stopping()
+        if self.rule == "lp" and self.n_iter_no_change is not None:
+            raise ValueError(
+                f"n_iter_no_change={self.n_iter_no_change} is not available with rule="
+                '"lp", whose votes all change in each round; use None.'
+            )
+
+    def _take_from(self, scheme: Any, n_kept: int) -> None:
+        self.__dict__.pop("margin_", None)
+        if isinstance(scheme, LPBoostScheme) and scheme.solution is not None:
+            self.member_weights_ = scheme.solution.votes
+            self.margin_ = scheme.solution.margin
+
+    def _check_one_run(self) -> None:
+        if self.rule != "adaboost":
+            raise AttributeError(
+                f'the bounds are those of rule="adaboost", not of rule={self.rule!r}.'
+            )
 
     def _learner(self, samples: TrainingSet) -> Learner:
         continues = self.warm_start and hasattr(self, "members_")
@@ -192,8 +250,8 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         return PoolLearner(self._pool, answers, n_classes, self._chosen)
 
     def _explain(self, run: Run) -> AdvisedWarning | None:
-        if not run.has_failed:
-            return super()._explain(run)
+        if not run.has_failed:  # a linear program that is solved ends as it should
+            return None if self.rule == "lp" else super()._explain(run)
         return AdvisedWarning(
             f"{type(self).__name__}: the best classifier of the pool errs on "
             f"{run.results[-1].error:.3g} of the weight, which is no better than chance; the "
