@@ -79,9 +79,9 @@ def assert_same_model(one: Any, other: Any) -> None:
 CLASSIFIERS = [
     ParallelPerceptronClassifier(random_state=1),
     ParallelPerceptronClassifier(mode="incremental", random_state=1),
-    ParallelPerceptronClassifier(rule="p_delta", learning_rate="adaptive", random_state=1),
+    ParallelPerceptronClassifier(rule="auer", learning_rate="adaptive", random_state=1),
     ParallelPerceptronClassifier(
-        5, mode="incremental", rule="p_delta", learning_rate="constant", random_state=1
+        5, mode="incremental", blame="fewest", learning_rate="constant", random_state=1
     ),
     ParallelPerceptronClassifier(multi_class="one_vs_one", init="unit", random_state=1),
     ParallelPerceptronClassifier(standardize=False, class_weight="balanced", random_state=1),

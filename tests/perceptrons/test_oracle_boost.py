@@ -90,7 +90,7 @@ def test_a_fitted_ensemble(mode: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(4):
         given.clear()
         X, y = noisy(seed)
-        base = ParallelPerceptronClassifier(max_iter=30, eta0=0.01)
+        base = ParallelPerceptronClassifier(max_iter=30, eta0=0.01, init=0.2)
         model = PPBoostClassifier(
             base, 6, mode=mode, on_failure="stop", random_state=seed
         ).fit(X, y)  # fmt: skip

@@ -169,7 +169,8 @@ def test_with_several_classes_each_problem_has_its_margins(iris, multi_class):
 def test_categories_are_a_partition(n_perceptrons, quasi_noisy):
     X, signal = samples(400, seed=4)
     y = classes(signal)
-    model = ParallelPerceptronClassifier(n_perceptrons, max_iter=20, random_state=0).fit(X, y)
+    model = ParallelPerceptronClassifier(n_perceptrons, max_iter=20, init=0.2, random_state=0)
+    model.fit(X, y)
     gamma, margins = model.margin_[0], model.margins(X, y)
     found = model.categories(X, y, quasi_noisy=quasi_noisy)
     most = n_perceptrons / 2
@@ -203,7 +204,7 @@ def test_the_class_of_interest_may_be_named():
 @each_mode
 @pytest.mark.parametrize("rule", ["p_delta", "auer"])
 def test_the_energy_falls_on_an_easy_problem(easy, mode, rule):
-    model = ParallelPerceptronClassifier(mode=mode, rule=rule, random_state=0).fit(*easy)
+    model = ParallelPerceptronClassifier(mode=mode, rule=rule, init=0.2, random_state=0).fit(*easy)
     assert len(model.energy_curve_) == model.n_iter_ == 250
     assert model.energy_curve_[-1] < 0.7 * model.energy_curve_[0]
     assert model.error_curve_[-1] < 0.01

@@ -14,7 +14,7 @@ from tests.perceptrons.test_parallel_perceptron import Recorder
 from orfeon import ParallelPerceptronClassifier, PPTSSClassifier
 from orfeon.datasets import make_gaussian_clouds, make_twonorm
 from orfeon.imbalance import geometric_mean, negative_accuracy, positive_accuracy
-from orfeon.perceptrons.p_delta import stable_rate
+from orfeon.perceptrons.p_delta import published_rate
 from orfeon.perceptrons.pptss import ENOUGH, FELL, NOTHING, ONE_CLASS, STOPPED, UNCHANGED
 
 
@@ -133,11 +133,11 @@ def test_the_first_round_is_a_parallel_perceptron(clouds):
     base = ParallelPerceptronClassifier(max_iter=60)
     model = PPTSSClassifier(base, max_rounds=1, random_state=0).fit(X, y)
     assert model.estimator_.n_iter_ == len(model.estimator_.energy_curve_) == 60
-    # The rate for a thousand samples, also in later rounds.
-    longer = PPTSSClassifier(base, random_state=0).fit(X, y)
+    # The rate for two thousand samples, also in later rounds.
+    longer = PPTSSClassifier(base, random_state=0).fit(X, y, np.full(len(y), 2))
     rate = longer.estimator_._solutions[0].rate
-    assert rate == pytest.approx(stable_rate(1000.0) / 60**0.5)
-    assert stable_rate(1000.0) < 0.01
+    assert rate == pytest.approx(published_rate(2000.0) / 60**0.5)
+    assert published_rate(2000.0) < published_rate(1000.0) == 0.01
     assert longer.estimator_.eta0 == "auto"
     assert len(longer.selected_) < 1000
     # The last round begins where the one before it ended, not at drawn weights.
@@ -320,10 +320,10 @@ def test_several_classes_one_against_the_rest():
 def test_its_perceptrons_can_be_searched_for(clouds):
     X, y = clouds
     model = PPTSSClassifier(ParallelPerceptronClassifier(max_iter=20), random_state=0)
-    grid = {"estimator__margin_weight": [0.1, 0.3]}
+    grid = {"estimator__margin_weight": [0.1, 1.0]}
     scoring = make_scorer(geometric_mean, pos_label=1)
     search = GridSearchCV(model, grid, scoring=scoring, cv=2).fit(X, y)
-    twins = [clone(model).set_params(estimator__margin_weight=weight) for weight in (0.1, 0.3)]
+    twins = [clone(model).set_params(estimator__margin_weight=weight) for weight in (0.1, 1.0)]
     expected = [cross_val_score(twin, X, y, scoring=scoring, cv=2).mean() for twin in twins]
     assert search.cv_results_["mean_test_score"].tolist() == expected
     assert expected[0] != expected[1]

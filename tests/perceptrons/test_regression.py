@@ -128,7 +128,8 @@ def test_early_stopping_ends_within_the_tolerance(smooth, mode):
 def test_two_targets_at_rho_one_are_two_classes():
     X, signal = samples()
     y = (signal > 1.2).astype(int)
-    given = {"max_iter": 50, "eta0": 0.01, "init": 0.2, "random_state": 0}
+    given = {"max_iter": 50, "eta0": 0.01, "init": 0.2, "rule": "auer", "random_state": 0}
+    given["margin_weight"] = 0.12
     numbers = ParallelPerceptronRegressor(3, rho=1, epsilon=0.1, **given).fit(X, y)
     labels = ParallelPerceptronClassifier(3, **given).fit(X, y)
     # The order of the samples is that of their hashes, which is the same here.

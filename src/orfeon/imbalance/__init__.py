@@ -14,14 +14,17 @@ from orfeon.utils.lazy import if_installed, lazy_names
 _HOMES = {
     "BalancedSubsetsClassifier": "balanced_subsets",
     "BorderSelection": "border_selection",
+    "ClassShareStudy": "class_share",
     "CostSensitiveClassifier": "cost_weights",
     "CostThresholdClassifier": "cost_threshold",
     "WeightedDistanceEditing": "weighted_editing",
+    "class_share_study": "class_share",
     "f_beta": "metrics",
     "f_beta_scorer": "scorers",
     "geometric_mean": "metrics",
     "geometric_mean_scorer": "scorers",
     "imbalance_scorers": "scorers",
+    "input_sensitivity": "sensitivity",
     "minority_class": "metrics",
     "negative_accuracy": "metrics",
     "negative_accuracy_scorer": "scorers",
@@ -37,6 +40,7 @@ _SAMPLERS = ("BorderSelection", "WeightedDistanceEditing")
 if TYPE_CHECKING:
     from orfeon.imbalance.balanced_subsets import BalancedSubsetsClassifier
     from orfeon.imbalance.border_selection import BorderSelection as BorderSelection
+    from orfeon.imbalance.class_share import ClassShareStudy, class_share_study
     from orfeon.imbalance.cost_threshold import CostThresholdClassifier
     from orfeon.imbalance.cost_weights import CostSensitiveClassifier
     from orfeon.imbalance.metrics import (
@@ -55,17 +59,21 @@ if TYPE_CHECKING:
         positive_accuracy_scorer,
         precision_recall_mean_scorer,
     )
+    from orfeon.imbalance.sensitivity import input_sensitivity
     from orfeon.imbalance.weighted_editing import WeightedDistanceEditing as WeightedDistanceEditing
 
 __all__ = [
     "BalancedSubsetsClassifier",
+    "ClassShareStudy",
     "CostSensitiveClassifier",
     "CostThresholdClassifier",
+    "class_share_study",
     "f_beta",
     "f_beta_scorer",
     "geometric_mean",
     "geometric_mean_scorer",
     "imbalance_scorers",
+    "input_sensitivity",
     "minority_class",
     "negative_accuracy",
     "negative_accuracy_scorer",

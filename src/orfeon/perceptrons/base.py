@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
@@ -16,6 +17,7 @@ from orfeon.base import TabularEstimator
 from orfeon.data.training_set import TrainingSet, are_counts, check_length
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.perceptrons import p_delta
+from orfeon.perceptrons.blame import Blame
 from orfeon.perceptrons.inputs import Inputs
 from orfeon.perceptrons.p_delta import Course, LearningRate, Mode, PDelta, Rule, Solution
 from orfeon.trees.base import LIMITS
@@ -45,6 +47,9 @@ PERCEPTRONS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
     "random_state": LIMITS["random_state"],
 }
+
+#: Energy of inputs, targets and sample weights, for a solution and a rule.
+Energy = Callable[[Floats, Floats, Floats, Solution, PDelta], float]
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     warm_start: bool
     n_jobs: int | None
     verbose: int
+    blame: Blame = "all"
 
     #: Parameters that a fitted parallel perceptron cannot change.
     _shaping: ClassVar[tuple[str, ...]] = ("n_perceptrons", "standardize", "divide_inputs")
@@ -117,6 +123,10 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
     @abstractmethod
     def _tolerance(self) -> dict[str, float]:
         """Tolerance and rho of the rule."""
+
+    @abstractmethod
+    def _auto_rate(self, total_weight: float) -> float:
+        """Learning rate if ``eta0`` is "auto"."""
 
     @abstractmethod
     def _learn_target(self, data: TrainingSet) -> None:
@@ -205,10 +215,11 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         )  # fmt: skip
 
     def _rule(self, total_weight: float) -> PDelta:
-        rate = p_delta.stable_rate(total_weight) if self.eta0 == "auto" else float(self.eta0)
+        rate = self._auto_rate(total_weight) if self.eta0 == "auto" else float(self.eta0)
         return PDelta(
             self.mode, self.rule, self.learning_rate, rate, self.tune_margin,
-            float(self.margin_weight), stop_when_right=self.early_stopping, **self._tolerance(),
+            float(self.margin_weight), stop_when_right=self.early_stopping, blame=self.blame,
+            **self._tolerance(),
         )  # fmt: skip
 
     def _train(
@@ -285,6 +296,9 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         float
             J, with the class weights of training.
         """
+        return self._sum_energies(p_delta.energy, X, y, sample_weight)
+
+    def _sum_energies(self, energy: Energy, X: Any, y: Any, sample_weight: Any) -> float:
         inputs = self._inputs(X)
         targets = self._known_target(y)
         check_length(targets, len(inputs))
@@ -296,7 +310,7 @@ class BaseParallelPerceptron(CallbackSupport, TabularEstimator):
         total = 0.0
         for index, solution in enumerate(self._solutions):
             problem = self._problem(index, targets)
-            total += p_delta.energy(
+            total += energy(
                 problem.of(inputs), problem.targets, problem.of(weights), solution, rule
             )
         return total

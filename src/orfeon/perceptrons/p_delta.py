@@ -11,7 +11,8 @@ The rule minimises the energy ::
       + mu sum over right x and all h of max(0, gamma - |w_h x|)             the margin
 
 over the weighted samples x, where gamma is the margin and mu its weight. In Auer's rule the last
-sum also runs over wrong x and the h that are not to blame.
+sum also runs over wrong x and the h that are not to blame. To blame are all h that vote wrongly, or
+fewer (:mod:`orfeon.perceptrons.blame`). ``printed_energy`` is J as Cantador prints it.
 
 References
 ----------
@@ -31,6 +32,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.kernels.perceptron import epoch as kernels
+from orfeon.perceptrons.blame import PASSES, Blame, Passes
 from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
@@ -47,6 +49,8 @@ _SCHEDULES = {
 #: Learning rate of batch updates, and the total weight up to which it is stable; beyond, it
 #: decreases, because updates are sums over the samples.
 _LARGEST_RATE, _STABLE_WEIGHT = 0.01, 700.0
+#: The published rates: 0.01 up to 891 samples, 0.001 for 6,480.
+_LARGEST_WEIGHT, _RATE_TIMES_WEIGHT = 1000.0, 6.48
 #: Multiplications, and share of the epochs, between two progress reports: a request to stop takes
 #: effect soon.
 _BETWEEN_REPORTS, _LONGEST_SHARE = 1 << 27, 0.05
@@ -65,6 +69,12 @@ class PDelta:
     tolerance: float = 0.5
     rho: float = 1.0
     stop_when_right: bool = False
+    blame: Blame = "all"
+
+    @property
+    def passes(self) -> Passes:
+        """The kernels of the rule."""
+        return PASSES[self.blame]
 
     @property
     def _deciding(self) -> tuple[float, float, float, bool]:
@@ -115,6 +125,13 @@ def stable_rate(total_weight: float) -> float:
     return float(_LARGEST_RATE * (_STABLE_WEIGHT / max(_STABLE_WEIGHT, total_weight)))
 
 
+def published_rate(total_weight: float) -> float:
+    """The rates of the published experiments: 0.01, and less for more than 1,000 samples."""
+    if total_weight <= _LARGEST_WEIGHT:
+        return _LARGEST_RATE
+    return float(_RATE_TIMES_WEIGHT / total_weight)
+
+
 def rated_weight(inputs: Floats, sample_weights: Floats) -> float:
     """Total weight of the samples, times their mean length if that is above 1."""
     lengths = np.sqrt(np.einsum("nd,nd->n", inputs, inputs))
@@ -158,7 +175,7 @@ def update(
 ) -> tuple[Floats, float, float]:
     """Minus the gradient of the energy without its norms term, the margin's update, the error."""
     total = np.empty_like(solution.weights)
-    _, widening, error = kernels.batch_pass(
+    _, widening, error = rule.passes.batch_pass(
         kernel_view(inputs), targets, sample_weights, kernel_view(solution.weights),
         float(solution.margin), *rule._deciding, total,
     )  # fmt: skip
@@ -173,12 +190,31 @@ def energy(
     The norms count a quarter, not a half as in the paper, so that the step that draws them to 1 is
     minus the gradient.
     """
-    of_samples, _, _ = kernels.batch_pass(
+    of_samples, _, _ = rule.passes.batch_pass(
         kernel_view(inputs), targets, sample_weights, kernel_view(solution.weights),
         float(solution.margin), *rule._deciding, np.empty_like(solution.weights),
     )  # fmt: skip
     squares = (solution.weights**2).sum(axis=1)
     return float(of_samples + 0.25 * ((squares - 1) ** 2).sum())
+
+
+def printed_energy(
+    inputs: Floats, targets: Floats, sample_weights: Floats, solution: Solution, rule: PDelta
+) -> float:
+    """Energy J of a classifier as printed, of which the rule is not quite the gradient.
+
+    The norms count a half, and the margin counts for perceptrons that vote for the sample's class
+    only; the rule also pushes away those that are wrong where the vote is right.
+    """
+    margins = targets[:, None] * activations(inputs, solution.weights)
+    is_right = signs(margins * targets[:, None]) == targets[:, None]
+    is_vote_right = is_right.sum(axis=1, keepdims=True) * 2 > is_right.shape[1]
+    errors = np.where(~is_vote_right & ~is_right, -margins, 0.0)
+    counts = is_right & (is_vote_right | (rule.rule == "auer")) & (margins < solution.margin)
+    gaps = np.where(counts, solution.margin - margins, 0.0)
+    of_samples = float((sample_weights[:, None] * (errors + rule.margin_weight * gaps)).sum())
+    squares = (solution.weights**2).sum(axis=1)
+    return of_samples + 0.5 * float(((squares - 1) ** 2).sum())
 
 
 def train(
@@ -232,7 +268,7 @@ def _batch(
 ) -> int:
     """Run epochs in batch mode, and return how many ran."""
     return int(
-        kernels.batch_epochs(
+        rule.passes.batch_epochs(
             *given, weights, state, rule.rate, _SCHEDULES[rule.learning_rate], rule.tune_margin,
             *rule._deciding, rule.stop_when_right, energies, errors,
         )
@@ -251,7 +287,7 @@ def _incremental(
     """Run epochs in incremental mode, each in a new order, and return how many ran."""
     for epoch in range(len(energies)):
         order = rng.permutation(len(given[0]))
-        energies[epoch], errors[epoch] = kernels.incremental_epoch(
+        energies[epoch], errors[epoch] = rule.passes.incremental_epoch(
             *given, order, weights, state, rule.rate, _SCHEDULES[rule.learning_rate],
             rule.tune_margin, *rule._deciding,
         )  # fmt: skip

@@ -8,7 +8,6 @@ consisting of a single layer of perceptrons. Neural Networks 21(5), 786-795.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -19,7 +18,7 @@ from orfeon.base import TabularRegressorMixin, restored_on_failure
 from orfeon.data.training_set import TrainingSet
 from orfeon.perceptrons import p_delta
 from orfeon.perceptrons.base import PERCEPTRONS, BaseParallelPerceptron, Problem
-from orfeon.perceptrons.p_delta import LearningRate, Mode, PDelta, Rule
+from orfeon.perceptrons.p_delta import LearningRate, Mode, Rule
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, _fit_context
@@ -31,7 +30,7 @@ _RATE_OF_ALL = 3.0
 
 
 @saved.attributes(target_range_=saved.tuple_of(saved.number()))
-@documented(p_delta_margin="0.12")
+@documented(p_delta="auer", p_delta_margin="0.12")
 class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron):
     """Mean vote of many perceptrons trained together.
 
@@ -135,12 +134,9 @@ class ParallelPerceptronRegressor(TabularRegressorMixin, BaseParallelPerceptron)
         rho = self.n_perceptrons if self.rho is None else self.rho
         return {"tolerance": 2.0 * float(self.epsilon), "rho": float(rho)}
 
-    def _rule(self, total_weight: float) -> PDelta:
-        rule = super()._rule(total_weight)
-        if self.eta0 != "auto":
-            return rule
+    def _auto_rate(self, total_weight: float) -> float:
         # Perceptrons that vote alike move together, and the output moves with all.
-        return replace(rule, rate=_RATE_OF_ALL * rule.rate / self.n_perceptrons)
+        return _RATE_OF_ALL * p_delta.stable_rate(total_weight) / self.n_perceptrons
 
     def _learn_target(self, data: TrainingSet) -> None:
         self.target_range_ = (float(data.y.min()), float(data.y.max()))

@@ -35,6 +35,8 @@ class PPTSSSampler(SelectionSampler):
         Whether to keep misclassified borderline negative samples.
     quasi_noisy : {"all", "vote"}, default="all"
         Whether these are the samples that all perceptrons, or their vote, misclassify.
+    restart : bool, default=False
+        Whether each round starts from the initial weights and margin of the first.
     max_rounds : int, default=50
         Maximum number of rounds.
     pos_label : object, optional
@@ -89,6 +91,7 @@ class PPTSSSampler(SelectionSampler):
         sampling_strategy: Any = "all",
         keep_quasi_noisy: bool = False,
         quasi_noisy: QuasiNoisy = "all",
+        restart: bool = False,
         max_rounds: int = 50,
         pos_label: Any = None,
         random_state: Any = None,
@@ -97,6 +100,7 @@ class PPTSSSampler(SelectionSampler):
         self.estimator = estimator
         self.keep_quasi_noisy = keep_quasi_noisy
         self.quasi_noisy = quasi_noisy
+        self.restart = restart
         self.max_rounds = max_rounds
         self.pos_label = pos_label
         self.random_state = random_state
@@ -132,7 +136,8 @@ class PPTSSSampler(SelectionSampler):
         positive = code_of_interest(codes, np.ones(len(y)), classes, self.pos_label)
         self.classifier_ = PPTSSClassifier(
             self.estimator, keep_quasi_noisy=self.keep_quasi_noisy, quasi_noisy=self.quasi_noisy,
-            max_rounds=self.max_rounds, pos_label=True, random_state=self.random_state,
+            restart=self.restart, max_rounds=self.max_rounds, pos_label=True,
+            random_state=self.random_state,
         ).fit(X, codes == positive)  # fmt: skip
         selected = np.zeros(len(y), bool)
         selected[self.classifier_.selected_] = True

@@ -268,10 +268,10 @@ _TEXTS = {
     mode : {"batch", "incremental"}, default="batch"
         Whether weights are updated after each epoch, by the sum over all samples, or after each
         sample, in a new random order in each epoch.
-    rule : {"auer", "p_delta"}, default="auer"
-        Whether activations are kept away from zero wherever a perceptron need not be corrected
-        (Auer et al. 2008), or only for samples that are predicted correctly (Cantador and
-        Dorronsoro 2005).
+    rule : {"p_delta", "auer"}, default="%(default)s"
+        Whether activations are kept away from zero only for samples that are predicted correctly
+        (Cantador and Dorronsoro 2005), or wherever a perceptron need not be corrected (Auer et al.
+        2008).
     max_iter : int, default=250
         Number of epochs.
     learning_rate : {"invscaling", "adaptive", "constant"}, default="invscaling"
