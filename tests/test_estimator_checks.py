@@ -50,7 +50,7 @@ from orfeon import (
     RandomForestClassifier,
     WaggingClassifier,
 )
-from orfeon.ordering import BoostingBased
+from orfeon.ordering import GASEN, BoostingBased, OutputClustering
 
 # Orders by angles warn when nothing sets the samples apart, as it happens in problems this small.
 pytestmark = [
@@ -165,12 +165,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"on": "validation", "rule": "complementarity"},
         {"keep": "auto"},
         {"rule": "orientation", "keep": "rule"},
+        {"rule": GASEN(10, 5), "keep": "rule"},
         {"rule": BoostingBased(stop=True, weighted_vote=True), "keep": "rule"},
     ],
     "PrunedRegressor": [
         {"estimator": SMALL_BAG_OF_NUMBERS, "on": "out_of_bag", "rule": "complementarity"},
         {"on": "validation", "validation_fraction": 0.4},
         {"rule": "individual_error", "keep": "auto"},
+        {"rule": OutputClustering(3, weighted_vote=True), "keep": "rule"},
     ],
     "RandomForestClassifier": [
         {"features_per": "tree", "max_features": "log2", "criterion": "entropy"},

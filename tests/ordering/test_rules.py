@@ -16,7 +16,13 @@ from tests import shared
 from tests.oracles import ordering as oracle
 from tests.oracles.ordering import ORACLES, Case, assert_agrees, random_case
 
-from orfeon.ordering import Order, order_votes, read_selection, reference_direction
+from orfeon.ordering import (
+    Order,
+    Orientation,
+    order_votes,
+    read_selection,
+    reference_direction,
+)
 
 #: Few random votes may look like codes.
 pytestmark = pytest.mark.filterwarnings("ignore:votes holds 0, which is not in y")
@@ -177,6 +183,20 @@ def test_orientation_suggests_the_members_below_the_mean_of_the_acute_angles():
         sizes.append(expected)
     assert max(sizes) > 3
     assert 0 in sizes  # one size at least is always suggested
+
+
+@pytest.mark.parametrize("kind", [{}, {"weighted": True}, {"abstaining": 0.4}], ids=str)
+def test_the_first_by_orientation_are_those_of_the_whole_order(kind):
+    rule = Orientation()
+    for case in cases(11, 120, members=12, samples=20, **kind):
+        votes, y, weights = oracle.arrays(case)
+        selection = read_selection(votes, y, weights, no_vote=-1)
+        whole = rule.arrange(selection).order
+        for n_kept in range(1, len(whole) + 1):
+            assert rule.first(selection, n_kept).tolist() == whole[:n_kept].tolist()
+    for wrong in (0, 99):
+        with pytest.raises(ValueError, match=f"n_kept={wrong} is not allowed; it is from 1 to"):
+            rule.first(selection, wrong)
 
 
 def test_orientation_is_told_to_be_unstable_when_all_samples_are_alike():

@@ -22,7 +22,7 @@ import numpy as np
 from orfeon.members.votes import Selection
 from orfeon.ordering.gram import CorrectnessGram
 from orfeon.ordering.rule import Arrangement, Rule
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Integers
 
 #: How the warning begins that the reference is unstable.
 NEAR_DIAGONAL = "the ensemble is right almost alike on all samples"
@@ -55,20 +55,55 @@ class Orientation(Rule):
 
     def arrange_sums(self, gram: CorrectnessGram) -> Arrangement:
         """Order the members by sums over all samples."""
-        totals, with_all, sizes = (
-            [int(number) for number in part] for part in (gram.totals, gram.with_all, gram.sizes)
-        )
-        diagonal, ensemble = sum(totals), sum(with_all)
-        # With C the sum of all c_t: the reference is o - (o.C / |C|^2) C, here times |C|^2.
-        if ensemble > 0:
-            along = [ensemble * a - diagonal * b for a, b in zip(totals, with_all, strict=True)]
-            length = ensemble * (ensemble * gram.total_weight - diagonal**2)
-        else:  # the members cancel out: the ensemble lacks every direction
-            along, length = totals, gram.total_weight
-        warning = _warning(diagonal, ensemble, gram.total_weight)
+        along, sizes, length, warning = _projections(gram)
         order = np.array(sorted(range(len(gram)), key=_by_angle(along, sizes)), dtype=np.int64)
         angles = _angles(along, sizes, length)[order]
         return Arrangement(order, angles, own_size=_own_size(angles), warning=warning)
+
+    def first(self, selection: Selection, n_kept: int) -> Integers:
+        """The first members of the order, without sorting the others (quick-select).
+
+        Parameters
+        ----------
+        selection : Selection
+            The votes.
+        n_kept : int
+            How many members are wanted.
+
+        Returns
+        -------
+        ndarray of shape (n_kept,)
+            The members, best first.
+        """
+        if not 1 <= n_kept <= selection.n_members:
+            raise ValueError(
+                f"n_kept={n_kept!r} is not allowed; it is from 1 to {selection.n_members}."
+            )
+        gram = CorrectnessGram(selection.n_members, with_products=False)
+        gram.add(selection)
+        along, sizes, *_ = _projections(gram)
+        cosine = np.array(
+            [a / math.sqrt(n) if n else 0.0 for a, n in zip(along, sizes, strict=True)]
+        )
+        least = np.partition(cosine, len(cosine) - n_kept)[len(cosine) - n_kept]
+        # Whole numbers decide between those that rounding could exchange.
+        close = np.flatnonzero(cosine >= least - 1e-9 * np.abs(cosine).max())
+        return np.array(sorted(close.tolist(), key=_by_angle(along, sizes))[:n_kept], np.int64)
+
+
+def _projections(gram: CorrectnessGram) -> tuple[list[int], list[int], int, str | None]:
+    """Each member's product with the reference and size, the reference's, and a warning."""
+    totals, with_all, sizes = (
+        [int(number) for number in part] for part in (gram.totals, gram.with_all, gram.sizes)
+    )
+    diagonal, ensemble = sum(totals), sum(with_all)
+    warning = _warning(diagonal, ensemble, gram.total_weight)
+    if ensemble <= 0:  # the members cancel out: the ensemble lacks every direction
+        return totals, sizes, gram.total_weight, warning
+    # With C the sum of all c_t: the reference is o - (o.C / |C|^2) C, here times |C|^2.
+    along = [ensemble * a - diagonal * b for a, b in zip(totals, with_all, strict=True)]
+    length = ensemble * (ensemble * gram.total_weight - diagonal**2)
+    return along, sizes, length, warning
 
 
 def reference_direction(mean_correctness: Any) -> tuple[float, Floats]:
