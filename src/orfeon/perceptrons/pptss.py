@@ -255,8 +255,9 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         def train(rows: Integers, start: Solution | None) -> Solution:
             # The seeds of the first round draw its weights again.
             its_seeds = branch(seeds, 0 if self.restart else len(courses))
-            continues = start is not None and not self.restart
-            begun = [Solution(start.weights, start.margin)] if continues else []
+            begun = []
+            if start is not None and not self.restart:
+                begun = [Solution(start.weights, start.margin)]
             few = rows if len(rows) < len(inputs) else slice(None)  # avoids a copy
             (course,) = base._train(
                 inputs[few], data.y[few], weights[few], its_seeds, begun, rated_as=rated_as
