@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import subprocess
@@ -12,9 +13,12 @@ from tests.workbench.reproduction.stored import rows_of
 from tests.workbench.reproduction.unbalanced import quick_methods, write_problems
 
 from orfeon.datasets import FOLDER_VARIABLE
+from orfeon.errors import UserError
 from orfeon.workbench import PROTOCOLS, list_tables
 from orfeon.workbench.cli import main
+from orfeon.workbench.cli.figures import run_all
 from orfeon.workbench.reproduction import published_cells
+from orfeon.workbench.reproduction.figures import read_figures
 
 
 def reproduce(*arguments: object) -> int:
@@ -97,15 +101,50 @@ def test_json_is_one_document_and_csv_has_a_line_a_cell(capsys, tmp_path):
 def test_the_list_names_every_table(capsys):
     assert reproduce("list") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[1:]] == list_tables()
+    names = [line.split()[0] for line in lines if line]
+    figures = names.index("figure")
+    assert names[1:figures] == list_tables()
+    assert names[figures + 1 :] == list(read_figures())
     assert reproduce("list", "--json") == 0
-    found = {line["table"]: line for line in json.loads(capsys.readouterr().out)["tables"]}
+    both = json.loads(capsys.readouterr().out)
+    assert [line["figure"] for line in both["figures"]] == list(read_figures())
+    found = {line["table"]: line for line in both["tables"]}
     assert found["martinez-4.2"]["datasets"] == 15
     assert found["martinez-4.2"]["runs"] == 100
     numbers = (2, 3, 4, 5, 8, 9)
     shared = [f"martinez-5.{number}" for number in numbers]
     assert found["martinez-5.7"]["shares_fits_with"] == shared
     assert all(line["title"] for line in found.values())
+
+
+def test_a_figure_is_saved_beside_its_runs(capsys, tmp_path):
+    assert reproduce("martinez-fig-4.1", "--quick", "--out", tmp_path / "new") == 0
+    path = tmp_path / "new" / "martinez-fig-4.1.png"
+    assert capsys.readouterr().out == f"The figure is in {path}.\n"
+    assert path.read_bytes()[:4] == b"\x89PNG"
+    assert reproduce("martinez-fig-4.1", "--quick", "--out", tmp_path, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["figure"] == "martinez-fig-4.1"
+    assert reproduce("martinez-fig-3.6", "--quick", "--out", tmp_path, "--data", tmp_path) == 2
+    assert "There is no breast_w.csv" in capsys.readouterr().err
+    assert reproduce("martinez-fig-4.9") == 2
+    assert "unknown figure 'martinez-fig-4.9' (did you mean" in capsys.readouterr().err
+
+
+def test_all_runs_every_table_and_figure(capsys, monkeypatch, tmp_path):
+    seen = []
+
+    def run(options):
+        seen.append(options.table)
+        if options.table == "j48":
+            raise UserError("no such file")
+        return 0
+
+    options = argparse.Namespace(json=False, csv=None, store=None, table="all")
+    assert run_all(options, run) == 0
+    assert seen == [*list_tables(), *read_figures()]
+    assert capsys.readouterr().out.endswith("Not run: j48.\n")
+    assert reproduce("all", "--json") == 2
+    assert "--json, --csv and --store are for one table" in capsys.readouterr().err
 
 
 def test_progress_is_shown_on_a_terminal(monkeypatch, capsys, tmp_path):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from orfeon.errors import UserError
 from orfeon.utils.atomic_file import atomic_write
 from orfeon.utils.text import nearest_names
+from orfeon.workbench.cli.figures import run_all, run_figure
 from orfeon.workbench.cli.live import LiveDisplay
 from orfeon.workbench.cli.options import (
     add_output_options,
@@ -35,14 +36,17 @@ are recomputed where the source has them.
 Every finished fit is stored before the next one starts. However the command was stopped, rerun it
 to resume; with a larger --runs, it adds to what is there. Tables based on the same fits share them.
 
-TABLE is a name that 'orfeon reproduce list' prints. Synthetic data is generated; real data is read
-from CSV files in the folder given by --data or the variable ORFEON_DATA.
+TABLE is a name that 'orfeon reproduce list' prints, of a table or of a figure; 'all' runs
+everything. A figure is drawn from stored runs and saved in --out. Synthetic data is generated; real
+data is read from CSV files in the folder given by --data or the variable ORFEON_DATA.
 """
 
 _EXAMPLES = """\
 orfeon reproduce list                                    the tables and their protocols
 orfeon reproduce martinez-3.2 --datasets waveform        no data needed, a few seconds
 orfeon reproduce martinez-5.8 --quick --datasets waveform,twonorm
+orfeon reproduce martinez-fig-5.1 --runs 10              error curves, as a picture in --out
+orfeon reproduce all --quick --data DIR                  every table and figure, small
 orfeon reproduce martinez-3.3 --data DIR --runs 10 --n-jobs 2 --versus bagging
 orfeon reproduce martinez-4.2 --store postgresql://host/results --csv table.csv
 """
@@ -57,7 +61,9 @@ def add_parser(subparsers: Any) -> None:
         _DESCRIPTION,
         _EXAMPLES,
     )
-    parser.add_argument("table", metavar="TABLE", help="the table to reproduce, or 'list'")
+    parser.add_argument(
+        "table", metavar="TABLE", help="the table or figure to reproduce, 'list' or 'all'"
+    )
     what = parser.add_argument_group("what to run")
     what.add_argument(
         "--runs", "--repeats", type=count, metavar="N",
@@ -135,11 +141,16 @@ def run(options: argparse.Namespace) -> int:
 
     if options.table == "list":
         return _list_tables(options)
-    _check_names(options)
     if options.data is not None:
         options.data = options.data.expanduser()
         if not options.data.is_dir():
             raise UserError(f"--data names {options.data}, which is not a folder.")
+    if options.table == "all":
+        return run_all(options, run)
+    if "-fig-" in options.table:
+        _check_figure(options.table)
+        return run_figure(options)
+    _check_names(options)
     try:
         found = _reproduce(options)
     except NothingToRunError as error:
@@ -165,6 +176,17 @@ def run(options: argparse.Namespace) -> int:
         print(f"\nPaired differences from {options.versus} (points ± standard error):")
         print("\n".join(f"{cell}: {pair}" for cell, pair in differences))
     return 0
+
+
+def _check_figure(name: str) -> None:
+    from orfeon.workbench.reproduction.figures import read_figures
+
+    figures = read_figures()
+    if name not in figures:
+        raise UserError(
+            f"unknown figure {name!r}{nearest_names(name, figures)}. "
+            f"The figures are {', '.join(figures)}."
+        )
 
 
 def _check_names(options: argparse.Namespace) -> None:
@@ -250,6 +272,7 @@ def _draw_folds(found: Reproduction, folder: Path) -> Path:
 def _list_tables(options: argparse.Namespace) -> int:
     from orfeon.workbench import PROTOCOLS
     from orfeon.workbench.reproduction import published_cells
+    from orfeon.workbench.reproduction.figures import read_figures
 
     lines = []
     for table, protocol in PROTOCOLS.items():
@@ -269,8 +292,12 @@ def _list_tables(options: argparse.Namespace) -> int:
                 ],
             }
         )
+    figures = [
+        {"figure": name, "title": figure.title, "datasets": len(figure.datasets)}
+        for name, figure in read_figures().items()
+    ]
     if options.json:
-        print_json({"tables": lines})
+        print_json({"tables": lines, "figures": figures})
         return 0
     print_table(
         ["table", "contents", "data sets", "methods", "runs"],
@@ -280,6 +307,8 @@ def _list_tables(options: argparse.Namespace) -> int:
         ],
         to_the_right={2, 3, 4},
     )
+    print()
+    print_table(["figure", "contents"], [[line["figure"], line["title"]] for line in figures])
     return 0
 
 

@@ -17,7 +17,6 @@ from orfeon.utils.text import aligned
 from orfeon.workbench.reproduction.published import ERROR, Kept, PublishedCell, config_text
 from orfeon.workbench.reproduction.rules import LEAST_TOLERANCE, POINTS, Rule
 
-
 #: Why figures are not comparable.
 REDUCED = "they were run with fewer members or smaller grids than published"
 
