@@ -149,6 +149,13 @@ def _bounds(ax: Any) -> Any:
     )
 
 
+def _bounds_on_new_samples(ax: Any) -> Any:
+    given = _twonorm()
+    return inspection.GeneralizationBoundsDisplay.from_estimator(
+        given["boosting"], given["X"], given["y"], *_held_out(), vc_dimension=20, ax=ax
+    )
+
+
 def _measured_correlations(ax: Any) -> Any:
     rng = np.random.default_rng(0)
     answers = rng.normal(size=(30, 20, 50)) + rng.normal(size=(30, 1, 50))
@@ -214,9 +221,18 @@ PICTURES: dict[str, Draw] = {
     "ClassificationMapDisplay, flowers": _classes_of_flowers,
     "CoincidenceDisplay": _coincidence,
     "ComplexityDisplay": lambda ax: inspection.ComplexityDisplay.from_estimator(
-        orfeon.CARTRegressor(), Friedman1(), parameter="max_leaf_nodes", values=(2, 4, 8, 16, 32),
-        n_train=50, n_test=20, n_repetitions=3, random_state=0, show="parts", ax=ax,
+        orfeon.CARTRegressor(),
+        Friedman1(),
+        parameter="max_leaf_nodes",
+        values=(2, 4, 8, 16, 32),
+        n_train=50,
+        n_test=20,
+        n_repetitions=3,
+        random_state=0,
+        show="parts",
+        ax=ax,
     ),
+    "GeneralizationBoundsDisplay": _bounds_on_new_samples,
     "CondorcetDisplay": lambda ax: inspection.CondorcetDisplay.from_member_errors(ax=ax),
     "CondorcetDisplay, measured": lambda ax: inspection.CondorcetDisplay.from_estimator(
         _twonorm()["bag"], *_held_out(), ax=ax

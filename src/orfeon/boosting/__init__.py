@@ -15,6 +15,11 @@ from orfeon.boosting.bounds import (
     vote_bound,
 )
 from orfeon.boosting.filtering import FilterBoostClassifier, filtering_error
+from orfeon.boosting.generalization_bounds import (
+    margin_generalization_bound,
+    vc_dimension_of_votes,
+    vc_generalization_bound,
+)
 from orfeon.boosting.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
@@ -49,7 +54,10 @@ __all__ = [
     "filtering_error",
     "largest_margin",
     "margin_bound",
+    "margin_generalization_bound",
     "pseudo_loss_bound",
     "squared_error_bound",
+    "vc_dimension_of_votes",
+    "vc_generalization_bound",
     "vote_bound",
 ]

@@ -12,7 +12,8 @@
 - Neighbourhoods: :func:`proximities`, :class:`ProximityDisplay`; :func:`row_weights`,
   :class:`ForestWeightsDisplay`.
 - Importances: :func:`importances`, :class:`ImportanceDisplay`.
-- Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`.
+- Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
+  :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
 - Summaries: :func:`classification_summary`, :func:`regression_summary`.
 """
@@ -96,6 +97,7 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "theory_display": ("CondorcetDisplay", "SwitchingTheoryDisplay"),
         "boosting_bounds_display": ("BoostingBoundsDisplay",),
+        "boosting_bounds_generalization": ("GeneralizationBoundsDisplay",),
     },
     "Perceptrons": {
         "perceptron_samples": (
@@ -151,6 +153,7 @@ if TYPE_CHECKING:
         resample_predictions,
     )
     from orfeon.inspection.boosting_bounds_display import BoostingBoundsDisplay
+    from orfeon.inspection.boosting_bounds_generalization import GeneralizationBoundsDisplay
     from orfeon.inspection.coincidence import (
         Coincidence,
         CoincidenceDisplay,
@@ -238,8 +241,9 @@ __all__ = [
     "ComplexityDisplay", "CondorcetDisplay", "CorrelatedMeanDisplay", "Diversity",
     "DiversityDisplay", "DomingosBiasVariance", "EnsembleWalk", "EnsembleWalkDisplay", "ErrorCurve",
     "ErrorCurveDisplay", "ErrorCurves", "ForestWeightsDisplay", "FriedmanBiasVariance",
-    "ImportanceDisplay", "Importances", "KappaError", "KappaErrorDisplay", "MapMosaic",
-    "MapMosaicDisplay", "MarginDistribution", "MarginDistributionDisplay", "MarginMap",
+    "GeneralizationBoundsDisplay", "ImportanceDisplay", "Importances", "KappaError",
+    "KappaErrorDisplay", "MapMosaic", "MapMosaicDisplay", "MarginDistribution",
+    "MarginDistributionDisplay", "MarginMap",
     "MarginMapDisplay", "Margins", "MemberCorrelation", "MemberCorrelationCurve",
     "MemberCorrelationDisplay", "OutlierDisplay", "PairwiseDiversity", "PairwiseDiversityDisplay",
     "PerceptronCategories", "PerceptronCategoriesDisplay", "ProximityDisplay", "RegressionSummary",
