@@ -48,6 +48,7 @@ _HOMES = {
     "search_exhaustive_votes": "exhaustive",
     "search_genetic": "genetic",
     "search_genetic_votes": "genetic",
+    "single_tree": "merged_trees",
 }
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from orfeon.ordering.kappa_hull import KappaHull
     from orfeon.ordering.kl_divergence import KLDivergence
     from orfeon.ordering.margin_distance import MarginDistance
+    from orfeon.ordering.merged_trees import single_tree
     from orfeon.ordering.meta_tree import MetaTree
     from orfeon.ordering.ordering import (
         Order,
@@ -130,6 +132,7 @@ __all__ = [
     "search_exhaustive_votes",
     "search_genetic",
     "search_genetic_votes",
+    "single_tree",
 ]
 
 

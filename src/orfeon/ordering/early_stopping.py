@@ -35,4 +35,4 @@ class EarlyStopping(Rule):
     def arrange(self, selection: Selection) -> Arrangement:
         """Keep the order; the criterion is the number of members so far."""
         order = np.arange(selection.n_members)
-        return Arrangement(order, order + 1.0)
+        return Arrangement(order, (order + 1).astype(np.float64))
