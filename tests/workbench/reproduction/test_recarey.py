@@ -23,6 +23,7 @@ from orfeon.workbench.reproduction import published_cells
 from orfeon.workbench.reproduction.conclusions import fold_scores
 from orfeon.workbench.reproduction.measures import class_figures, price_figures
 from orfeon.workbench.reproduction.recarey_data import (
+    PREPARED,
     prepare_adult,
     prepare_cars,
     prepare_digits,
@@ -147,6 +148,23 @@ def test_some_samples_are_drawn_from_the_file(folder):
     assert [len(part) for part in few.draw(0)] == [80, 80, 20, 20]
     assert len(FifthForTesting("mnist", folder, n_samples=900).draw(0).y_train) == 160
     assert few.key == "mnist 100 samples"
+
+
+def test_samples_in_the_order_of_the_file(folder):
+    parts = FifthForTesting("mnist", folder, 40, in_order=True)
+    everyone = PREPARED["mnist"].read(folder).y
+    for split, first in ((0, 0), (1, 40), (3, 120)):
+        expected = np.roll(everyone, -first)[:40]
+        drawn = parts.draw(split)
+        assert sorted([*drawn.y_train, *drawn.y_test]) == sorted(expected)
+    assert parts.key != FifthForTesting("mnist", folder, 40).key
+
+
+def test_digits_sorted_by_class_are_shuffled():
+    frame = pandas.DataFrame({"a": np.arange(100) % 2, "class": np.repeat(range(10), 10)})
+    _, y = prepare_digits(frame, "class")
+    assert len(set(y[:30])) > 5
+    assert np.bincount(y).tolist() == [10] * 10
 
 
 def test_what_is_not_there_is_not_available(tmp_path):

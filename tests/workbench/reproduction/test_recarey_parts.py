@@ -88,7 +88,7 @@ def test_quick_models_are_small():
     for table in ("recarey-3.3", "recarey-3.4", "recarey-3.5"):
         for run in PROTOCOLS[table].quick_runs:
             assert run.members <= 20
-            assert run.drawn == {"samples": "1250"}
+            assert run.drawn["samples"] == "1250"
 
 
 # -- rules -----------------------------------------------------------------------------------------

@@ -92,8 +92,12 @@ def prepare_adult(frame: Any, target: str) -> DataSet:
 def prepare_digits(frame: Any, target: str) -> DataSet:
     """Make pixels black or white; of the whole of MNIST only the training images are used."""
     frame = frame.iloc[:N_TRAINING_IMAGES]
-    pixels = frame.drop(columns=target).to_numpy() > 0
-    return DataSet(pixels.astype(np.uint8), frame[target].to_numpy().astype(int))
+    y = frame[target].to_numpy().astype(int)
+    X = (frame.drop(columns=target).to_numpy() > 0).astype(np.uint8)
+    if (np.diff(y) >= 0).all():  # sorted by class: the first samples must be of all classes
+        order = np.random.default_rng(0).permutation(len(y))
+        X, y = X[order], y[order]
+    return DataSet(X, y)
 
 
 def prepare_cars(frame: Any, target: str) -> DataSet:

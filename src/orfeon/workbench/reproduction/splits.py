@@ -488,17 +488,24 @@ TEST_SHARE = 0.2
 
 @dataclass
 class FifthForTesting(Problem):
-    """A prepared file, or some of its samples, of which a fifth is set aside at random."""
+    """A prepared file, or some of its samples, of which a fifth is set aside at random.
+
+    The samples are drawn at random, or ``in_order``: the first ones for the first split, the next
+    ones for the second, and so on.
+    """
 
     name: str
     folder: _Folder = None
     n_samples: int | None = None
+    in_order: bool = False
     _data: DataSet | None = field(init=False, repr=False, default=None)
 
     @property
     def key(self) -> str:
         """What its fits are kept under."""
-        return self.name if self.n_samples is None else f"{self.name} {self.n_samples} samples"
+        if self.n_samples is None:
+            return self.name
+        return f"{self.name} {self.n_samples} samples" + " in order" * self.in_order
 
     def is_available(self) -> bool:
         """Whether the file is in the folder."""
@@ -520,6 +527,7 @@ class FifthForTesting(Problem):
         return {
             "from": files[0], "prepared": prepare.__name__, "test_share": TEST_SHARE,
             **({} if self.n_samples is None else {"n_samples": self.n_samples}),
+            **({"in_order": True} if self.in_order else {}),
         }  # fmt: skip
 
     def draw(self, split: int) -> Partition:
@@ -528,8 +536,10 @@ class FifthForTesting(Problem):
 
         X, y = self._loaded()
         if self.n_samples is not None and self.n_samples < len(y):
-            rows = seeded(self.name, split).permutation(len(y))[: self.n_samples]
-            X, y = X[rows], y[rows]
+            rows = np.roll(np.arange(len(y)), -split * self.n_samples)
+            if not self.in_order:
+                rows = seeded(self.name, split).permutation(len(y))
+            X, y = X[rows[: self.n_samples]], y[rows[: self.n_samples]]
         parts = train_test_split(X, y, test_size=TEST_SHARE, random_state=1 + split)
         X_train, X_test, y_train, y_test = parts
         return Partition(X_train.astype(float), y_train, X_test.astype(float), y_test)
@@ -578,4 +588,7 @@ class Design:
         if self.kind == "whole files":
             return WholeFile(dataset, folder)
         n_samples = drawn.get("samples")
-        return FifthForTesting(dataset, folder, None if n_samples is None else int(n_samples))
+        in_order = "in_order" in drawn
+        return FifthForTesting(
+            dataset, folder, None if n_samples is None else int(n_samples), in_order
+        )

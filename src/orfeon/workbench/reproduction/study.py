@@ -81,7 +81,7 @@ class Variant:
             run,
             name=" ".join(words),
             build=build,
-            drawn={} if n_samples is None else {"samples": str(n_samples)},
+            drawn=_drawn(n_samples, study),
         )
         on_folds = replace(build, is_scored=True)
         place = Cell(run.cells[0].table, run.cells[0].method, FOLDS)
@@ -130,8 +130,14 @@ def quick_run(run: Run, study: Mapping[str, Any]) -> Run:
         run,
         name=f"{run.name} quick",
         members=min(study["quick_members"], run.members),
-        drawn={"samples": str(n_samples)},
+        drawn=_drawn(n_samples, study),
     )
+
+
+def _drawn(n_samples: int | None, study: Mapping[str, Any]) -> dict[str, str]:
+    if n_samples is None:
+        return {}
+    return {"samples": str(n_samples), **({"in_order": ""} if study.get("in_order") else {})}
 
 
 def _value(item: Any) -> Any:

@@ -38,7 +38,7 @@ _KEYS: dict[str, dict[str, Any]] = {
     },
     "main": {"config": str, "metric": str},
     "study": {
-        "samples": int, "search_folds": int, "scoring": str, "score_folds": int,
+        "samples": int, "in_order": bool, "search_folds": int, "scoring": str, "score_folds": int,
         "stratified_folds": bool, "quick_samples": int, "quick_members": int,
     },
     "runs": {
