@@ -106,10 +106,12 @@ def test_an_sample_that_outweighs_all_others_leaves_folds_to_learn_from():
         assert len(set(deal_folds(hashes, labels, weights, 3, rng, by_class=False))) > 1
 
 
-def test_flipping_refuses_classes_without_weight():
+def test_flipping_warns_about_classes_without_weight():
     weights = np.where(np.arange(N_ROWS) == 0, 1.0, 1e-300)
-    with pytest.raises(ValueError, match=r"proportions can be kept up to 0 only"):
-        FlippingClassifier(n_estimators=3).fit(X, CLASSES, sample_weight=weights)
+    with pytest.warns(UserWarning, match=r"flip_rate=.* is beyond .*, where all labels"):
+        fitted = FlippingClassifier(n_estimators=3).fit(X, CLASSES, sample_weight=weights)
+    assert (fitted.flip_probabilities_ >= 0).all()
+    np.testing.assert_allclose(fitted.flip_probabilities_.sum(axis=1), 1.0)
 
 
 def test_copies_are_made_of_counts_up_to_a_limit():

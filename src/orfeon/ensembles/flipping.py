@@ -40,6 +40,7 @@ def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
     probabilities = np.tile(w * class_shares, (len(class_shares), 1))
     np.fill_diagonal(probabilities, 1.0 - w * (1.0 - class_shares))
     beyond = probabilities.diagonal() < 0
+    beyond |= probabilities.sum(axis=1) > 1.0 + ROUNDING  # 1 - share was rounded to 0
     probabilities[beyond] = probabilities[beyond].clip(0.0)
     probabilities[beyond] /= probabilities[beyond].sum(axis=1, keepdims=True)
     return probabilities
@@ -51,7 +52,11 @@ def largest_flip_rate(class_shares: Floats) -> float:
 
 
 def _room(class_shares: Floats) -> float:
-    return 1.0 - float(class_shares @ class_shares)
+    room = 1.0 - float(class_shares @ class_shares)
+    if room < ROUNDING:  # one class has nearly all the weight, and the difference is rounding
+        pairs = np.outer(class_shares, class_shares)
+        room = float(pairs.sum() - np.trace(pairs)) if len(pairs) > 2 else float(2 * pairs[0, -1])
+    return room
 
 
 def flip_labels(

@@ -119,9 +119,9 @@ def member_coincidence(search: Any, order: Any) -> Coincidence:
     >>> from orfeon.ordering import search_exhaustive_votes
     >>> search = search_exhaustive_votes([[0, 1, 1], [1, 0, 0], [0, 1, 0]], [0, 0, 0])
     >>> member_coincidence([search, search], [[1, 2, 0], [1, 0, 2]]).values
-    array([[1. , 0. , 0. ],
-           [1. , 0.5, 0.5],
-           [1. , 1. , 1. ]])
+    array([[1., 0., 0.],
+           [1., 1., 0.],
+           [1., 1., 1.]])
     """
     is_one = isinstance(search, ExhaustiveSearch)
     searches = [search] if is_one else _runs("search", search)
