@@ -515,7 +515,9 @@ def _maps(figure: FigureSettings, members: int, data: _Folder, *, margins: bool 
     from orfeon.inspection import MapMosaicDisplay, map_mosaic
 
     problem = orfeon.datasets.problem(figure.datasets[0])
-    sizes = [size for size in figure.options["samples"] if size <= 3000 or members > QUICK_MEMBERS]
+    sizes = [
+        size for size in figure.options["samples"] if size <= 3000 or members == figure.members
+    ]
     samples = {f"{n:,} samples": problem.sample(n, random_state=0) for n in sizes}
     n_members = [size for size in (1, 11, 101, 1001) if size <= members]
     options = {"kind": "margins"} if margins else {"true_classes": problem}
@@ -547,7 +549,7 @@ def _letter_margins(figure: FigureSettings, members: int, data: _Folder) -> Any:
     from orfeon.inspection import MarginDistributionDisplay
 
     X, y = read_data(data_file("letter", data))
-    n_samples = figure.options["samples"] if members > QUICK_MEMBERS else 1000
+    n_samples = figure.options["samples"] if members == figure.members else 1000
     rows = np.random.default_rng(0).permutation(len(y))[:n_samples]
     X, y = X[rows], y[rows]
     model = orfeon.AdaBoostClassifier(orfeon.C45Classifier(), members, random_state=0).fit(X, y)
