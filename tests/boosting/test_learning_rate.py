@@ -192,8 +192,8 @@ def test_out_of_bag_errors_are_those_of_members_that_left_the_sample_out(wavefor
         out = drawn[t] == 0
         sums[np.flatnonzero(out), votes[t][out]] += longer.member_weights_[t]
         known |= out
-        wrong = np.argmax(sums, axis=1) != y[order]
-        assert model.validation_errors_[t] == pytest.approx(wrong[known].mean())
+        wrong = (np.argmax(sums, axis=1) != y[order]) | ~known
+        assert model.validation_errors_[t] == pytest.approx(wrong.mean())
     best = int(np.argmin(model.validation_errors_)) + 1
     assert len(model) == best
     assert n_rounds == best + 4

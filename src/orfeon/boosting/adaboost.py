@@ -196,7 +196,8 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     <stopping>
     early_stopping : {"validation", "oob"}, default="validation"
         With ``n_iter_no_change``: whether the error is that on a validation set, or the out-of-bag
-        error on all samples, which needs ``sampling="resample"``.
+        error on all samples, which needs ``sampling="resample"``; samples that no member left out
+        yet count as wrong.
     <fitting>
 
     Attributes

@@ -418,11 +418,10 @@ class OutOfBag:
     def ends(self, answers: npt.NDArray[Any], vote: float, drawn: Mask, data: TrainingSet) -> bool:
         """Add a member, and return whether to stop."""
         self.tally.add(answers, np.where(drawn, 0.0, vote))
-        weights = data.sample_weights * (self.tally.total > 0)  # of samples with a vote
-        error = 1.0
-        if weights.any():
-            error = float(np.average(self.tally.decide() != data.y, weights=weights))
-        return self.patience.ends(error)
+        # A sample that no member was trained without counts as wrong: the first members are not
+        # compared on the few samples that they left out.
+        wrong = (self.tally.decide() != data.y) | (np.asarray(self.tally.total) == 0)
+        return self.patience.ends(float(np.average(wrong, weights=data.sample_weights)))
 
 
 class _Rounds:
