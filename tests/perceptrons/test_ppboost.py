@@ -71,7 +71,7 @@ def test_members_are_parallel_perceptrons_of_the_same_inputs(clouds):
     assert len(model) == model.n_estimators_ == 4
     for member in model.estimators_:
         assert isinstance(member, ParallelPerceptronClassifier)
-        assert member.margin_weight == 0.3
+        assert member.margin_weight == 0.5
         assert member.inputs_ is model.estimators_[0].inputs_
         assert member.margins(X, y).shape == (600, 3)
         assert set(member.predict(X)) <= {0, 1}
