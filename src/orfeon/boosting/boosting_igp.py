@@ -26,7 +26,7 @@ from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.igp_ensemble import OfIGPTrees
 from orfeon.ensembles.perturbation import draw_seed, member_generator
 from orfeon.forest import Forest
-from orfeon.trees.base import Criterion, MemberSamples
+from orfeon.trees.base import Criterion, MemberSamples, Ties
 from orfeon.trees.igp import IGPTreeClassifier
 from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
@@ -184,6 +184,7 @@ class BoostingIGPClassifier(OfIGPTrees):
         criterion: Criterion = "gini",
         max_depth: int | None = None,
         min_weight_fraction_leaf: float = 0.0,
+        ties: Ties = "random",
         categorical_features: Any = "auto",
         combine: Combine = "majority",
         warm_start: bool = False,
@@ -195,6 +196,7 @@ class BoostingIGPClassifier(OfIGPTrees):
         self.criterion = criterion
         self.max_depth = max_depth
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.ties = ties
         self.categorical_features = categorical_features
         self.combine = combine
         self.warm_start = warm_start

@@ -161,7 +161,7 @@ def _widest(
 ) -> tuple[Floats, float]:
     """The direction in which a cluster is widest, and its variance along it (power iteration)."""
     away = (points - centre) * np.sqrt(belongs / belongs.sum())[:, None]
-    direction: Floats = rng.normal(size=points.shape[1])
+    direction: Floats = rng.normal(size=(points.shape[1],))
     variance = 0.0
     for _ in range(_POWERS):
         direction = away.T @ (away @ direction)

@@ -47,7 +47,7 @@ def _visit_few(  # type: ignore[no-untyped-def]
     pushes_wrong,
 ):  # fmt: skip
     """Visit a sample, then release the wrong perceptrons of largest activation."""
-    energy, widening, is_wrong = _visit(
+    energy, widening, is_wrong = _visit(  # type: ignore[no-untyped-call]
         inputs, row, target, weights, activations, pulls, margin, margin_weight, tolerance, rho,
         pushes_wrong,
     )  # fmt: skip
@@ -55,7 +55,8 @@ def _visit_few(  # type: ignore[no-untyped-def]
         n_wrong = 0
         for h in range(pulls.shape[0]):
             n_wrong += (activations[h] >= 0) != (target > 0)
-        for _ in range(n_wrong - _n_moved(n_wrong, pulls.shape[0])):
+        n_moved = _n_moved(n_wrong, pulls.shape[0])  # type: ignore[no-untyped-call]
+        for _ in range(n_wrong - n_moved):
             farthest = -1
             for h in range(pulls.shape[0]):
                 is_moved = (activations[h] >= 0) != (target > 0) and pulls[h] != 0
