@@ -19,7 +19,7 @@ y = np.repeat([0, 1], 4)
 
 def test_only_methods_that_there_are_are_named():
     answers = (
-        "^classes must be passed on the first call to partial_fit{}: all classes that will ever"
+        "^classes must be passed on the first call to partial_fit{}: all classes that any chunk has"
     )
     with pytest.raises(ValueError, match=answers.format("")):
         ParallelPerceptronClassifier().partial_fit(X, y)

@@ -156,6 +156,7 @@ class BoostingIGPClassifier(OfIGPTrees):
     <criterion>
     <max_depth>
     <least_weight_of_half>
+    <tie_rule>
     <categorical_features>
     <combine>
     <fitting>

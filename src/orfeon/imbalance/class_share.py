@@ -41,7 +41,7 @@ SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 class ClassShareStudy:
     """Scores by share of the minority in the training set.
 
-    Attributes
+    Parameters
     ----------
     shares : ndarray of shape (n_shares,)
         Shares of the minority, increasing; the natural one is among them.
