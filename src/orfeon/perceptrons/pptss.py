@@ -146,7 +146,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
 
     How many samples are selected varies widely with the seed and the settings: two rounds of equal
     g may differ by a factor of ten. The published numbers are not reproduced (cancer 174, here
-    about 25), although g is.
+    about 30), although g is.
 
     It supports two classes; for more, wrap it in scikit-learn's ``OneVsRestClassifier``.
 
