@@ -100,6 +100,7 @@ def families(n: int) -> list[Family]:
         Family("random subspaces", orfeon.RandomSubspaceClassifier(**counts)),
         Family("randomized trees", orfeon.RandomizedTreesClassifier(**counts)),
         Family("wagging", orfeon.WaggingClassifier(**counts)),
+        Family("Real AdaBoost", orfeon.RealAdaBoostClassifier(**counts)),
         Family("class switching", orfeon.ClassSwitchingClassifier(**counts)),
         Family("flipping", orfeon.FlippingClassifier(**counts)),
         Family("double bagging", orfeon.DoubleBaggingClassifier(**counts), "missing"),

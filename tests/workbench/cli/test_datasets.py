@@ -38,7 +38,7 @@ def test_the_list_is_there_without_anything(capsys):
     assert given() == 0
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
-    assert len(lines) == 12
+    assert len(lines) == 13
     assert lines[-1].split()[:2] == ["waveform", "synthetic"]
     assert "--data or ORFEON_DATA" in captured.err
 
