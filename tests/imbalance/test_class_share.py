@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
+from orfeon import CARTClassifier
 from orfeon.datasets import make_gaussian_clouds
 from orfeon.imbalance import class_share_study, input_sensitivity
 
@@ -106,3 +107,11 @@ def test_sensitivity_is_the_slope():
     assert set(np.argsort(-found.sum(axis=1))[:20]) == set(near)
     with pytest.raises(ValueError, match="step=0"):
         input_sensitivity(model, X, step=0)
+
+
+def test_random_state_fixes_estimators_without_a_seed():
+    X, y = make_gaussian_clouds(600, priors=(0.8, 0.2), random_state=0)
+    tree = CARTClassifier(max_features=1)
+    one, two = (class_share_study(tree, X, y, n_repeats=2, random_state=0) for _ in range(2))
+    np.testing.assert_array_equal(one.auc, two.auc)
+    np.testing.assert_array_equal(one.cost, two.cost)

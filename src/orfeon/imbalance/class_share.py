@@ -98,7 +98,7 @@ def class_share_study(
     n_repeats : int, default=10
         Number of random splits, a quarter of the samples for testing.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Seed of the splits and samples.
+        Seed of the splits, the samples, and every ``random_state`` of the estimator that is None.
 
     Returns
     -------
@@ -155,11 +155,19 @@ def class_share_study(
         for place, share in enumerate(wanted):
             n_minor = _n_minor(share, n_train)
             rows = np.sort(np.concatenate([orders[0][:n_minor], orders[1][: n_train - n_minor]]))
-            model = clone(estimator).fit(_safe_indexing(X, rows), y[rows])
+            model = _seeded(estimator, rng).fit(_safe_indexing(X, rows), y[rows])
             scores[:, place, repeat] = _scores(
                 model, _safe_indexing(X, test), codes[test], classes, prices
             )
     return ClassShareStudy(wanted, natural, minority, n_train, *scores)
+
+
+def _seeded(estimator: Any, rng: np.random.Generator) -> Any:
+    """A clone whose open seeds are drawn, so that ``random_state`` fixes the whole study."""
+    model = clone(estimator)
+    names = sorted(name for name in model.get_params() if name.endswith("random_state"))
+    open_seeds = [name for name in names if model.get_params()[name] is None]
+    return model.set_params(**{name: int(rng.integers(2**31)) for name in open_seeds})
 
 
 def _n_minor(share: float, n_train: int) -> int:
