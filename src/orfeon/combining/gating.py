@@ -29,7 +29,7 @@ _MOST_UNKNOWNS = 400
 #: Rows whose second derivatives are summed at once.
 _ROWS = 1 << 14
 #: Newton's steps at most, and halvings of each.
-_STEPS, _HALVINGS = 50, 30
+_STEPS, _HALVINGS = 50, 10
 #: Minimum curvature of a direction, as a share of the mean.
 _LEAST_CURVATURE = 1e-9
 #: Gains below this, per unit of weight, are rounding.
@@ -114,7 +114,7 @@ class _SoftmaxProblem:
         return np.asarray(hessian)
 
     def solve(self, start: Floats, least_gain: float) -> Floats:
-        """Newton's method, each step halved until it gains something."""
+        """Newton's method, each step halved until it gains something, else L-BFGS for a while."""
         here = self.at(start)
         for _ in range(_STEPS):
             try:
@@ -133,7 +133,11 @@ class _SoftmaxProblem:
                     here = there
                     break
             else:
-                break
+                # Where all shares are 0 or 1 there is hardly any curvature, and steps are too long.
+                there = self.at(self.descend(here.weights, least_gain))
+                if not there.value < here.value:
+                    break
+                here = there
         return here.weights
 
     def descend(self, start: Floats, least_gain: float) -> Floats:
