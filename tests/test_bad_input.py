@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -29,12 +29,6 @@ Y = np.arange(30) % 2
 each_estimator = pytest.mark.parametrize("estimator", public_estimators().values())
 
 
-@cache
-def fitted(estimator: Any) -> Any:
-    """An estimator that predicts; it is fitted once."""
-    return estimator().fit(X, Y)
-
-
 def with_infinity() -> np.ndarray:
     infinite = X.copy()
     infinite[3, 1] = -np.inf
@@ -58,16 +52,16 @@ BAD_TABLES: dict[str, tuple[Any, type[Exception], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_TABLES)
 @each_estimator
-def test_tables(estimator, name):
-    table, error, message = BAD_TABLES[name]
-    with pytest.raises(error, match=message):
-        estimator().fit(table, Y[: len(table)] if name == "no rows" else Y)
-    if name == "no columns":
-        message = "X has 0 features, but .* is expecting 3|X has 0 feature"
-    with pytest.raises(error, match=message):
-        fitted(estimator).predict(table)
+def test_tables(estimator):
+    fitted = estimator().fit(X, Y)
+    for name, (table, error, message) in BAD_TABLES.items():
+        with pytest.raises(error, match=message):
+            estimator().fit(table, Y[: len(table)] if name == "no rows" else Y)
+        if name == "no columns":
+            message = "X has 0 features, but .* is expecting 3|X has 0 feature"
+        with pytest.raises(error, match=message):
+            fitted.predict(table)
 
 
 #: What takes rows; perceptrons have no leaves to apply them to.
@@ -114,20 +108,11 @@ BAD_NUMBERS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("estimator", "name", "target", "message"),
-    [
-        (estimator, name, *bad)
-        for estimator in public_estimators().values()
-        for name, bad in {
-            **BAD_TARGETS,
-            **(BAD_NUMBERS if is_regressor(estimator()) else BAD_CLASSES),
-        }.items()
-    ],
-)
-def test_targets(estimator, name, target, message):
-    y = np.array(target, dtype=object) if isinstance(target, list) else target
-    for weights in (None, np.arange(30) % 3):
+@each_estimator
+def test_targets(estimator):
+    bad = BAD_TARGETS | (BAD_NUMBERS if is_regressor(estimator()) else BAD_CLASSES)
+    for (target, message), weights in product(bad.values(), (None, np.arange(30) % 3)):
+        y = np.array(target, dtype=object) if isinstance(target, list) else target
         with pytest.raises(ValueError, match=message):
             estimator().fit(X, y, sample_weight=weights)
 
@@ -143,12 +128,11 @@ BAD_WEIGHTS: dict[str, tuple[Any, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", BAD_WEIGHTS)
 @each_estimator
-def test_weights(estimator, name):
-    weights, message = BAD_WEIGHTS[name]
-    with pytest.raises(ValueError, match=message):
-        estimator().fit(X, Y, sample_weight=weights)
+def test_weights(estimator):
+    for weights, message in BAD_WEIGHTS.values():
+        with pytest.raises(ValueError, match=message):
+            estimator().fit(X, Y, sample_weight=weights)
 
 
 BAD_PARAMETERS: list[tuple[str, Any, str]] = [
@@ -187,19 +171,13 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("estimator", "parameter", "value", "message"),
-    [
-        (estimator, *bad)
-        for estimator in public_estimators().values()
-        for bad in BAD_PARAMETERS
-        if bad[0] in estimator().get_params()
-    ],
-)
-def test_parameters(estimator, parameter, value, message):
-    with pytest.raises(ValueError, match=message) as caught:
-        estimator(**{parameter: value}).fit(X, Y)
-    assert parameter in str(caught.value)
+@each_estimator
+def test_parameters(estimator):
+    accepted = estimator().get_params()
+    for parameter, value, message in [bad for bad in BAD_PARAMETERS if bad[0] in accepted]:
+        with pytest.raises(ValueError, match=message) as caught:
+            estimator(**{parameter: value}).fit(X, Y)
+        assert parameter in str(caught.value)
 
 
 def test_unknown_columns_are_named_with_the_known_ones():
