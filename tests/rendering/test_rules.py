@@ -26,7 +26,7 @@ from tests.rendering.builders import (
 
 from orfeon.data.schema import Schema
 from orfeon.rendering import export_rules
-from orfeon.rendering.conditions import Interval, Missing, Subset
+from orfeon.forest.conditions import Interval, Missing, Subset
 from orfeon.rendering.wording import Wording
 
 X = ((0, 1.0),)
