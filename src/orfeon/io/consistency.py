@@ -211,6 +211,15 @@ def check_dynamic_selection(fields: Fields) -> None:
     require(needed is None or needed in fields, f"its rule needs {needed}.")
 
 
+def check_soft_thresholds(fields: Fields) -> None:
+    check_estimator(fields)
+    forest, bounds = fields.get("forest_"), fields.get("soft_bounds_")
+    if forest is None or bounds is None:
+        return
+    require(len(forest) == 1, "a tree with soft_bounds_ must be one tree.")
+    require(bounds.shape == (len(forest.nodes), 2), "soft_bounds_ must have a row for each node.")
+
+
 def check_rules(fields: Fields) -> None:
     """The conditions fit the features, and the rules the classes."""
     check_estimator(fields)
@@ -344,6 +353,7 @@ def _voters_of(fields: Fields) -> Iterator[Any]:
 #: Checks of single classes; other estimators get :func:`check_estimator`.
 CHECKS: dict[str, Callable[[Fields], None]] = {
     "AdditiveModel": check_additive_model,
+    "C45Classifier": check_soft_thresholds,
     "C45RulesClassifier": check_rules,
     "CommitteeMembers": check_committees,
     "Cuts": check_cuts,

@@ -143,8 +143,8 @@ class ClassProblem:
         )
         which, n = which.ravel(), patterns.shape[1]
         target = is_target[some]
-        right: Floats = np.bincount(which, np.where(target, weights[some], 0.0), n)
-        wrong: Floats = np.bincount(which, np.where(target, 0.0, weights[some]), n)
+        right = _sums(which, np.where(target, weights[some], 0.0), n)
+        wrong = _sums(which, np.where(target, 0.0, weights[some]), n)
         covers = np.unpackbits(patterns, axis=0, count=len(covered)).astype(bool)
         outside = float(weights[~some & is_target].sum())
         return cls(covers, right, wrong, bits, outside, float(weights.sum()), coding)
@@ -193,3 +193,8 @@ class ClassProblem:
             if not changed[place] < cost:
                 return inside, cost
             inside[place] = not inside[place]
+
+
+def _sums(which: Integers, weights: Floats, n: int) -> Floats:
+    """Sum of the weights of each pattern."""
+    return np.asarray(np.bincount(which, weights, n), np.float64)
