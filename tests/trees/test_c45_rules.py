@@ -250,6 +250,39 @@ def test_sentences_and_the_default():
     assert constant.predict(X).tolist() == ["only"] * 20
 
 
+def test_the_days_of_the_book():
+    """Rules of four, three, three and two days without error: 1 - 0.25**(1/n) each."""
+    outlook = np.array(list("ssorrrossrsoor"), dtype=object)
+    humidity = [85, 90, 78, 96, 80, 70, 65, 95, 70, 80, 70, 90, 75, 80]
+    windy = list("nynnnyynnnyyny")
+    X = np.column_stack([outlook, humidity, windy]).astype(object)
+    y = ["play" if c == "p" else "stay" for c in "sspppspsppppps"]
+    model = C45RulesClassifier().fit(X, y)
+    assert [str(rule) for rule in export_rules(model)] == [
+        "if x0 = o then play",
+        "if x0 = r and x2 = n then play",
+        "if x0 = s and x1 > 75 then stay",
+        "if x0 = r and x2 = y then stay",
+        "otherwise play",
+    ]
+    sizes = [4, 3, 3, 2]
+    assert [rule.error for rule in model.rules_] == pytest.approx(
+        [1 - 0.25 ** (1 / n) for n in sizes]
+    )
+
+
+def test_tic_tac_toe_is_won_by_eight_lines():
+    X, y = load("tic_tac_toe")
+    model = C45RulesClassifier(random_state=0).fit(X, y)
+    won = [rule for rule in model.rules_ if model.classes_[rule.prediction] == "positive"]
+    squares = [str(name) for name in X.columns]
+    lines = {frozenset(squares[c.subject[0][0]] for c in rule.conditions) for rule in won}
+    board = np.array(squares).reshape(3, 3)
+    both = [board.diagonal(), board[:, ::-1].diagonal()]
+    assert lines == {frozenset(line) for line in [*board, *board.T, *both]}
+    assert model.score(X, y) == 1
+
+
 def test_shares_are_those_of_the_samples_that_the_rule_decides():
     X, y = make_twonorm(200, random_state=0)
     model = C45RulesClassifier(random_state=0).fit(X, y)
