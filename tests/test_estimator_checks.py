@@ -32,6 +32,7 @@ from orfeon import (
     BaggingClassifier,
     BaggingRegressor,
     C45Classifier,
+    C45RulesClassifier,
     CARTClassifier,
     CARTRegressor,
     ClassSwitchingClassifier,
@@ -192,6 +193,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"pruning": False, "min_samples_leaf": 1, "mdl_penalty": False},
         {"grouping": True, "gain_ratio": False},
     ],
+    "C45RulesClassifier": [{"exceptions": "binomial", "min_samples_leaf": 1, "grouping": True}],
     "CARTClassifier": [
         {"pruning": "cv"},
         {"pruning": "cv", "pruning_rule": "min", "criterion": "entropy", "n_folds": 3},
@@ -244,8 +246,10 @@ LEAVES_TIES = ("max_leaf_nodes", "max_depth")
 MAY_LEAVE_THE_RANGE = (OutputSmearingRegressor, GradientBoostingRegressor)
 
 
-#: They consist of no trees: tests/perceptrons and tests/combining ask them for the same promises.
+#: They consist of no trees: tests/perceptrons, tests/combining and tests/trees/test_c45_rules.py
+#: ask them for the same promises.
 WITHOUT_TREES = (
+    C45RulesClassifier,
     ParallelPerceptronClassifier,
     ParallelPerceptronRegressor,
     PPBoostClassifier,

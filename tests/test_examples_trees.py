@@ -68,3 +68,21 @@ def test_all_pictures_of_the_two_pages_are_made_and_are_small(told):
     for path in made.values():
         assert path.read_bytes().startswith(b"\x89PNG")
         assert path.stat().st_size < 100_000
+
+
+def test_the_options_of_trees_are_compared(tmp_path, capsys):
+    path = ROOT / "examples" / "tree_options.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    example.main(["--quick"])
+    told = capsys.readouterr().out
+    assert told.count("means over 3 tables") == len(example.GROUPS)
+    for models in example.GROUPS.values():
+        for name in models:
+            assert re.search(rf"^{re.escape(name)} +\d", told, re.MULTILINE)
+    table = tmp_path / "table.csv"
+    rows = [f"{i % 17},{i % 5},{'ab'[i % 17 > 8]}" for i in range(200)]
+    table.write_text("x,z,class\n" + "\n".join(rows))
+    example.main(["--quick", "--large", str(table)])
+    assert "None: 0.0% errors, 2 leaves" in capsys.readouterr().out

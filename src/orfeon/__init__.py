@@ -30,6 +30,7 @@ _HOMES = {
     "BoostingIGPClassifier": "orfeon.boosting",
     "BorderSelection": "orfeon.imbalance",
     "C45Classifier": "orfeon.trees",
+    "C45RulesClassifier": "orfeon.trees",
     "CARTClassifier": "orfeon.trees",
     "CARTRegressor": "orfeon.trees",
     "CascadeClassifier": "orfeon.combining",
@@ -236,6 +237,7 @@ if TYPE_CHECKING:
     from orfeon.perceptrons import PPTSSSampler as PPTSSSampler
     from orfeon.trees import (
         C45Classifier,
+        C45RulesClassifier,
         CARTClassifier,
         CARTRegressor,
         IGPTreeClassifier,
@@ -262,6 +264,7 @@ __all__ = [
     "BalancedSubsetsClassifier",
     "BoostingIGPClassifier",
     "C45Classifier",
+    "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
     "CascadeClassifier",

@@ -85,8 +85,8 @@ def _delete(Z: Any, used: set[int], a: Any, y: Any, w: Any, deletion: float) -> 
 
 def search(X: Any, y: Any, w: Any, deletion: float = 0.2) -> tuple[Any, float]:
     """Coefficients of the original features, and the gain of the best cut."""
-    ordered = np.sort(X, axis=0)
-    n = len(X)
+    ordered = np.sort(np.repeat(X, w, axis=0), axis=0)  # weight 2 is two samples
+    n = len(ordered)
     scale = ordered[3 * n // 4] - ordered[n // 4]
     Z = (X - ordered[n // 2]) / scale
     cuts = [best_cut(Z[:, j], y, w) for j in range(X.shape[1])]

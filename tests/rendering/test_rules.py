@@ -25,8 +25,8 @@ from tests.rendering.builders import (
 )
 
 from orfeon.data.schema import Schema
+from orfeon.forest.conditions import Interval, Missing, Subset
 from orfeon.rendering import export_rules
-from orfeon.rendering.conditions import Interval, Missing, Subset
 from orfeon.rendering.wording import Wording
 
 X = ((0, 1.0),)

@@ -337,3 +337,35 @@ def test_shape_of_a_small_tree():
     assert tree.decision_path([[0.0], [1.0]]).toarray().sum(axis=1).max() == 3
     assert len(set(tree.apply([[0.0], [1.0], [3.0]]))) == 3
     assert tree.apply([[1.0]]) == tree.apply([[2.0]])
+
+
+# -- linear combinations ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settings", [{}, {"pruning": "cv", "n_folds": 3}, {"ties": "first"}])
+@pytest.mark.parametrize("kind", [CARTClassifier, CARTRegressor])
+def test_weights_are_copies_in_the_search_for_linear_combinations(kind, settings):
+    n_combined = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 3))
+        if seed % 2:
+            X = np.round(2 * X)
+            X[rng.random(X.shape) < 0.1] = np.nan
+        y = np.nansum(X, axis=1) + 0.5 * rng.normal(size=40)
+        if kind is CARTClassifier:
+            y = y > 0
+        weights = rng.integers(0, 4, 40)
+        rows = np.repeat(np.arange(40), weights)
+        tree = kind(linear_combinations=True, random_state=0, **settings)
+        weighted = clone(tree).fit(X, y, weights).forest_
+        copied = clone(tree).fit(X[rows], y[rows]).forest_
+        # The variance within a leaf is a sum in floats; nothing is grown or predicted from it.
+        assert_same_forest(copied, weighted, but=("leaf_impurity",))
+        if kind is CARTRegressor:
+            np.testing.assert_allclose(copied.leaf_impurity, weighted.leaf_impurity, rtol=1e-12)
+        present = weights > 0
+        absent = clone(tree).fit(X[present], y[present], weights[present]).forest_
+        assert_same_forest(absent, weighted)
+        n_combined += len(weighted.projections[1])
+    assert n_combined > 10

@@ -20,6 +20,7 @@ from orfeon.data.sorting import CATEGORICAL, COUNTED
 from orfeon.forest import NODE, Forest
 from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.kernels.c45.grow_batch import Kept, PruningOptions, evaluate_root, grow_c45_block
+from orfeon.kernels.c45.information import GRAINS
 from orfeon.kernels.c45.prune import Limit, extra_errors
 from orfeon.kernels.c45.records import FEATURE, Columns, Rules
 from orfeon.utils.jit import kernel_view
@@ -135,12 +136,23 @@ def _rules(growth: C45Growth, n_classes: int, n_candidates: int) -> Rules:
     )  # fmt: skip
 
 
-def _units(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def sample_units(weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Weight of one sample in each tree: 1 where weights are counts, otherwise their mean."""
     total = weights.sum(axis=1)
     counts = (weights == np.floor(weights)).all(axis=1) & (total < _MAX_COUNT)
     mean = total / np.maximum((weights > 0).sum(axis=1), 1)
     return np.where(counts, 1.0, mean)
+
+
+def count_samples(weights: npt.NDArray[np.float64], in_samples: bool = False) -> Any:
+    """One tree's weights in units of samples, as it counts them; sums are exact in any order.
+
+    ``in_samples`` says that they are in these units already.
+    """
+    unit = 1.0 if in_samples else float(sample_units(weights[None])[0])
+    if unit == 1.0 and (weights == np.floor(weights)).all():
+        return weights
+    return np.maximum(np.floor(weights / unit * GRAINS + 0.5), weights > 0) / GRAINS
 
 
 def _n_ln_n(weights: npt.NDArray[np.float64], units: npt.NDArray[np.float64]) -> Any:
@@ -222,7 +234,7 @@ def grow_c45(
 
     def grow(block: slice) -> Forest:
         part = rows_of(weights, block)
-        size = _units(part) if units is None else rows_of(units, block)
+        size = sample_units(part) if units is None else rows_of(units, block)
         starts, kept, n_branches = _grow_block(
             columns, rules, options, limit, rows_of(labels, block), part, size, seeds[block],
             rows_of(candidates, block), _n_ln_n(part, size),
@@ -269,7 +281,7 @@ def evaluate_root_tests(
     """Gain and split information of every feature at the root of a tree."""
     growth = C45Growth() if growth is None else growth
     weights = _as_rows(np.ones(table.n_rows) if weights is None else weights, np.float64)
-    units = _units(weights)
+    units = sample_units(weights)
     thresholds = np.full(table.n_features, np.nan)
     rules = _rules(
         replace(growth, random_ties=False, max_features=None), n_classes, table.n_features

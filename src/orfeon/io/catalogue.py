@@ -48,6 +48,7 @@ _PARTS = {
     "orfeon.rules.naive_bayes": "VoteLikelihoods",
     "orfeon.rules.supports": "Average",
     "orfeon.rules.votes": "WeightedVote",
+    "orfeon.trees.rule_table": "RuleTable",
 }
 #: Packages whose name is a prefix of the names of their classes.
 _OTHER_PACKAGES = ("imblearn", "sklearn")

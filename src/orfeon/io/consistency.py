@@ -147,6 +147,18 @@ def check_vote_likelihoods(fields: Fields) -> None:
     require(not np.isnan(table).any(), "log_likelihoods must not be NaN.")
 
 
+def check_rule_table(fields: Fields) -> None:
+    n_rules, start = len(fields["label"]), fields["start"]
+    for name in ("coverage", "confidence", "error"):
+        require(len(fields[name]) == n_rules, f"{name} must have one entry per rule.")
+    n_conditions = len(fields["feature"])
+    for name in ("low", "high", "table"):
+        require(len(fields[name]) == n_conditions, f"{name} must have one entry per condition.")
+        require(not np.isnan(fields[name]).any(), f"{name} must not be NaN.")
+    are_ends = len(start) == n_rules + 1 and start[0] == 0 and start[-1] == n_conditions
+    require(are_ends and (np.diff(start) > 0).all(), "each rule must have conditions.")
+
+
 # -- estimators ------------------------------------------------------------------------------------
 
 
@@ -197,6 +209,34 @@ def check_dynamic_selection(fields: Fields) -> None:
         require(is_same, "true_supports_ must have the shape of votes_.")
     needed = {"clusters": "centres_", "meta_des": "meta_estimator_"}.get(fields["rule"])
     require(needed is None or needed in fields, f"its rule needs {needed}.")
+
+
+def check_soft_thresholds(fields: Fields) -> None:
+    check_estimator(fields)
+    forest, bounds = fields.get("forest_"), fields.get("soft_bounds_")
+    if forest is None or bounds is None:
+        return
+    require(len(forest) == 1, "a tree with soft_bounds_ must be one tree.")
+    require(bounds.shape == (len(forest.nodes), 2), "soft_bounds_ must have a row for each node.")
+
+
+def check_rules(fields: Fields) -> None:
+    """The conditions fit the features, and the rules the classes."""
+    check_estimator(fields)
+    table, n_classes = fields["_table"], len(fields["classes_"])
+    n_categories = fields["schema_"].n_categories
+    require((table.label < n_classes).all(), "a rule predicts a class that does not exist.")
+    require((table.feature < len(n_categories)).all(), "a condition's feature does not exist.")
+    many = n_categories[table.feature]
+    require(((table.table >= 0) == (many > 0)).all(), "its conditions must fit schema_.")
+    ends = table.table + many
+    require((ends <= len(table.accepted)).all(), "a condition's categories are missing.")
+    default = fields["default_class_"]
+    require(default in fields["classes_"].tolist(), "default_class_ must be one of classes_.")
+    require(
+        fields["_shares"].shape == (len(table) + 1, n_classes),
+        "_shares must have one row per rule and one for the default.",
+    )
 
 
 def _check_members(fields: Fields) -> None:
@@ -313,6 +353,8 @@ def _voters_of(fields: Fields) -> Iterator[Any]:
 #: Checks of single classes; other estimators get :func:`check_estimator`.
 CHECKS: dict[str, Callable[[Fields], None]] = {
     "AdditiveModel": check_additive_model,
+    "C45Classifier": check_soft_thresholds,
+    "C45RulesClassifier": check_rules,
     "CommitteeMembers": check_committees,
     "Cuts": check_cuts,
     "DynamicSelectionClassifier": check_dynamic_selection,
@@ -324,6 +366,7 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "MetaDecisionTree": check_meta_decision_tree,
     "Order": check_order,
     "ProblemMembers": check_problem_members,
+    "RuleTable": check_rule_table,
     "Schema": check_schema,
     "StumpPool": check_stump_pool,
     "VoteLikelihoods": check_vote_likelihoods,

@@ -15,9 +15,18 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.schema import Schema
-from orfeon.rendering.conditions import Condition, Conditions, Missing, narrowed
+from orfeon.forest.conditions import Condition, Conditions, Missing, narrowed
 from orfeon.rendering.numbers import share_text, weight_text
-from orfeon.rendering.view import NodeView, TreeView, documented, read_tree
+from orfeon.rendering.view import (
+    NodeView,
+    TreeView,
+    check_option,
+    checked_classes,
+    checked_schema,
+    documented,
+    read_tree,
+)
+from orfeon.rendering.wording import Wording, threshold_texts
 
 
 @dataclass(frozen=True)
@@ -27,7 +36,7 @@ class LeafRule:
     Parameters
     ----------
     leaf : int
-        The leaf's number within its tree.
+        The leaf's number within its tree, or the rule's among ordered rules.
     conditions : tuple of Interval or Subset
         What a row must fulfil, one condition for each feature or linear combination.
     prediction : int or float
@@ -92,6 +101,9 @@ def export_rules(
 ) -> list[LeafRule]:
     """List the rules of a tree, one for each leaf, from left to right.
 
+    Of a :class:`orfeon.C45RulesClassifier` it lists the rules in the order in which they are tried,
+    and its default class last.
+
     Parameters
     ----------
     <tree>
@@ -120,6 +132,10 @@ def export_rules(
     if x0 > 5 and x1 <= 2.5 then circle (30% of the samples, 100% of them circle)
     if x0 > 5 and x1 > 2.5 then square (20% of the samples, 100% of them square)
     """
+    if hasattr(tree_or_forest, "rules_"):
+        return _ordered_rules(
+            tree_or_forest, schema, class_names, decimals, max_categories, show_weights
+        )
     view, wording = read_tree(
         tree_or_forest, tree, schema, class_names, decimals=decimals, show_missing=show_missing,
         max_categories=max_categories,
@@ -135,6 +151,39 @@ def export_rules(
         prediction = leaf.label if leaf.mean is None else leaf.mean
         rules.append(LeafRule(leaf.index, conditions, prediction, coverage, confidence, text))
     return rules
+
+
+def _ordered_rules(
+    model: Any,
+    schema: Schema | None,
+    class_names: Sequence[Any] | None,
+    decimals: int | None,
+    max_categories: int | None,
+    show_weights: bool,
+) -> list[LeafRule]:
+    """The rules of a classifier that tries one after the other."""
+    check_option("decimals", decimals, largest=17)
+    check_option("max_categories", max_categories, smallest=1)
+    rules = model.rules_
+    known = checked_schema(schema, model.schema_.n_categories, model.schema_)
+    names = checked_classes(
+        model.classes_ if class_names is None else class_names, len(model.classes_)
+    )
+    texts = threshold_texts((c for rule in rules for c in rule.conditions), decimals)
+    wording = Wording(known, texts, decimals, max_categories=max_categories)
+    listed = []
+    for r, rule in enumerate(rules):
+        answer = names[rule.prediction]
+        text = _sentence([wording.condition(c) for c in rule.conditions], rule.conditions, answer)
+        if show_weights:
+            shares = share_text(rule.coverage), share_text(rule.confidence)
+            text += f" ({shares[0]} of the samples, {shares[1]} of them {answer})"
+        listed.append(
+            LeafRule(r, rule.conditions, rule.prediction, rule.coverage, rule.confidence, text)
+        )
+    default = model.classes_.tolist().index(model.default_class_)
+    text = f"otherwise {names[default]}" if rules else f"always {names[default]}"
+    return [*listed, LeafRule(len(rules), (), default, None, None, text)]
 
 
 def _paths(view: TreeView) -> Iterator[tuple[NodeView, tuple[Condition, ...]]]:

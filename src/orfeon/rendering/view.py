@@ -14,11 +14,12 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.exceptions import NotFittedError
 
 from orfeon.data.schema import Schema
 from orfeon.forest import Forest
-from orfeon.rendering.conditions import Condition, branch_conditions
+from orfeon.forest.conditions import Condition, branch_conditions
 from orfeon.rendering.wording import Wording, clean, threshold_texts
 from orfeon.utils.documentation import filled_docstring
 
@@ -216,8 +217,8 @@ def view_tree(
     if class_names is None and forest.n_classes:
         class_names = getattr(tree_or_forest, "classes_", None)
     one = forest.subset([_checked_tree(tree, len(forest))])
-    names = _checked_classes(class_names, forest.n_classes)
-    return TreeView(_nodes(one), _checked_schema(known_schema, forest), names)
+    names = checked_classes(class_names, forest.n_classes)
+    return TreeView(_nodes(one), checked_schema(known_schema, forest.n_categories), names)
 
 
 def read_tree(
@@ -274,19 +275,22 @@ def _checked_tree(tree: int, n_trees: int) -> int:
     return index
 
 
-def _checked_schema(schema: Schema | None, forest: Forest) -> Schema:
+def checked_schema(
+    schema: Schema | None, n_categories: npt.NDArray[np.int64], known: Schema | None = None
+) -> Schema:
+    """A schema that fits the features; by default the one that is known, else x0, x1..."""
     if schema is None:
-        counts = forest.n_categories.tolist()
-        return Schema(tuple(tuple(range(count)) if count else None for count in counts))
-    if not np.array_equal(schema.n_categories, forest.n_categories):
+        counts = n_categories.tolist()
+        return known or Schema(tuple(tuple(range(count)) if count else None for count in counts))
+    if not np.array_equal(schema.n_categories, n_categories):
         raise ValueError(
             f"schema has features with {schema.n_categories.tolist()} categories (0: ordered); "
-            f"the forest expects {forest.n_categories.tolist()}."
+            f"the forest expects {n_categories.tolist()}."
         )
     return schema
 
 
-def _checked_classes(class_names: Sequence[Any] | None, n_classes: int) -> tuple[str, ...]:
+def checked_classes(class_names: Sequence[Any] | None, n_classes: int) -> tuple[str, ...]:
     if class_names is None:
         return tuple(str(code) for code in range(n_classes))
     names = tuple(clean(name) for name in class_names)

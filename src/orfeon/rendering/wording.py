@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from orfeon.data.schema import Schema
-from orfeon.rendering.conditions import Condition, Interval, Missing, Subject, Subset
+from orfeon.forest.conditions import Condition, Interval, Missing, Subject, Subset
 from orfeon.rendering.numbers import distinct_texts, number_text
 
 #: Joiners inside words of several scripts: invisible, yet part of the spelling.

@@ -98,6 +98,8 @@ class MemberSamples:
     weighs_classes: bool = False
     candidates: npt.NDArray[np.int64] | None = None
     halves: npt.NDArray[np.uint8] | None = None
+    #: Whether it is the tree of an estimator that is fitted alone, and no member.
+    is_alone: bool = False
 
     def grow(self, data: TrainingSet, growth: Growth) -> Forest:
         """Grow the trees, unpruned."""
@@ -158,6 +160,7 @@ class BaseTree(TabularEstimator):
             data.y[None],
             data.n_samples,
             weighs_classes=data.class_factors is not None,
+            is_alone=True,
         )
 
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]

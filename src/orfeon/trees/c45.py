@@ -24,10 +24,12 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.forest import Forest
-from orfeon.growth.c45 import C45Growth, grow_c45
+from orfeon.forest.soft_thresholds import soft_bounds, soft_supports
+from orfeon.growth.c45 import C45Growth, count_samples, grow_c45
 from orfeon.kernels.c45.information import GRAINS
 from orfeon.trees.base import (
     LIMITS,
@@ -37,11 +39,16 @@ from orfeon.trees.base import (
     features_per_node,
     least_weight,
 )
+from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.types import Floats
 
 
 @documented()
+@saved.attributes(
+    soft_bounds_=saved.optional(saved.one_of(saved.none, saved.array("f8", 2, finite=True)))
+)
 class C45Classifier(TreeClassifierMixin, BaseTree):
     """C4.5 classification tree.
 
@@ -73,6 +80,10 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     <max_features>
     random_ties : bool, default=False
         Whether equally good tests are chosen at random; otherwise the first feature wins.
+    soft_thresholds : bool, default=False
+        Whether a row near a cut goes down both branches, in shares (Quinlan 1993, chapter 8). It
+        changes what this tree predicts, not its shape; a tree that is a member of an ensemble
+        has no soft thresholds.
     <categorical_features>
     <class_factors>
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
@@ -81,6 +92,8 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
     Attributes
     ----------
     <tree>
+    soft_bounds_ : ndarray of shape (n_nodes, 2) or None
+        With ``soft_thresholds``, where the shares of each cut begin and end to change.
     <classes>
 
     Examples
@@ -112,6 +125,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         "error_limit": [StrOptions({"table", "normal"})],
         "subtree_raising": ["boolean"],
         "random_ties": ["boolean"],
+        "soft_thresholds": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
     }  # fmt: skip
 
@@ -130,6 +144,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         max_depth: int | None = None,
         max_features: Any = None,
         random_ties: bool = False,
+        soft_thresholds: bool = False,
         categorical_features: Any = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -146,6 +161,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         self.max_depth = max_depth
         self.max_features = max_features
         self.random_ties = random_ties
+        self.soft_thresholds = soft_thresholds
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
@@ -184,10 +200,54 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
         )
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
+        if self.soft_thresholds and not samples.is_alone:
+            raise ValueError(
+                "soft_thresholds=True is for a single tree: the members of an ensemble must have "
+                "soft_thresholds=False."
+            )
         forest = grow_c45(
             data.table, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
             weights=samples.weights, units=np.ones(1) if samples.weighs_classes else None,
             candidates=samples.candidates,
             growth=self._growth(data.table.n_features, samples.n_samples),
         )  # fmt: skip
-        return forest, {}
+        bounds = None
+        if self.soft_thresholds:
+            weights = count_samples(samples.weights[0], samples.weighs_classes)
+            bounds = soft_bounds(forest, data.X, samples.y[0], weights)
+        return forest, {"soft_bounds_": bounds}
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class shares of the leaves that each row reaches.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Shares, in the order of ``classes_``.
+        """
+        bounds = getattr(self, "soft_bounds_", None)
+        if bounds is None:
+            return super().predict_proba(X)
+        return soft_supports(self.forest_, bounds, self._encode(X))
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Class of most weight in the leaves that each row reaches.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes.
+        """
+        if getattr(self, "soft_bounds_", None) is None:
+            return super().predict(X)
+        return np.asarray(self.classes_[np.argmax(self.predict_proba(X), axis=1)])

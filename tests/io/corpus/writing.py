@@ -66,6 +66,8 @@ def small(kind: type) -> Any:
         wanted["estimators"] = two if is_number else pair
     if kind.__name__.startswith("Cost") and "estimator" in kind().get_params():
         wanted["estimator"] = orfeon.CARTClassifier(max_depth=4)
+    if kind is orfeon.C45RulesClassifier:
+        wanted["min_samples_leaf"] = 1  # for rules on words and on numbers
     if kind is orfeon.CombinedMultipleModels:
         wanted["ensemble"] = orfeon.BaggingClassifier(n_estimators=3, random_state=0)
     if kind.__name__.startswith(("DynamicSelection", "Pruned")):

@@ -272,6 +272,12 @@ def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
 
     if type(model).__module__.startswith("orfeon.perceptrons"):
         raise _no_form(model)  # also where perceptrons are boosted
+    if getattr(model, "soft_bounds_", None) is not None:
+        raise NoOnnxFormError(
+            "a tree with soft thresholds",
+            "it sends rows down several branches",
+            "fit it with soft_thresholds=False",
+        )
     if isinstance(model, BaseTree):
         return ensembles.decide_tree(prediction, model.forest_, getattr(model, "classes_", None))
     kinds = [

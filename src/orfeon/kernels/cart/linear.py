@@ -52,18 +52,31 @@ def weight_of(criterion, stats):
 
 
 @step
-def standardise(columns, f, rows, z):
+def value_above(z, order, rows, weights, below):
+    """The first value, in their order, up to which the samples weigh more than ``below``."""
+    reached = np.int64(0)
+    for i in order:
+        reached += weights[rows[i]]
+        if reached > below:
+            return z[i]
+    return z[order[-1]]
+
+
+@step
+def standardise(columns, weights, total, f, rows, z):
     """Fill ``z`` with a feature, centred and scaled; returns its scale, 0 if it is constant."""
+    # The quartiles are those of the weights: a sample of weight 2 is two samples.
     n = rows.shape[0]
     for i in range(n):
         z[i] = value_at(columns, f, rows[i])
-    ordered = np.sort(z)
-    scale = ordered[(3 * n) // 4] - ordered[n // 4]
+    order = np.argsort(z)
+    quarter = value_above(z, order, rows, weights, total // 4)
+    scale = value_above(z, order, rows, weights, total - (total + 3) // 4) - quarter
     if scale == 0.0:
-        scale = ordered[n - 1] - ordered[0]
+        scale = z[order[n - 1]] - z[order[0]]
     if scale == 0.0 or not np.isfinite(scale):
         return 0.0
-    median = ordered[n // 2]
+    median = value_above(z, order, rows, weights, total // 2)
     for i in range(n):
         z[i] = (z[i] - median) / scale
     return scale
@@ -86,19 +99,20 @@ def begin_search(columns, sample, options, work, begin, end, n_candidates):
             rows[n] = row
             n += 1
     rows = rows[:n]
+    total = np.zeros(options.n_stats, np.int64)
+    for i in range(n):
+        add_row(options.criterion, sample.labels, sample.weights, sample.moments, rows[i], total)
+    weight = weight_of(options.criterion, total)
     z = np.empty((n_candidates, n))
     scale = np.empty(n_candidates)
     p = 0
     for f in features:
         if columns.kind[f] == CATEGORICAL or n < 2:
             continue
-        scale[p] = standardise(columns, f, rows, z[p])
+        scale[p] = standardise(columns, sample.weights, weight, f, rows, z[p])
         if scale[p] > 0.0:
             features[p] = f
             p += 1
-    total = np.zeros(options.n_stats, np.int64)
-    for i in range(n):
-        add_row(options.criterion, sample.labels, sample.weights, sample.moments, rows[i], total)
     return Combination(
         rows, features[:p], scale[:p], z, total, np.zeros(options.n_stats, np.int64), np.zeros(n),
         np.zeros(n), np.zeros(p), np.ones(p, np.bool_), 0.0, -np.inf,
