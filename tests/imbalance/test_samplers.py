@@ -313,7 +313,10 @@ kinds = (ParallelPerceptronClassifier, PPTSSClassifier, PPBoostClassifier)
 samplers = {
     orfeon: ["PPTSSSampler"],
     orfeon.perceptrons: ["PPTSSSampler"],
-    orfeon.imbalance: ["BorderSelection", "WeightedDistanceEditing"],
+    orfeon.imbalance: [
+        "BorderSelection", "IncrementalSelection", "SupportVectorSelection",
+        "WeightedDistanceEditing",
+    ],
 }
 messages = []
 for home, names in samplers.items():
