@@ -104,7 +104,10 @@ def public_things():
 
 
 def test_dir_lists_the_public_names_and_no_others():
-    samplers = {"BorderSelection", "PPTSSSampler", "WeightedDistanceEditing"}
+    samplers = {
+        "BorderSelection", "IncrementalSelection", "PPTSSSampler", "SupportVectorSelection",
+        "WeightedDistanceEditing",
+    }  # fmt: skip
     assert dir(orfeon) == sorted({*orfeon.__all__, *orfeon._PACKAGES, *samplers})
     namespace: dict[str, object] = {}
     exec("from orfeon import *", namespace)

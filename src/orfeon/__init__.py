@@ -53,6 +53,7 @@ _HOMES = {
     "IGPCommitteesClassifier": "orfeon.boosting",
     "IGPEnsembleClassifier": "orfeon.ensembles",
     "IGPTreeClassifier": "orfeon.trees",
+    "IncrementalSelection": "orfeon.imbalance",
     "MixtureOfExpertsClassifier": "orfeon.combining",
     "MixtureOfExpertsRegressor": "orfeon.combining",
     "MultiBoostClassifier": "orfeon.boosting",
@@ -84,6 +85,7 @@ _HOMES = {
     "StackingRegressor": "orfeon.combining",
     "StumpClassifier": "orfeon.trees",
     "StumpRegressor": "orfeon.trees",
+    "SupportVectorSelection": "orfeon.imbalance",
     "WaggingClassifier": "orfeon.ensembles",
     "WaggingRegressor": "orfeon.ensembles",
     "WeightedDistanceEditing": "orfeon.imbalance",
@@ -218,6 +220,8 @@ if TYPE_CHECKING:
         CostThresholdClassifier,
     )
     from orfeon.imbalance import BorderSelection as BorderSelection
+    from orfeon.imbalance import IncrementalSelection as IncrementalSelection
+    from orfeon.imbalance import SupportVectorSelection as SupportVectorSelection
     from orfeon.imbalance import WeightedDistanceEditing as WeightedDistanceEditing
     from orfeon.io import load, save
     from orfeon.io.onnx import to_onnx

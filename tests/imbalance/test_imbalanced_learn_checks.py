@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sklearn.linear_model import SGDClassifier
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests import shared
@@ -28,6 +29,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "BorderSelection": [
         {"sampling_strategy": "all", "n_neighbors": 2, "n_rounds": None},
         {"n_neighbors": NearestNeighbors(n_neighbors=2, metric="manhattan")},
+    ],
+    "SupportVectorSelection": [
+        {"estimator": SGDClassifier(loss="log_loss"), "sampling_strategy": "not minority"},
+        {"step": 0.2, "n_epochs": 1, "n_iter_no_change": 2, "max_rounds": 5},
+    ],
+    "IncrementalSelection": [
+        {"estimator": SGDClassifier(loss="log_loss"), "sampling_strategy": "not minority"},
+        {"initial_share": 0.5, "added_share": 0.5, "tolerance": 0.0, "n_epochs": 2},
     ],
     "PPTSSSampler": [
         {"keep_quasi_noisy": True, "quasi_noisy": "vote"},
@@ -62,7 +71,10 @@ each_instance = pytest.mark.parametrize("sampler", instances(), ids=lambda sampl
 
 
 def test_the_samplers_are_found():
-    expected = {"BorderSelection", "PPTSSSampler", "WeightedDistanceEditing"}
+    expected = {
+        "BorderSelection", "IncrementalSelection", "PPTSSSampler", "SupportVectorSelection",
+        "WeightedDistanceEditing",
+    }  # fmt: skip
     assert set(public_samplers()) == set(SETTINGS) == expected
     assert all(is_sampler(sampler) for sampler in instances())
 

@@ -111,7 +111,10 @@ def test_weights_of_another_number_of_members_are_refused(members, tmp_path, wav
 
 # -- samplers --------------------------------------------------------------------------------------
 
-SAMPLERS = ("BorderSelection", "PPTSSSampler", "WeightedDistanceEditing")
+SAMPLERS = (
+    "BorderSelection", "IncrementalSelection", "PPTSSSampler", "SupportVectorSelection",
+    "WeightedDistanceEditing",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +128,7 @@ def unbalanced():
 @pytest.mark.parametrize("name", SAMPLERS)
 def test_a_sampler_comes_back(name, tmp_path, unbalanced):
     sampler = getattr(orfeon, name)()
-    if name == "PPTSSSampler":
+    if "random_state" in sampler.get_params():
         sampler.set_params(random_state=0, max_rounds=2)
     assert str(round_trip(sampler, tmp_path)) == str(sampler)
     X, y = unbalanced

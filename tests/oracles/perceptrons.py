@@ -360,7 +360,7 @@ def run(
     epochs: int,
     eta0: float = 0.01,
     schedule: str = "invscaling",
-    rule: Rule = Rule(),  # noqa: B008 - frozen
+    rule: Rule = Rule(),
     sample_weight: Sequence[float] | None = None,
     epoch: Epoch = batch_epoch,
 ) -> Run:
@@ -388,7 +388,7 @@ def incremental_run(
     *,
     eta0: float = 0.01,
     schedule: str = "invscaling",
-    rule: Rule = Rule(),  # noqa: B008 - frozen
+    rule: Rule = Rule(),
     sample_weight: Sequence[float] | None = None,
 ) -> Run:
     """Epochs of the incremental rule, each in an order of its own.

@@ -17,6 +17,8 @@ _HOMES = {
     "ClassShareStudy": "class_share",
     "CostSensitiveClassifier": "cost_weights",
     "CostThresholdClassifier": "cost_threshold",
+    "IncrementalSelection": "incremental_selection",
+    "SupportVectorSelection": "support_vectors",
     "WeightedDistanceEditing": "weighted_editing",
     "class_share_study": "class_share",
     "f_beta": "metrics",
@@ -35,7 +37,9 @@ _HOMES = {
 }
 
 #: Names that need imbalanced-learn.
-_SAMPLERS = ("BorderSelection", "WeightedDistanceEditing")
+_SAMPLERS = (
+    "BorderSelection", "IncrementalSelection", "SupportVectorSelection", "WeightedDistanceEditing",
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from orfeon.imbalance.balanced_subsets import BalancedSubsetsClassifier
@@ -43,6 +47,7 @@ if TYPE_CHECKING:
     from orfeon.imbalance.class_share import ClassShareStudy, class_share_study
     from orfeon.imbalance.cost_threshold import CostThresholdClassifier
     from orfeon.imbalance.cost_weights import CostSensitiveClassifier
+    from orfeon.imbalance.incremental_selection import IncrementalSelection as IncrementalSelection
     from orfeon.imbalance.metrics import (
         f_beta,
         geometric_mean,
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
         precision_recall_mean_scorer,
     )
     from orfeon.imbalance.sensitivity import input_sensitivity
+    from orfeon.imbalance.support_vectors import SupportVectorSelection as SupportVectorSelection
     from orfeon.imbalance.weighted_editing import WeightedDistanceEditing as WeightedDistanceEditing
 
 __all__ = [
