@@ -390,8 +390,11 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
             features = meta_features(
                 neighbours.regions(points[some]),
                 profile_regions(votes[some], known, self.sample_weights_, None),
-                known, self.true_supports_, np.ascontiguousarray(confidence[some]), self.n_neighbors,
-            )  # fmt: skip
+                known,
+                self.true_supports_,
+                np.ascontiguousarray(confidence[some]),
+                self.n_neighbors,
+            )
             weights[some] = meta_weights(self.meta_estimator_, features)
         return weights
 

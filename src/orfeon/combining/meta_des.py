@@ -151,8 +151,8 @@ def _log_odds(naive_bayes: GaussianNB, features: Iterator[Floats]) -> Floats:
     squares = (1 / spread - 1 / other_spread) / 2
     slopes = other_mean / other_spread - mean / spread
     prior, other_prior = np.log(naive_bayes.class_prior_)
-    constants = (mean**2 / spread - other_mean**2 / other_spread + np.log(spread / other_spread)) / 2
-    odds: Any = other_prior - prior + constants.sum()
+    constants = mean**2 / spread - other_mean**2 / other_spread + np.log(spread / other_spread)
+    odds: Any = other_prior - prior + constants.sum() / 2
     for feature, square, slope in zip(features, squares, slopes, strict=True):
         term = square * feature
         term += slope
