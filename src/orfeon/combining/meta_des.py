@@ -113,7 +113,7 @@ def _agreements(votes: Integers, known: Known) -> npt.NDArray[np.float32]:
 
 
 def _indicator(votes: Integers, label: int) -> npt.NDArray[np.float32]:
-    return (votes == label).astype(np.float32)
+    return np.asarray(votes == label, dtype=np.float32)
 
 
 def meta_samples(known: Known, random: np.random.Generator) -> Integers:
