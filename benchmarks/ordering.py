@@ -33,7 +33,14 @@ from orfeon.workbench.reproduction import published_seconds
 NUMPY = "NumPy"
 _BACKFITTING = "reduce_error backfitting"
 #: Rules for comparison with others, and one for regression: these are not timed.
-NOT_TIMED = ("early_stopping", "kl_divergence", "kappa_hull", "gasen", "output_clustering")
+NOT_TIMED = (
+    "early_stopping",
+    "kl_divergence",
+    "kappa_hull",
+    "gasen",
+    "output_clustering",
+    "utility",
+)
 #: Rules by name, as they are measured; backfitting last, which takes longest.
 NAMES = (*(name for name in RULES if name not in NOT_TIMED), _BACKFITTING)
 #: Rules whose peers are slow with many members, where they are left out.

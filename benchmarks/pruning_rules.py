@@ -32,6 +32,8 @@ CASES: tuple[tuple[str, Any, Any], ...] = (
     ("kappa_hull", "rule", "train"),
     ("gasen", "rule", "train"),
     ("gasen", "rule", "out_of_bag"),
+    ("utility", "rule", "train"),
+    ("utility", "rule", "out_of_bag"),
 )
 REGRESSION: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     ("reduce_error", 10, {}),

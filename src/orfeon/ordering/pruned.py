@@ -229,7 +229,7 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         CART trees pruned by cross-validation.
     rule : str or Rule, default="reduce_error"
         How members are ordered: "reduce_error", "complementarity", "individual_error",
-        "early_stopping", "gasen", "output_clustering" or "random".
+        "early_stopping", "gasen", "utility", "output_clustering" or "random".
     keep : float, int, "auto" or "rule", default=0.2
         A share of the members, their number, the size of least cross-validated error, or that which
         the rule suggests.

@@ -27,7 +27,7 @@ from orfeon.ordering.rule import (
     kernel_arrays,
     trivial_errors,
 )
-from orfeon.utils.types import Integers
+from orfeon.utils.types import Floats, Integers
 
 #: Whole weights are taken as copies when that makes at most this many of each sample on average.
 _COPIES = 8
@@ -106,8 +106,13 @@ class ReduceError(Rule):
         return Arrangement(first_appearances(sets), curve, sets, error_curve=curve)
 
 
-def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement:
-    """Greedy order of regressors, by squared error or by the number of samples they improve."""
+def order_by_squared_error(
+    selection: Selection, *, helped: bool, penalties: Floats | float = 0.0
+) -> Arrangement:
+    """Greedy order of regressors, by squared error or by the number of samples they improve.
+
+    Penalties are added to the members' squared errors.
+    """
     n_members, n = selection.n_members, selection.n_samples
     answers = np.ascontiguousarray(selection.answers.T)
     weights = selection.weights / selection.total_weight
@@ -121,7 +126,7 @@ def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement
         kernels.squared_errors(
             answers, vote_weights, sums, counts, selection.y, weights, losses, errors, better
         )
-        k = first_of_least(-better if helped and u else errors, ~used)
+        k = first_of_least(-better if helped and u else errors + penalties, ~used)
         used[k], order[u], criterion[u] = True, k, (better if helped else errors)[k]
         known = selection.answered[k]
         sums[known] += vote_weights[k] * answers[known, k]

@@ -37,6 +37,7 @@ _HOMES = {
     "kappa_hull": ("kappa_hull", "KappaHull"),
     "gasen": ("gasen", "GASEN"),
     "output_clustering": ("output_clustering", "OutputClustering"),
+    "utility": ("utility", "Utility"),
 }
 #: Names of the rules.
 RULES = tuple(_HOMES)
@@ -64,9 +65,9 @@ _TEXTS = {
     rule : str or Rule, default="margin_distance"
         "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
         "individual_error", "kappa", "kappa_hull", "kl_divergence", "early_stopping", "gasen",
-        "random", "meta_tree", "clustering" or "output_clustering"; or a rule with its options.
-        Regressors can be ordered by the first two, "individual_error", "early_stopping", "gasen",
-        "output_clustering" (which orders nothing else) and "random".
+        "utility", "random", "meta_tree", "clustering" or "output_clustering"; or a rule with its
+        options. Regressors can be ordered by the first two, "individual_error", "early_stopping",
+        "gasen", "utility", "output_clustering" (which orders nothing else) and "random".
 """,
     "keep": """
     keep : float, int, "auto", "rule" or array of int, default=0.2
