@@ -1,4 +1,4 @@
-"""An ensemble that is pruned once it is trained, for pipelines and searches over parameters."""
+"""Ensembles pruned as part of fit, for pipelines and parameter searches."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         return BaggingClassifier(CARTClassifier(pruning="cv"), n_estimators=200)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class that the kept members decide for.
+        """The class that the kept members vote for together.
 
         Parameters
         ----------
