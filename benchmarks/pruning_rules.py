@@ -21,7 +21,7 @@ from orfeon.workbench.reproduction import Partitions, is_synthetic, published_si
 from orfeon.workbench.reproduction.measures import error_percent
 
 DATASETS = ("waveform", "diabetes", "vehicle", "heart", "sonar", "ionosphere")
-#: Rule, what is kept, and the samples that the order is found on.
+#: Rule, share kept, and the samples for the order.
 CASES: tuple[tuple[str, Any, Any], ...] = (
     ("margin_distance", 0.2, "train"),
     ("boosting_based", 0.2, "train"),

@@ -119,6 +119,11 @@ def errors_of(selection: Selection) -> BaggingError:
     squared: Floats = (np.nanmean(answers, axis=0) - selection.y[counted]) ** 2
     variance: Floats = np.nanvar(answers, axis=0, ddof=1)
     limit = squared - variance / n
-    errors = (squared, limit + variance / selection.n_members, limit)
-    means = [float(np.average(one, weights=weights)) for one in errors]
-    return BaggingError(*means, selection.n_members, int(counted.sum()))
+    n_members = selection.n_members
+    return BaggingError(
+        out_of_bag=float(np.average(squared, weights=weights)),
+        error=float(np.average(limit + variance / n_members, weights=weights)),
+        limit=float(np.average(limit, weights=weights)),
+        n_members=n_members,
+        n_samples=int(counted.sum()),
+    )

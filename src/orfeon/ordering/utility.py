@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Real
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,8 +70,8 @@ class Utility(Rule):
     trade_off: float = 0.05
 
     def __post_init__(self) -> None:
-        trade_off = self.trade_off
-        if not isinstance(trade_off, Real) or not 0 <= trade_off < np.inf:
+        trade_off: Any = self.trade_off
+        if not isinstance(trade_off, int | float | np.number) or not 0 <= trade_off < np.inf:
             raise ValueError(
                 f"trade_off={trade_off!r} is not allowed; give a number that is not negative."
             )
