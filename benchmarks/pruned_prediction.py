@@ -201,7 +201,7 @@ def decided_early(name: tuple[str, str], case: str, size: Size, rounds: int) -> 
             raise AssertionError(f"{text}: an exact early decision differs on {other:.2%} of rows")
         error = float((found.predictions != whole.test.y).mean())
         note = (
-            f"{text}: {found.mean_queried:.1f} of {found.n_members} members queried;  "
+            f"{text}: {found.mean_queried:.1f} of {found.n_members} members queried; "
             f"{other:.2%} of the rows decided otherwise; test error {error:.2%}, of all "
             f"{whole.error(whole.model):.2%}."
         )
