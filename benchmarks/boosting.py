@@ -238,12 +238,12 @@ def fitting(
         threads=method.n_threads,
     )  # fmt: skip
     ours = fittings[who[0].name]
-    lines = []
+    found = []
     for line in lines:
         peer = str(line.peer)
         seen = _about_peer(line, timings[peer], method.n_threads)
-        lines.append(_with_rounds(seen, ours, fittings[peer], test, method.loss))
-    return lines
+        found.append(_with_rounds(seen, ours, fittings[peer], test, method.loss))
+    return found
 
 
 # -- memory ----------------------------------------------------------------------------------------
