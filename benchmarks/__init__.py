@@ -1,4 +1,4 @@
-"""Ratios against peers: ``python -m benchmarks <suite>``, one file a question."""
+"""Ratios against peers: ``python -m benchmarks <suite>``, one file per question."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def chosen(suite: Suite, texts: Sequence[str]) -> Suite:
-    """The cases whose names contain any of some texts; all of them when there are none."""
+    """The cases whose names contain one of the texts; without texts, all."""
     cases = [case for case in suite.cases if not texts or any(t in case.name for t in texts)]
     if not cases:
         names = ", ".join(case.name for case in suite.cases)
@@ -64,7 +64,7 @@ def origin(options: argparse.Namespace) -> dict[str, str]:
 def run(
     suite: Suite, *, quick: bool, json_file: Path | None, origin: Mapping[str, str] | None = None
 ) -> list[Measurement]:
-    """Run the cases, print the table and write the JSON lines, one by one as they come."""
+    """Run the cases; print the table and write the JSON lines as they finish."""
     where = machine()
     print(f"{where['processor']}, {where['cores']} cores, {where['system']}")
     print(", ".join(f"{package} {version}" for package, version in versions().items()))
@@ -81,7 +81,7 @@ def run(
             table.add(measurement)
             sys.stdout.flush()
             if json_file is not None:
-                # Appended at once, so that an interrupted run keeps what it has measured.
+                # Appended at once: an interrupted run keeps its measurements.
                 with json_file.open("a", encoding="utf-8") as file:
                     file.write(lines[-1] + "\n")
     print()

@@ -1,8 +1,8 @@
-"""How fast boosted ensembles are fitted and asked, end to end, against other libraries.
+"""How fast boosted ensembles fit and predict, end to end, against other libraries.
 
-Times are those of a whole ``fit`` of the public estimators. Boosting is a chain of rounds, each
-waiting for the one before; so it is told how many rounds each library ran, and how it errs on a
-test set after as many.
+Times are those of a whole ``fit`` of the public estimators. Each round of boosting waits for the
+one before, so the notes give how many rounds each library ran, and its test error after the same
+number.
 
 AdaBoost and gradient boosting of exact trees have targets against scikit-learn's. Gradient boosting
 of binned trees is held against scikit-learn's, on one thread and on two; LightGBM and XGBoost are
@@ -36,7 +36,7 @@ from benchmarks.timing import Contender, Timing, interleave, one_thread
 _ROOT = Path(__file__).resolve().parents[1]
 _MEGABYTE = 1e6
 _TEST_ROWS = 5000
-#: Below this many rows a fit is so short that it is timed more often.
+#: With fewer rows a fit is so short that it is timed more often.
 _FEW_ROWS = 2000
 #: Times as fast as scikit-learn's AdaBoost.
 _ADABOOST = {SCIKIT_LEARN: Target("at least", 12.0, "x")}
@@ -50,7 +50,7 @@ Problem = Callable[[int, int], tuple[Data, Data]]
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work the cases do.
+    """The amount of work in each case.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Effort:
         Rows of the training set and rounds of gradient boosting of binned trees.
     n_queried : int
         Members of the models that predict.
-    n_rows_asked : int
+    n_rows_predicted : int
         Rows predicted.
     rounds : int
         How often each contender is timed.
@@ -78,7 +78,7 @@ class Effort:
     gradient: Mapping[int, int] = field(default_factory=lambda: {300: 100, 5000: 100, 50_000: 100})
     histogram: tuple[int, int] = (50_000, 100)
     n_queried: int = 100
-    n_rows_asked: int = 10_000
+    n_rows_predicted: int = 10_000
     rounds: int = 5
     often: int = 3
     hurried: bool = False
@@ -103,14 +103,14 @@ QUICK = Effort(
 
 @dataclass(frozen=True)
 class Loss:
-    """What models are judged by on the test set.
+    """The loss on the test set.
 
     Parameters
     ----------
     name : str
         What it is called.
     of : callable
-        Takes answers and the truth; gives a number.
+        Takes predictions and true values; returns a number.
     text : callable
         Writes that number.
     """
@@ -141,15 +141,15 @@ class Method:
     Parameters
     ----------
     who : callable
-        Gives those who take part, orfeon first.
+        Returns the libraries, orfeon first.
     problem : callable
         Makes a training set and a test set.
     targets : mapping of str to Target
         By peer.
     loss : Loss
-        What the models are judged by.
+        The loss of the models.
     n_threads : int
-        Threads of everyone.
+        Threads of each library.
     note : str
         What a reader must know.
     """
@@ -165,10 +165,10 @@ class Method:
 # -- fitting ---------------------------------------------------------------------------------------
 
 
-def _told(
+def _with_rounds(
     measurement: Measurement, ours: Fitting, theirs: Fitting, test: Data, loss: Loss
 ) -> Measurement:
-    """A measurement with the rounds that were run, and with the losses after as many."""
+    """A measurement with the rounds of each library, and the losses after the same number."""
     who, peer = ours.contestant, theirs.contestant
     assert isinstance(who, Booster)
     assert isinstance(peer, Booster)
@@ -199,7 +199,7 @@ def _told(
 
 
 def _about_peer(measurement: Measurement, timing: Timing, n_threads: int) -> Measurement:
-    """What the clock noticed about a peer that was asked for as many threads as orfeon."""
+    """Remarks on a peer that may use as many threads as orfeon."""
     name = str(measurement.peer)
     of_one = remarks(name, timing)
     kept = [note for note in measurement.notes if note not in of_one]
@@ -218,7 +218,7 @@ def fitting(
     method : Method
         Who does what.
     n_rows, n_members : int
-        Rows of the training set, and members that are asked for.
+        Rows of the training set, and members requested.
     rounds : int
         How often each is timed.
 
@@ -238,19 +238,19 @@ def fitting(
         threads=method.n_threads,
     )  # fmt: skip
     ours = fittings[who[0].name]
-    told = []
+    found = []
     for line in lines:
         peer = str(line.peer)
         seen = _about_peer(line, timings[peer], method.n_threads)
-        told.append(_told(seen, ours, fittings[peer], test, method.loss))
-    return told
+        found.append(_with_rounds(seen, ours, fittings[peer], test, method.loss))
+    return found
 
 
 # -- memory ----------------------------------------------------------------------------------------
 
 
 def _boost_in_a_process(library: str, *sizes: int) -> dict[str, float]:
-    """What :mod:`benchmarks.one_boost` says."""
+    """The result of :mod:`benchmarks.one_boost`."""
     process = subprocess.run(
         [sys.executable, "-m", "benchmarks.one_boost", library, *map(str, sizes)],
         cwd=_ROOT, capture_output=True, text=True, check=True,
@@ -260,7 +260,7 @@ def _boost_in_a_process(library: str, *sizes: int) -> dict[str, float]:
 
 
 def memory(name: str, n_rows: int, n_features: int, n_rounds: int) -> list[Measurement]:
-    """What a fit of binned trees needs at most beside its data, each in a fresh process.
+    """Peak memory of a fit of binned trees beside its data, each in a fresh process.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def memory(name: str, n_rows: int, n_features: int, n_rounds: int) -> list[Measu
 def predicting(
     name: str, who: Sequence[Booster], problem: Problem, n_rows: int, effort: Effort
 ) -> list[Measurement]:
-    """Ask fitted models about a batch of rows, on one thread.
+    """Predict a batch of rows with fitted models, on one thread.
 
     Parameters
     ----------
@@ -315,7 +315,7 @@ def predicting(
     list of Measurement
         One for each peer.
     """
-    training, rows = problem(n_rows, effort.n_rows_asked)
+    training, rows = problem(n_rows, effort.n_rows_predicted)
     with one_thread():
         models = {one.name: one.fit(training, effort.n_queried, 0) for one in who}
         contenders = [
@@ -332,7 +332,7 @@ def predicting(
 #: Features of the problems for binned trees.
 _WIDE = 30
 _FEW_VALUES = (
-    "Full trees on features of few values are a weak spot: sorting is cheap there for everyone, "
+    "Full trees on features of few values are a weak spot: sorting is cheap there for all, "
     "so that less is gained by sorting once. No target is held against it."
 )
 _ONE_ROUND = "The first full tree makes no error here, so that one tree is all that is timed."

@@ -1,6 +1,6 @@
-"""Who boosts, end to end through ``fit`` of the public estimators, on problems that ask for it.
+"""The boosting libraries, through ``fit`` of their public estimators, and problems for them.
 
-All get the rows in the form that they like best, and as many threads as they are told.
+Each gets the rows in the form that suits it best, and the same number of threads.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ class Booster(Contestant):
     n_rounds : callable
         Takes a model; gives the number of rounds that it ran.
     staged : callable, optional
-        Takes a model and rows; gives its answers after each round. Only those of orfeon are
-        compared with models of fewer rounds.
+        Takes a model and rows; gives its predictions after each round. Only orfeon's are compared
+        with models of fewer rounds.
     soft : bool, default=False
-        Whether the answers are those of ``predict_proba``: probabilities of the second class.
+        Whether predictions are those of ``predict_proba``: probabilities of the second class.
     """
 
     n_rounds: Callable[[Any], int]
@@ -47,21 +47,21 @@ class Booster(Contestant):
     soft: bool = False
 
     def answers(self, model: Any, rows: Data, n_rounds: int) -> Answers:
-        """What a model says, or said after fewer rounds.
+        """Predictions of a model, or of its first rounds.
 
         Parameters
         ----------
         model : estimator
             Fitted.
         rows : Data
-            What it is asked about.
+            Rows to predict.
         n_rounds : int
             Rounds that count.
 
         Returns
         -------
         ndarray
-            Its answers.
+            Its predictions.
         """
         if self.staged is None or n_rounds >= self.n_rounds(model):
             return (self.predict_proba if self.soft else self.predict)(model, rows)
@@ -114,8 +114,8 @@ def adaboost_depth_5() -> list[Booster]:
 def adaboost_full_trees() -> list[Booster]:
     """AdaBoost of trees without limits.
 
-    They grow deeper from round to round, so that a fraction of the rounds would be the quick ones:
-    both run all of them.
+    They grow deeper from round to round, so a fraction of the rounds would be the fast ones: both
+    libraries run all.
     """
     return [_boost_orfeon(orfeon.CARTClassifier), _boost_scikit_learn(None, divisor=None)]
 
@@ -163,8 +163,8 @@ def contradicting_clusters(
 ) -> tuple[Data, Data]:
     """The same problem, in which some samples are there twice, with either label.
 
-    A tree without limits tells all samples apart that differ in anything, makes no error, and
-    leaves nothing to boost. Here no tree can, and all rounds are run.
+    A tree without limits separates all different samples, makes no error, and leaves nothing to
+    boost. Here no tree can, so all rounds run.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """What combining by other rules than the majority costs, and stacking out of bag.
 
-Rules are those of a bag that is asked for classes: the time is that of its whole ``predict``, trees
-and all. Rules that learn do so from what the trees say out of bag, within ``fit``.
+The time of a rule is that of the whole ``predict`` of a bag, trees included. Rules that learn do so
+in ``fit``, from out-of-bag votes.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def learning(case: str, n_rows: int, n_members: int, rounds: int) -> list[Measur
 
 
 def stack_out_of_bag(data: Data, n_members: int) -> Any:
-    """A stack of one forest, taught by what its trees say of what they left out."""
+    """A stack of one forest, trained on its out-of-bag votes."""
     from orfeon.combining.stacking import StackingClassifier
 
     forest = RandomForestClassifier(n_members, random_state=0)

@@ -1,6 +1,6 @@
-"""Who does an ensemble method, end to end through ``fit`` and ``predict`` of the public estimators.
+"""The libraries with an ensemble method, through ``fit`` and ``predict`` of public estimators.
 
-All use one thread, and get the rows in the form that they like best.
+Each uses one thread, and gets the rows in the form that suits it best.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Contestant:
     in_processes: bool = False
 
     def trees_timed(self, n_rows: int, n_trees: int) -> int:
-        """How many of so many trees are timed on so many rows.
+        """Number of trees that are timed.
 
         Parameters
         ----------
@@ -139,8 +139,7 @@ def _installed() -> dict[str, peers.Peer]:
 # -- the methods -----------------------------------------------------------------------------------
 
 
-# What ydf does once and not for each tree is scaled up as well, so that it does no less of the work
-# than time demands.
+# Scaling up would also scale what ydf does once per fit, so it grows all trees unless time forbids.
 
 
 def _forests(*, square_root: bool, ydf_divisor: int) -> list[Contestant]:
@@ -289,7 +288,7 @@ def of_switched_trees(name: str, n_processes: int, slow_from: int | None = None)
 
 
 def class_switching(*, quick: bool = False) -> list[Contestant]:
-    """Trees grown on labels of which a share was switched; in a hurry, a tenth of the peer's."""
+    """Trees grown on partly switched labels; the quick form grows a tenth of the peer's."""
     return [
         of_orfeon(orfeon.ClassSwitchingClassifier, relative_rate=problems.RELATIVE_SWITCH_RATE),
         of_switched_trees("scikit-learn trees", 1, slow_from=0 if quick else None),
@@ -310,7 +309,7 @@ def class_switching_in_two(*, quick: bool = False) -> list[Contestant]:
 
 
 def error_of(contestant: Contestant, models: Sequence[Any], test: Data) -> float:
-    """Share of the test rows that some models, of as many trees each, get wrong together.
+    """Test error of some models that vote together.
 
     Parameters
     ----------
@@ -331,7 +330,7 @@ def error_of(contestant: Contestant, models: Sequence[Any], test: Data) -> float
 
 
 def error_of_first(model: Any, n_trees: int, test: Data) -> float:
-    """Error of an ensemble of orfeon that stopped after so many members.
+    """Error of the first members of an ensemble of orfeon.
 
     Parameters
     ----------

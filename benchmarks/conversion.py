@@ -1,4 +1,4 @@
-"""scikit-learn's forests as orfeon's, so that both predict with the very same trees."""
+"""scikit-learn's forests as orfeon's, so both predict with the same trees."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _said_of_target(
 ) -> dict[str, Any]:
     """Means and weights of the nodes, and variances of the leaves."""
     variance = tree.impurity[order][leaf]
-    # What rounding leaves of a variance of nothing; it may even be negative.
+    # A variance of zero after rounding; it may even be negative.
     pure = variance <= 1e-12 * (tree.impurity[0] + tree.value[0, 0, 0] ** 2)
     return {
         "value": tree.value[order, 0],

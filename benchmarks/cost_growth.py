@@ -19,7 +19,7 @@ def _fit(data: Data, n_trees: int) -> Any:
 
 
 def time_by_size(works: dict[int, Callable[[], Any]], rounds: int) -> dict[int, Timing]:
-    """Time works of different sizes by turns, on one thread.
+    """Time tasks of different sizes in turn, on one thread.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def time_by_size(works: dict[int, Callable[[], Any]], rounds: int) -> dict[int, 
 def relative_growth(
     seconds: dict[int, float], cost: Callable[[int], float]
 ) -> dict[int, float]:  # fmt: skip
-    """Seconds over what they should be like, relative to those of the first size.
+    """Seconds over their expected cost, relative to the first size.
 
     Parameters
     ----------
@@ -82,11 +82,11 @@ def growth_line(
     name : str
         The case.
     shape : tuple of (int, int)
-        Rows and features that are told.
+        Rows and features in the table.
     timings : dict of int to Timing
         The times, by size.
     growth : dict of int to float
-        How they grow, as :func:`relative_growth` says.
+        Their growth, by :func:`relative_growth`.
     target : Target
         What the growth should be.
     note : str

@@ -1,7 +1,7 @@
-"""How fast ensembles are fitted and asked, end to end, and what they cost, against other libraries.
+"""How fast ensembles fit and predict, end to end, and their memory, against other libraries.
 
 Everything goes through ``fit``, ``predict`` and ``predict_proba`` of the public estimators, on one
-thread unless said otherwise; test errors beside the times show that the same thing was done.
+thread unless said otherwise; test errors beside the times show that the work was the same.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Effort:
         Trees of the class-switching ensemble.
     n_queried : int
         Trees of the models that predict.
-    n_rows_asked : int
+    n_rows_predicted : int
         Rows predicted.
     growth_rows, growth_members : sequence of int
         Sizes for the growth of the time.
@@ -86,7 +86,7 @@ class Effort:
     sizes: Sequence[Size]
     n_switched: int = 1000
     n_queried: int = 100
-    n_rows_asked: int = 10_000
+    n_rows_predicted: int = 10_000
     growth_rows: Sequence[int] = (2000, 4000, 8000, 16_000, 32_000, 64_000)
     growth_members: Sequence[int] = (50, 100, 200, 400, 800)
     growth_trees: int = 10
@@ -148,7 +148,7 @@ class Fitting:
         self.models.append(model)
 
     def warm_up(self) -> None:
-        """Little work, of which nothing is kept."""
+        """A small fit, which is discarded."""
         few = self.n_trees if len(self.data.y) < _LARGE else min(2, self.n_timed)
         self.contestant.fit(self.data, min(few, self.n_timed), 0)
 
@@ -166,7 +166,7 @@ def _with_errors(
     """The measurements, with the test errors of as many trees on both sides."""
     ours = fittings[0].models[-1]
     peers = {fitting.contestant.name: fitting for fitting in fittings}
-    told = []
+    lines = []
     for measurement in measurements:
         theirs = peers[str(measurement.peer)]
         models = theirs.models[: max(1, fittings[0].n_trees // theirs.n_timed)]
@@ -183,8 +183,8 @@ def _with_errors(
             "peer_test_error": peer_error,
             "trees_compared": n_trees,
         }
-        told.append(replace(measurement, notes=[note, *measurement.notes], detail=detail))
-    return told
+        lines.append(replace(measurement, notes=[note, *measurement.notes], detail=detail))
+    return lines
 
 
 def _fit_all(
@@ -220,7 +220,7 @@ def fitting(
 def fitting_in_two(
     name: str, method: Callable[[], list[Contestant]], size: Size, limit: float
 ) -> list[Measurement]:
-    """One method on two threads, held against the clock; the peer in two processes beside it."""
+    """One method on two threads, with a target in seconds; the peer uses two processes."""
     training, test, fittings, timings = _fit_all(method(), size)
     ours = timings[ORFEON]
     alone = Measurement(
@@ -237,7 +237,7 @@ def fitting_in_two(
 
 def predicting(name: str, size: Size, effort: Effort) -> list[Measurement]:
     """A batch through random forests, each library through its own trees."""
-    training, rows = problems.with_test(size.make, size.n_rows, effort.n_rows_asked)
+    training, rows = problems.with_test(size.make, size.n_rows, effort.n_rows_predicted)
     who = contestants.random_forest()
     models = {one.name: one.fit(training, effort.n_queried, 0) for one in who}
     errors = {one.name: error_of(one, [models[one.name]], rows) for one in who}
@@ -253,9 +253,9 @@ def predicting(name: str, size: Size, effort: Effort) -> list[Measurement]:
         ],
     }
     measurements = []
-    for what, asking in queried.items():
+    for what, queries in queried.items():
         contenders = [
-            Contender(one.name, partial(query, models[one.name], rows)) for one, query in asking
+            Contender(one.name, partial(query, models[one.name], rows)) for one, query in queries
         ]
         with one_thread():
             timings = interleave(contenders, rounds=effort.rounds)

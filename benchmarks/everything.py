@@ -1,8 +1,8 @@
-"""All suites in one go, within a given time: ``python -m benchmarks all --minutes 25``.
+"""All suites, within a given time: ``python -m benchmarks all --minutes 25``.
 
-Each step is a process of its own and leaves a file of JSON lines, from which
-``python -m benchmarks page`` writes the performance page. What there is no time for is left out and
-named; a file from an earlier run then stays as it was.
+Each step is a process of its own and leaves a file of JSON lines, from which ``python -m benchmarks
+page`` writes the performance page. Suites for which no time is left are skipped and named; their
+files from an earlier run stay.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Step:
         return ["-m", "benchmarks", self.suite, *hurried, *chosen]
 
 
-#: What matters most comes first. Cases are left out that repeat what others say on larger data.
+#: The most important first, without cases that others repeat on larger data.
 PLAN = (
     Step("trees", 2.5, ("waveform", "twonorm", "two threads", "cross-", "CART", "predict")),
     Step(
@@ -86,8 +86,8 @@ PLAN = (
     Step("scale", 1.5, ("300 classes", "5000 features", "100 rows")),
     Step("studies", 2.5, ("overhead", "first study")),
 )  # fmt: skip
-#: A step may take so many times its minutes, and half a minute; then it is stopped, so that one
-#: that was misjudged does not cost the others their turn.
+#: A step may take this many times its minutes, plus half a minute; then it is stopped, so a wrong
+#: estimate does not cost the others their turn.
 _PATIENCE = 1.6
 
 
@@ -129,7 +129,7 @@ def run_step(step: Step, folder: Path, *, quick: bool, seconds: float) -> str:
     """
     partial, final = folder / f".{step.suite}.partial", folder / f"{step.suite}.jsonl"
     command = [sys.executable, *step.command(quick), "--json", str(partial)]
-    # A group of its own, so that what it has started ends with it.
+    # A process group of its own: its children end with it.
     process = subprocess.Popen(command, start_new_session=True)
     outcome = "stopped"
     try:

@@ -1,4 +1,4 @@
-"""Whether exports to ONNX vote as the models do, family by family, and how fast they are."""
+"""Whether ONNX exports predict as the models do, family by family, and how fast they are."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AT_ONCE = 10_000
 
 @dataclass(frozen=True)
 class Family:
-    """A family of models, and the tables it is asked about.
+    """A family of models, and the tables it predicts.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class Family:
 
     @property
     def missing(self) -> Literal["auto", "never"]:
-        """What is said of missing values."""
+        """The text about missing values."""
         return "never" if self.table == "numbers" else "auto"
 
 
@@ -190,7 +190,7 @@ def at_the_thresholds(forest: Forest, X: Floats, seed: int) -> Floats:
     Returns
     -------
     ndarray of shape (n_rows, n_features)
-        The rows where rounding would show.
+        Rows on which rounding errors would show.
     """
     rng = np.random.default_rng(seed)
     rows = X.copy()
@@ -208,7 +208,7 @@ def at_the_thresholds(forest: Forest, X: Floats, seed: int) -> Floats:
 def _fitted(family: Family) -> Any:
     X, y = table_of(family, _TRAINING, 0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what so few members learn is not asked here
+        warnings.simplefilter("ignore")  # what so few members learn does not matter here
         model = family.model.fit(X, y)
         if not family.prunes:
             return model
@@ -241,14 +241,14 @@ def _members_differ(model: Any, family: Family, rows: Floats) -> int | None:
 
 
 def _query(session: Any, rows: Floats) -> list[npt.NDArray[Any]]:
-    """What a file says, some thousand rows at a time."""
+    """Predictions of a file, some thousand rows at a time."""
     pieces = np.array_split(rows, max(1, len(rows) // _AT_ONCE))
     answers = [session.run(None, {"X": piece}) for piece in pieces]
     return [np.concatenate(parts) for parts in zip(*answers, strict=True)]
 
 
 def equal_votes(family: Family, n_rows: int) -> list[Measurement]:
-    """Rows on which a file and its model differ, of as many held-out ones as at thresholds.
+    """Rows on which a file and its model differ: held-out rows, and as many at thresholds.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Who does gradient boosting, end to end through ``fit``, with trees as alike as options allow.
+"""The gradient boosting libraries, through ``fit``, with trees as similar as their options allow.
 
-All get the rows in the form that they like best, and as many threads as they are told. The learning
-rate is 0.1, nothing is drawn at random, and no one stops early.
+Each gets the rows in the form that suits it best, and the same number of threads. The learning rate
+is 0.1; nothing is sampled, and none stops early.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ def _of_xgboost(*, classes: bool, n_threads: int, binned: bool) -> Booster:
     settings = {
         "objective": "binary:logistic" if classes else "reg:squarederror",
         "eta": _LEARNING_RATE,
-        "lambda": 0.0,  # nor do the others shrink what a leaf says
+        "lambda": 0.0,  # the others do not shrink leaf values either
         "nthread": n_threads,
         "verbosity": 0,
     }
@@ -217,8 +217,7 @@ def exact(*, classes: bool, n_threads: int = 1) -> list[Booster]:
     Parameters
     ----------
     classes : bool
-        Whether two classes are told apart by log-loss; otherwise numbers are predicted by squared
-        loss.
+        Whether to predict two classes with log-loss; otherwise numbers with squared loss.
     n_threads : int, default=1
         Threads; scikit-learn has one.
 
@@ -268,7 +267,7 @@ def binned(*, classes: bool, n_threads: int = 1) -> list[Booster]:
 
 
 def friedman(n_rows: int, n_test: int, n_features: int = 20) -> tuple[Data, Data]:
-    """Numbers that depend on five features in curves, and on the others not at all.
+    """Targets that depend on five features non-linearly, and not on the others.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""How fast one sees why an ensemble works: diversity of pairs, maps, and what combining costs.
+"""The speed of inspection (diversity of pairs, maps) and the cost of combining.
 
 One thread unless said otherwise. Votes are those of bagged trees on samples that they have not
-seen. Maps are of the unit square with a circle in it, three labels in ten wrong: trees that learn
-such labels by heart have many leaves, and many rectangles to paint.
+seen. Maps are of the unit square with a circle in it, three labels in ten wrong: trees that
+memorise such labels have many leaves, and many rectangles to paint.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Effort:
     n_compared : int
         Members whose pairs are measured one by one.
     maps : tuple of (int, int)
-        Sizes of training sets, and which part of the peer's trees is asked: the tenth, if it is 10.
+        Sizes of training sets, and the share of the peer's trees that is timed: a tenth, if it is
+        10.
     n_trees, n_points : int
         Trees of a map, and points along each side.
     n_drawn : int
@@ -95,7 +96,7 @@ def _alone(
     case: str, shape: tuple[int, int], timing: Timing, target: Target | None = None,
     notes: Sequence[str] = (),
 ) -> Measurement:  # fmt: skip
-    """Held against the clock, or just said."""
+    """A figure with a target in seconds, or without one."""
     return Measurement(
         case, *shape, timing.seconds, "s", timing.seconds, timing.spread, target=target,
         notes=[*notes, *remarks("orfeon", timing)],
@@ -110,7 +111,7 @@ def _alone(
 def unseen_votes(
     n_members: int, n_samples: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """What bagged trees say of samples that they have not seen, and the labels."""
+    """Votes of bagged trees on samples that they have not seen, and the labels."""
     training, test = problems.with_test(problems.waveform, 300, n_samples)
     bag = BaggingClassifier(n_estimators=n_members, random_state=0).fit(training.X, training.y)
     return bag.forest_.votes(test.X), test.y
@@ -134,7 +135,7 @@ def measure_all(votes: Any, y: Any) -> Any:
 def check_pairs(
     matrices: Mapping[str, npt.NDArray[np.float64]], n_members: int, peer: Peer, values: Values
 ) -> None:
-    """Refuse a peer that measures something else of the pairs of the first members."""
+    """Reject a peer whose measures of the first pairs differ."""
     for name, theirs in values.items():
         ours = matrices[name][np.triu_indices(n_members, 1)]
         if not np.allclose(ours, theirs, rtol=0, atol=1e-9):
@@ -144,7 +145,7 @@ def check_pairs(
 def pair_diversity(
     case: str, shape: tuple[int, int], n_compared: int, rounds: int
 ) -> list[Measurement]:
-    """Five measures of all pairs, against the clock and against loops over pairs.
+    """Five measures of all pairs: seconds, and ratios to loops over pairs.
 
     Parameters
     ----------
@@ -206,14 +207,14 @@ def grid(n_points: int) -> npt.NDArray[np.float32]:
 
 
 def new_forest(n_trees: int) -> Any:
-    """Bagged trees of scikit-learn; its forest is asked faster than its bagging."""
+    """Bagged trees of scikit-learn; its forest predicts faster than its bagging."""
     return sklearn.ensemble.RandomForestClassifier(n_trees, max_features=None, random_state=0)
 
 
 def maps(
     case: str, n_rows: int, divisor: int, n_trees: int, n_points: int, rounds: int
 ) -> list[Measurement]:
-    """Maps of classes and of margins, against the clock and against asking at each point.
+    """Maps of classes and of margins: seconds, and ratios to a prediction at each point.
 
     Parameters
     ----------
@@ -222,7 +223,7 @@ def maps(
     n_rows : int
         Size of the training set.
     divisor : int
-        Which part of the peer's trees is grown and asked.
+        The share of the peer's trees that is grown and timed.
     n_trees : int
         Trees.
     n_points : int
@@ -282,7 +283,7 @@ def _of_both_kinds(
 
 
 def pictures(case: str, n_rows: int, n_trees: int, n_points: int, rounds: int) -> list[Measurement]:
-    """A picture of what is decided where, drawn to the last pixel, by both libraries."""
+    """A complete picture of the decision regions, by both libraries."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from sklearn.inspection import DecisionBoundaryDisplay
@@ -332,7 +333,7 @@ def pictures(case: str, n_rows: int, n_trees: int, n_points: int, rounds: int) -
 
 
 def make_mosaic(*options: str) -> str:
-    """Run the sample in a process of its own, from its start to the file; gives what it said."""
+    """Run the example in a process of its own; returns its output."""
     with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as folder:
         picture = Path(folder, "mosaic.png")
         out = ("--out", str(picture)) if can_draw() else ()
@@ -351,7 +352,7 @@ def can_draw() -> bool:
 
 
 def mosaic(case: str, options: tuple[str, ...], rounds: int) -> list[Measurement]:
-    """The cover mosaic, all in: a new process, imports, training, maps and the file.
+    """The cover mosaic from start to finish: a new process, imports, training, maps and the file.
 
     The kernels are compiled before, by a smaller one. All cores train.
     """

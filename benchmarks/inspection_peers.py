@@ -1,4 +1,4 @@
-"""Measures of pairs of members as one would write them: one pair after the other.
+"""Measures of pairs of members in the obvious way: one pair after the other.
 
 Each takes votes of shape (n_members, n_samples), class codes from 0, and the labels, and gives the
 values of each measure by name, for the pairs (0, 1), (0, 2), ..., (1, 2), ...
@@ -30,7 +30,7 @@ MEASURES = (*_OF_RIGHT, "kappa")
 
 @dataclass(frozen=True)
 class Peer:
-    """Someone else's way to measure pairs.
+    """A peer that measures pairs.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _of_counts(both: int, first: int, second: int, neither: int) -> tuple[float,
 
 
 def by_masks(votes: Votes, y: Labels) -> Values:
-    """With NumPy alone: masks of who is right, and a table of who votes for what."""
+    """With NumPy alone: masks of right votes, and tables of the votes."""
     n_classes = 1 + int(max(votes.max(), y.max()))
     right = votes == y
     values: Values = {name: [] for name in MEASURES}

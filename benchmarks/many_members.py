@@ -15,7 +15,7 @@ _GIGABYTE = 1e9
 
 
 def _order(way: str, n_members: int, n_samples: int) -> dict[str, Any]:
-    """What :mod:`benchmarks.one_order` says."""
+    """The result of :mod:`benchmarks.one_order`."""
     process = subprocess.run(
         [sys.executable, "-m", "benchmarks.one_order", way, str(n_members), str(n_samples)],
         cwd=_ROOT, capture_output=True, text=True, check=True,
@@ -25,7 +25,7 @@ def _order(way: str, n_members: int, n_samples: int) -> dict[str, Any]:
 
 
 def by_chunks(case: str, n_members: int, n_samples: int) -> list[Measurement]:
-    """By chunks against clock and memory; all votes in memory must give the same.
+    """By chunks, with targets for time and memory; all votes in memory must give the same order.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from orfeon.datasets import make_friedman1, make_waveform
 
 _ROWS = 1000
 _SIZE = Target("at most", 0.5, "share")
-#: For a thousand trees of the usual size, and what is more than that.
+#: For a thousand trees of the usual size, and beyond.
 _MILLISECONDS, _NODES = 50.0, 500_000
 _PEER = f"joblib, {SCIKIT_LEARN}"
 
@@ -78,7 +78,7 @@ def sizes_and_times(
         _size(f"{case}, size", made, sizes["theirs in ours"], sizes["joblib"]),
         _time(f"{case}, load", made, timings, "of scikit-learn"),
     ]
-    # What scikit-learn keeps for each node is its own choice: no target is set for it.
+    # What scikit-learn stores per node is its own choice, so there is no target.
     return [*lines, *(replace(line, target=None) for line in others)]
 
 
@@ -98,7 +98,7 @@ def _size(case: str, made: _Forests, ours: int, theirs: int) -> Measurement:
 def _time(case: str, made: _Forests, timings: dict[str, Timing], name: str) -> Measurement:
     ours, theirs = timings[name], timings[_PEER]
     nodes = len(made.ours.members_.nodes)
-    # Bytes must be read and hashed: a limit for any number of nodes would say nothing.
+    # Reading and hashing take time per byte, so a limit for any number of nodes makes no sense.
     target = Target("at most", _MILLISECONDS, "ms") if nodes < _NODES else None
     return Measurement(
         case, *made.shape, figure=1000 * ours.seconds, unit="ms", seconds=ours.seconds,

@@ -30,7 +30,7 @@ def _arrays(thing: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def forest_bytes(forest: Forest) -> int:
-    """Bytes of all arrays of a forest, those kept after a prediction among them.
+    """Bytes of all arrays of a forest, including those cached by predictions.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def forest_bytes(forest: Forest) -> int:
     Returns
     -------
     int
-        Bytes; an array that is there twice counts once.
+        Bytes; shared arrays count once.
     """
     arrays = {id(array): array for part in vars(forest).values() for array in _arrays(part)}
     return sum(array.nbytes for array in arrays.values())

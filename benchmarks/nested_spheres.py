@@ -28,7 +28,7 @@ from orfeon.workbench.reproduction.measures import error_percent
 N_TRAIN, N_TEST = 2000, 10000
 DRAWS, ROUNDS = 20, 400
 QUICK_DRAWS, QUICK_ROUNDS = 3, 100
-#: Numbers of stumps whose error is printed.
+#: Numbers of stumps for which errors are printed.
 SIZES = (1, 10, 30, 100, 200, 400)
 
 Floats = npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Which suffers more from wrong labels, bagging or boosting.
+"""Whether bagging or boosting suffers more from wrong labels.
 
 A share of the labels of the training set is replaced by another class at random; the test set is
 clean. Both ensembles have as many members, of the same kind: CART trees pruned by cross-validation,

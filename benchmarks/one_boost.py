@@ -21,16 +21,16 @@ from benchmarks.timing import one_thread
 _FEW = 200
 
 
-def _begin_anew() -> int | None:
-    """Bytes in memory now; the most that there are is counted from here on, where Linux allows it.
+def _reset_peak() -> int | None:
+    """Bytes in memory now; on Linux the peak is reset too.
 
-    What making the data has freed is given back first: a fit that filled it would seem to need
-    nothing.
+    Memory freed since is returned to the system first: otherwise a fit could reuse it and seem to
+    need none.
     """
     gc.collect()
-    with suppress(AttributeError, OSError, TypeError):  # not every C library can
+    with suppress(AttributeError, OSError, TypeError):  # not every C library has it
         ctypes.CDLL(None).malloc_trim(0)
-    with suppress(OSError):  # then what the imports needed may be more than what the fit did
+    with suppress(OSError):  # then the imports may have needed more than the fit
         Path("/proc/self/clear_refs").write_text("5")
     return _status("VmRSS")
 
@@ -58,7 +58,7 @@ def measure(library: str, n_rows: int, n_features: int, n_rounds: int) -> dict[s
     data, _ = make(n_rows, 1)
     with one_thread():
         booster.fit(make(_FEW, 1)[0], 2, 0)
-        before = _begin_anew()
+        before = _reset_peak()
         model = booster.fit(data, n_rounds, 0)
     answer = {"rounds": booster.n_rounds(model), "before": before, "peak": peak_memory()}
     return {name: float(figure) for name, figure in answer.items() if figure is not None}

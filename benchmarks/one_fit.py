@@ -23,7 +23,7 @@ _NARROW = 65_535
 def make_data(
     n_rows: int, n_features: int, n_classes: int, seed: int = 0
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """Classes are slices of a sum of two features, with 5% noise; made in little memory."""
+    """Classes are slices of a sum of two features, with 5% noise; generated with little memory."""
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, n_features))
     score = X[:, 0] + X[:, 1]
@@ -34,7 +34,7 @@ def make_data(
 
 
 def _status(field: str) -> int | None:
-    """Bytes that Linux says of this process."""
+    """Bytes that Linux reports for this process."""
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text().splitlines():
@@ -44,7 +44,7 @@ def _status(field: str) -> int | None:
 
 
 def peak_memory() -> int | None:
-    """Most bytes that this process had in memory so far; None where the system does not say."""
+    """Peak memory of this process in bytes; None where the system does not report it."""
     peak = _status("VmHWM")
     if peak is not None:  # first choice: a child's ru_maxrss includes what its parent had used
         return peak

@@ -48,7 +48,7 @@ def _chunk_sizes(n_samples: int) -> list[int]:
 
 
 class Chunks:
-    """The chunks, made anew each time; knows how long that took.
+    """The chunks, generated on each pass; records how long that takes.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Chunks:
         self.seconds = 0.0
 
     def __call__(self) -> Iterator[tuple[Any, Any]]:
-        """Make them, one after the other."""
+        """Generate them, one after the other."""
         for number, size in enumerate(self.sizes):
             start = time.perf_counter()
             chunk = make_chunk(self.n_members, size, number)

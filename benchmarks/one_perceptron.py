@@ -1,6 +1,6 @@
 """One fit of a parallel perceptron in this process, its time and memory as a line of JSON.
 
-Also those who start such a process, and one that does what a user's first script does.
+Also functions that start such a process, and one that runs a user's first script.
 
 ``python -m benchmarks.one_perceptron 1000000 30 250``
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.one_boost import _begin_anew
+from benchmarks.one_boost import _reset_peak
 from benchmarks.one_fit import make_data, peak_memory
 from benchmarks.timing import Contender, interleave, one_thread
 from orfeon import ParallelPerceptronClassifier
@@ -25,10 +25,10 @@ from orfeon import ParallelPerceptronClassifier
 _ROOT = Path(__file__).resolve().parents[1]
 #: Rows of the fit that loads the kernels.
 _FEW = 200
-#: Rows whose training error is told.
+#: Rows on which the training error is measured.
 _ASKED = 10_000
 
-#: What a user's first script does; it says how long its parts took.
+#: A user's first script; it prints how long its parts took.
 SCRIPT = """
 import time
 start = time.perf_counter()
@@ -67,7 +67,7 @@ def measure(n_rows: int, n_features: int, n_epochs: int) -> dict[str, float]:
     model = ParallelPerceptronClassifier(max_iter=n_epochs, random_state=0)
     model.fit(*make_data(_FEW, 2, 2))
     X, y = make_data(n_rows, n_features, 2)
-    before = _begin_anew()
+    before = _reset_peak()
     contender = Contender("orfeon", lambda: model.fit(X, y), warm_up=lambda: None)
     with one_thread():
         timing = interleave([contender], rounds=1, least_seconds=0.0)["orfeon"]
@@ -75,7 +75,7 @@ def measure(n_rows: int, n_features: int, n_epochs: int) -> dict[str, float]:
         start = time.perf_counter()
         ParallelPerceptronClassifier(max_iter=1, random_state=0).fit(X, y)
         of_one_epoch = time.perf_counter() - start
-    # Had the clock stumbled in a tiny fit, an epoch would take less than nothing.
+    # With a disturbed clock in a tiny fit, an epoch would seem to take negative time.
     epoch = max(timing.seconds - of_one_epoch, 0.0) / (n_epochs - 1)
     answer = {
         "seconds": timing.seconds, "cores": timing.cores, "outside": timing.seconds
@@ -91,7 +91,7 @@ def _last_line(process: subprocess.CompletedProcess[str]) -> dict[str, float]:
 
 
 def fit_in_a_process(*sizes: int) -> dict[str, float]:
-    """What :func:`measure` says in a fresh process."""
+    """The result of :func:`measure` in a fresh process."""
     return _last_line(
         subprocess.run(
             [sys.executable, "-m", "benchmarks.one_perceptron", *map(str, sizes)],

@@ -1,8 +1,8 @@
-"""How fast members are put in order, and what pruning then saves.
+"""How fast members are ordered, and what pruning saves.
 
 Votes are those of bagged CART trees pruned by cross-validation, on their training set of waveform.
-Times are those of ``order()`` from the matrix of votes on, which it reads and checks; both sides
-give the order and its error curve. One thread unless said otherwise.
+Times are those of ``order_votes()``, including reading and checking the votes; both sides return
+the order and its error curve. One thread unless said otherwise.
 """
 
 from __future__ import annotations
@@ -33,7 +33,14 @@ from orfeon.workbench.reproduction import published_seconds
 NUMPY = "NumPy"
 _BACKFITTING = "reduce_error backfitting"
 #: Rules for comparison with others, and one for regression: these are not timed.
-NOT_TIMED = ("early_stopping", "kl_divergence", "kappa_hull", "gasen", "output_clustering")
+NOT_TIMED = (
+    "early_stopping",
+    "kl_divergence",
+    "kappa_hull",
+    "gasen",
+    "output_clustering",
+    "utility",
+)
 #: Rules by name, as they are measured; backfitting last, which takes longest.
 NAMES = (*(name for name in RULES if name not in NOT_TIMED), _BACKFITTING)
 #: Rules whose peers are slow with many members, where they are left out.
@@ -121,7 +128,7 @@ QUICK = Effort(
 def real_votes(
     n_members: int, n_samples: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """What bagged, pruned trees say of their training set, and its labels."""
+    """Votes of bagged, pruned trees on their training set, and its labels."""
     data = problems.waveform(n_samples)
     bag = BaggingClassifier(CARTClassifier(pruning="cv"), n_members, random_state=0)
     return bag.fit(data.X, data.y).forest_.votes(data.X), data.y
@@ -141,7 +148,7 @@ def arrange(name: str, votes: Any, y: Any) -> Order:
 
 
 def _contender(name: str, work: Callable[[Any, Any], Any], votes: Any, y: Any) -> Contender:
-    """Timed on all votes, warmed up on few."""
+    """A contender timed on all votes, warmed up on a few."""
     return Contender(name, partial(work, votes, y), warm_up=partial(work, votes[:5], y))
 
 
@@ -151,7 +158,7 @@ def _contender(name: str, work: Callable[[Any, Any], Any], votes: Any, y: Any) -
 def against_numpy(
     name: str, shape: Shape, rounds: int, with_peer: bool = True
 ) -> tuple[dict[str, Timing], list[str]]:
-    """A rule and its peer, if it has one, in turns; and whether they found the same."""
+    """A rule and its peer, if it has one, in turn; and whether their orders agree."""
     votes, y = real_votes(*shape)
     contenders = [_contender("orfeon", partial(arrange, name), votes, y)]
     if name in PEERS and with_peer:
@@ -181,7 +188,7 @@ def _alone(
     case: str, shape: Shape, timing: Timing, target: Target | None = None,
     notes: Sequence[str] = (), threads: int = 1,
 ) -> Measurement:  # fmt: skip
-    """Held against the clock, or just said."""
+    """A figure with a target in seconds, or without one."""
     unit = "s" if target is None else target.unit
     return Measurement(
         case, *shape, figure=timing.seconds * (1000 if unit == "ms" else 1), unit=unit,
@@ -192,7 +199,7 @@ def _alone(
 
 
 def held(name: str, case: str, shape: Shape, rounds: int) -> list[Measurement]:
-    """A rule against the clock on many members, and beside it the peer unless that is slow."""
+    """A rule on many members, with a target in seconds; beside it the peer, unless that is slow."""
     timings, notes = against_numpy(name, shape, rounds, with_peer=name not in _SLOW)
     ours = _alone(case, shape, timings["orfeon"], Target("at most", 1, "s"), notes)
     return [ours, *(compare(case, shape, timings) if NUMPY in timings else [])]
@@ -215,7 +222,7 @@ def weighted_backfitting(case: str, shape: Shape) -> list[Measurement]:
 
 
 def published(name: str, case: str, sizes: Sequence[int], rounds: int) -> list[Measurement]:
-    """Beside the thesis's times, on as many members and samples."""
+    """Beside the thesis's times, with the same members and samples."""
     table = published_seconds(_TABLE)[name]
     votes, y = real_votes(max(sizes), 300)
     lines = []
@@ -370,6 +377,6 @@ def suite(quick: bool) -> Suite:
             "Sizes of votes are members x samples. Votes of bagged CART trees pruned by "
             "cross-validation, on their training set (waveform).",
             "Both sides give the order and its error curve; order() also checks the votes.",
-            "Of pruned ensembles the first time is that of the kept members, whoever grew them.",
+            "For pruned ensembles the first time is that of the kept members, of either library.",
         ],
     )

@@ -1,4 +1,4 @@
-"""The ordering rules in NumPy: what one would write from their definitions.
+"""The ordering rules in NumPy, written from their definitions.
 
 Each takes votes of shape (n_members, n_samples), class codes from 0, and the labels, and gives the
 order, the value of each choice and the error curve. All candidates of a step are tried at once,
@@ -16,7 +16,7 @@ import numpy.typing as npt
 Votes = npt.NDArray[np.int32]
 Labels = npt.NDArray[np.int64]
 
-#: Decimals that are told apart: what differs in later ones is the same but for rounding.
+#: Decimals that are compared; further ones are rounding.
 _DECIMALS = 9
 
 
@@ -46,7 +46,7 @@ def _errors_with(counts: Any, one_hot: Any, members: list[int], y: Labels) -> An
 
 
 def reduce_error(votes: Votes, y: Labels) -> Ordered:
-    """The member with which the vote errs least."""
+    """The member that gives the vote the lowest error."""
     one_hot = _one_hot(votes, y)
     counts = np.zeros(one_hot.shape[1:], int)
     left, order, values = list(range(len(votes))), [], []
@@ -59,7 +59,7 @@ def reduce_error(votes: Votes, y: Labels) -> Ordered:
 
 
 def reduce_error_backfitting(votes: Votes, y: Labels, max_passes: int = 100) -> Ordered:
-    """The same; then each member chosen gives way to a better one, until none does."""
+    """The same; then each chosen member is replaced by a better one, until none is."""
     one_hot = _one_hot(votes, y)
     counts = np.zeros(one_hot.shape[1:], int)
     chosen: list[int] = []
@@ -97,7 +97,7 @@ def _backfit(counts: Any, one_hot: Any, chosen: list[int], y: Labels, least: int
 
 
 def complementarity(votes: Votes, y: Labels) -> Ordered:
-    """The member that is right on most samples on which the vote is wrong."""
+    """The member that is right on the most samples that the vote gets wrong."""
     one_hot, right = _one_hot(votes, y), votes == y
     counts = np.zeros(one_hot.shape[1:], int)
     is_wrong = np.ones(len(y), bool)
@@ -216,12 +216,12 @@ def _farthest(group: list[int], distance: Any, errors: Any) -> int:
 
 
 def random(votes: Votes, y: Labels) -> Ordered:
-    """By lot."""
+    """At random."""
     order = np.random.default_rng(0).permutation(len(votes))
     return _with_curve(order, np.zeros(len(votes)), votes, y)
 
 
-#: The rules by name. The tree over the votes is missing: it is no matter of NumPy.
+#: The rules by name. The tree over the votes is missing: NumPy has no trees.
 PEERS: dict[str, Callable[[Votes, Labels], Ordered]] = {
     "reduce_error": reduce_error,
     "reduce_error backfitting": reduce_error_backfitting,

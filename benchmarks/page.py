@@ -1,7 +1,7 @@
 """The performance page, written from what the suites measured.
 
 ``python -m benchmarks page --from FOLDER --write FILE`` reads every ``*.jsonl`` file of a folder.
-Nothing on the page is typed by hand but the sentences about what a suite asks.
+Only the sentences about each suite are written by hand.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ RESULTS, PAGE = Path("benchmarks/results"), Path("docs/performance.md")
 RATIOS, TARGETS = "performance_ratios.png", "performance_targets.png"
 Record = Mapping[str, Any]
 
-#: Suites in the order of the page: a title, and what is asked.
+#: Suites in the order of the page: a title, and what is measured.
 FAMILIES = {
-    "trees": ("Trees", "Growing, pruning and asking trees through the engine, on one thread."),
+    "trees": ("Trees", "Growing, pruning and prediction by the engine, on one thread."),
     "ensembles": ("Ensembles", "`fit`, `predict` and memory of whole ensembles, on one thread."),
-    "boosting": ("Boosting", "A whole `fit` with as many rounds on both sides."),
+    "boosting": ("Boosting", "A whole `fit`, with the same number of rounds on both sides."),
     "ordering": (
         "Ordering and pruning",
         "From a matrix of votes (sizes are members x samples) to the order and its error curve; "
         "then what prediction costs before and after pruning.",
     ),
-    "sizes": ("Automatic size", "How many members to keep, judged on splits not designed on."),
+    "sizes": ("Automatic size", "How many members to keep, measured on new splits."),
     "perceptrons": ("Parallel perceptrons", "Training, selection of samples, and boosting."),
     "inspection": ("Inspection and combining", "Diversity, maps, rules of combination, stacks."),
     "files": ("Model files", "Saving and loading, against joblib."),
-    "exports": ("ONNX", "Rows on which onnxruntime answers otherwise than orfeon, and its time."),
+    "exports": ("ONNX", "Rows on which onnxruntime and orfeon predict differently, and its time."),
     "serving": ("Service", "`orfeon serve` under load on the loopback address."),
     "start": ("First use", "A fresh process, kernels compiled or not yet."),
     "studies": ("Studies", "What a study adds to its fits, and how long a first one takes."),
@@ -44,11 +44,11 @@ _INTRODUCTION = """# Performance
 Written by `python -m benchmarks page` from the measurements in `benchmarks/results`; not edited by
 hand.
 
-Speed is told as a ratio to a peer that does the same work in the same run: contenders take turns,
-so that a busy moment of the machine hits all of them, and the median of the rounds counts. *Spread*
-is the range of the rounds as a share of their median, the larger of the two. A dagger (†) marks
-lines during which other programs used the processor. Test errors and further figures stand in the
-JSON lines. Targets are fixed in the suites; those that are missed stay on the page.
+Speed is reported as a ratio to a peer that does the same work in the same run. Contenders take
+turns, so a busy moment of the machine affects all of them, and the median of the rounds counts.
+*Spread* is the range of the rounds as a share of their median, the larger of the two. A dagger (†)
+marks lines during which other programs used the processor. Test errors and further figures are in
+the JSON lines. Targets are fixed in the suites; those that are missed stay on the page.
 """
 _BUSY = "the machine was busy"
 _MANY_NOTES = 20
@@ -100,7 +100,7 @@ def digest(records: Iterable[Record]) -> str:
 
 
 def room(record: Record) -> float | None:
-    """How far inside its target a figure is: 2 is twice as good as asked, below 1 is a miss.
+    """How far inside its target a figure is: 2 is twice as good as required, below 1 is a miss.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def figure_text(record: Record) -> str:
 
 
 def is_busy(record: Record) -> bool:
-    """Whether others used the processor while this was measured.
+    """Whether other programs used the processor during the measurement.
 
     Parameters
     ----------
@@ -194,14 +194,14 @@ def _row(record: Record) -> str:
 
 
 def _notes(records: Sequence[Record]) -> list[str]:
-    """What a reader must know, and of which lines; nothing is left out without a word."""
+    """Notes, and the lines that they apply to; omissions are counted."""
     holders: dict[str, list[Record]] = {}
     for record in records:
         for note in dict.fromkeys(record["notes"]):
             is_its_own = note.startswith(record["case"].split(",")[0])
             if _BUSY not in note and (record["ok"] is False or not is_its_own):
                 holders.setdefault(note, []).append(record)
-    # Where each case has something to say, what one or two say is left to the JSON lines.
+    # With many notes, those of one or two lines are left to the JSON lines.
     least = 1 if len(holders) <= _MANY_NOTES else 3
     lines, n_left_out = [], 0
     for note, held in holders.items():
@@ -276,7 +276,7 @@ def _summary(records: Sequence[Record]) -> str:
 
 
 def pictures(records: Sequence[Record]) -> dict[str, str]:
-    """The pictures that there is something to show in.
+    """The pictures for which there are measurements.
 
     Parameters
     ----------

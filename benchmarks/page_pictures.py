@@ -24,7 +24,7 @@ _NAMED = 6
 
 
 def _peer(record: Record) -> str | None:
-    """The library a measurement is against, whatever else its name says."""
+    """The library that a measurement compares with."""
     name = record["peer"] or ""
     return next((peer for peer in PEERS if name.startswith(peer)), None)
 

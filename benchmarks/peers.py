@@ -1,8 +1,8 @@
 """Other libraries' forests, as alike as their options allow.
 
-All are asked for bootstrap samples (or their like), as many features at every node as they are
-told, unlimited depth, leaves of one sample, one thread, and nothing besides the trees. Each is
-given the rows in the form that it likes best.
+All use bootstrap samples (or similar), the same number of features at every node, unlimited depth,
+leaves of one sample, one thread, and compute nothing besides the trees. Each is given the rows in
+the form that it likes best.
 """
 
 from __future__ import annotations

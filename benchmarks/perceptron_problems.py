@@ -14,7 +14,7 @@ DIABETES, _POSITIVE = (768, 8), 268
 
 
 def noisy_sums(n_rows: int, n_features: int, n_positive: int) -> Data:
-    """Two classes of different size, told apart by a sum of features but for some noise.
+    """Two classes of different size, separated by a sum of features, with some noise.
 
     No feature is a sum of others, as some are in :func:`benchmarks.boosting_peers.two_clusters`:
     perceptrons that are wrong at times can turn to where such features say nothing, and would

@@ -139,7 +139,7 @@ def new_network(n_epochs: int) -> MLPClassifier:
 
 def _train_network(data: Data, n_epochs: int) -> Any:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # said of each, for it never is done
+        warnings.simplefilter("ignore", ConvergenceWarning)  # it never converges
         network = new_network(n_epochs).fit(data.X, data.y)
     if network.n_iter_ != n_epochs:
         raise AssertionError(f"the network ran {network.n_iter_} epochs, not {n_epochs}")

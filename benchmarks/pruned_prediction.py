@@ -1,8 +1,8 @@
-"""What pruning saves when an ensemble is asked, and what it does to the test error.
+"""What pruning saves in prediction, and what it does to the test error.
 
 A fifth of the members is kept, in the order of margin distance, by their votes on the training set
-and, beside it, by their votes on what they were not trained on. Then the same ensembles are asked
-member by member until the decision is clear.
+and, beside it, by their votes on what they were not trained on. Then the same ensembles query
+members one by one until the decision is clear.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _is_scikit_learns(model: Any) -> bool:
 
 @cache
 def fitted(name: tuple[str, str], size: Size) -> Fitted:
-    """Train the ensemble of a name; once for all cases that ask it."""
+    """Train the ensemble of a name; once for all cases that use it."""
     training, test = problems.with_test(size.make, size.n_rows, size.n_queried)
     n_members = size.n_members
     if MODELS[name] is _bagged_pruned and size.n_rows >= _LARGE:
@@ -180,7 +180,7 @@ def pruned(name: tuple[str, str], case: str, size: Size, rounds: int) -> list[Me
 
 
 def decided_early(name: tuple[str, str], case: str, size: Size, rounds: int) -> list[Measurement]:
-    """Members asked, and the time, against a prediction by all."""
+    """Members queried, and the time, against a prediction by all."""
     whole = fitted(name, size)
     rows, lines = whole.rows(whole.test), []
     everyone = f"all {whole.n_members} members"
@@ -201,7 +201,7 @@ def decided_early(name: tuple[str, str], case: str, size: Size, rounds: int) -> 
             raise AssertionError(f"{text}: an exact early decision differs on {other:.2%} of rows")
         error = float((found.predictions != whole.test.y).mean())
         note = (
-            f"{text}: {found.mean_queried:.1f} of {found.n_members} members asked; "
+            f"{text}: {found.mean_queried:.1f} of {found.n_members} members queried; "
             f"{other:.2%} of the rows decided otherwise; test error {error:.2%}, of all "
             f"{whole.error(whole.model):.2%}."
         )

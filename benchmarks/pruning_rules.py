@@ -21,7 +21,7 @@ from orfeon.workbench.reproduction import Partitions, is_synthetic, published_si
 from orfeon.workbench.reproduction.measures import error_percent
 
 DATASETS = ("waveform", "diabetes", "vehicle", "heart", "sonar", "ionosphere")
-#: Rule, what is kept, and the samples that the order is found on.
+#: Rule, share kept, and the samples for the order.
 CASES: tuple[tuple[str, Any, Any], ...] = (
     ("margin_distance", 0.2, "train"),
     ("boosting_based", 0.2, "train"),
@@ -32,6 +32,8 @@ CASES: tuple[tuple[str, Any, Any], ...] = (
     ("kappa_hull", "rule", "train"),
     ("gasen", "rule", "train"),
     ("gasen", "rule", "out_of_bag"),
+    ("utility", "rule", "train"),
+    ("utility", "rule", "out_of_bag"),
 )
 REGRESSION: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     ("reduce_error", 10, {}),

@@ -1,8 +1,8 @@
 """How many members to keep: the automatic size against a fixed fifth and against all members.
 
 ``python -m benchmarks sizes`` measures it beside the other suites. The same study as a command of
-its own, ``python -m benchmarks.pruning_sizes --out FILE``, has every finished split on disk before
-the next begins, goes on where it was stopped, and prints tables for the user guide.
+its own, ``python -m benchmarks.pruning_sizes --out FILE``, writes every finished split to disk
+before the next begins, resumes where it was stopped, and prints tables for the user guide.
 
 The rule for the automatic size was designed on the splits 0 to 9 of these problems; it is judged
 here on others, from split 100 on.
@@ -41,7 +41,7 @@ from orfeon.workbench.store import RunRow, Store
 
 #: Sizes of the training and test sets, and the seeds of the fits, are those of this table.
 TABLE = "martinez-5.8"
-#: What this study is called in a store.
+#: Name of this study in a store.
 NAME = "pruning sizes"
 RULE = "margin_distance"
 #: The first splits that the rule for the size was not designed on.
@@ -81,7 +81,7 @@ ENSEMBLES: dict[str, Build] = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one ensemble did on one split.
+    """Results of one ensemble on one split.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class Outcome:
 
 
 def measure(ensemble: str, dataset: str, split: int, members: int, parts: Partition) -> Outcome:
-    """Train, order and choose the size on the training set; look at the test set once."""
+    """Train, order and choose the size on the training set; use the test set once."""
     start = time.perf_counter()
     seed = PROTOCOLS[TABLE].random_state(split)
     fitted = ENSEMBLES[ensemble](members, seed).fit(parts.X_train, parts.y_train)

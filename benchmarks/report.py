@@ -1,4 +1,4 @@
-"""What was measured, as a table to read and as JSON lines to keep."""
+"""Measurements, as a table to read and as JSON lines to keep."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from benchmarks.timing import Timing
 
 Unit = Literal["x", "s", "ms", "GB", "share", "ratio"]
 
-#: Below this share of a core, others used the machine too much for seconds to mean anything.
+#: With less than this share of a core, other programs used the machine too much for times to mean
+#: anything.
 _BUSY = 0.85
-#: Above it, a contender that was asked for one thread used more.
+#: Above it, a contender that should use one thread used more.
 _SEVERAL = 1.1
 
 
@@ -188,7 +189,7 @@ def compare(
     notes : mapping of str to a sequence of str, optional
         By peer.
     threads : int, default=1
-        Threads that orfeon was asked to use.
+        Threads that orfeon may use.
     detail : mapping, optional
         Further figures, for the JSON lines.
 
@@ -225,7 +226,7 @@ def compare(
 
 
 def remarks(name: str, timing: Timing, threads: int = 1) -> list[str]:
-    """What the clock noticed about a contender.
+    """Remarks on the timing of a contender.
 
     Parameters
     ----------
@@ -234,12 +235,12 @@ def remarks(name: str, timing: Timing, threads: int = 1) -> list[str]:
     timing : Timing
         What it took.
     threads : int, default=1
-        Threads that it was asked to use.
+        Threads that it may use.
 
     Returns
     -------
     list of str
-        Sentences; none when all is well.
+        Sentences, if there is anything to remark.
 
     Examples
     --------

@@ -18,7 +18,7 @@ _MEGABYTE, _GIGABYTE = 1e6, 1e9
 
 
 def _fit(library: str, n_rows: int, n_features: int, n_classes: int) -> dict[str, float]:
-    """What :mod:`benchmarks.one_fit` says of one fit."""
+    """The result of :mod:`benchmarks.one_fit` for one fit."""
     sizes = [str(size) for size in (n_rows, n_features, n_classes)]
     process = subprocess.run(
         [sys.executable, "-m", "benchmarks.one_fit", library, *sizes],

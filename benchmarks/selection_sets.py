@@ -1,4 +1,4 @@
-"""What to order members by: the training set, out-of-bag votes, or samples set aside.
+"""Which samples to order members on: the training set, out-of-bag, or held out.
 
 ``python -m benchmarks.selection_sets --data DIR`` prunes ensembles to a fifth, ordered by each of
 them on the same splits, and prints the mean test errors as a table for the user guide.

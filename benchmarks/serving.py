@@ -1,8 +1,8 @@
 """The scoring service under load: requests a second, latency, errors and memory.
 
-Two workers and the client share the cores. While rows are asked for, another client sends what is
-malformed, oversized and slow. Two further cases load the model anew all the time. The full form
-takes ten minutes a case, the quick one some seconds.
+Two workers and the client share the cores. Meanwhile another client sends malformed, oversized and
+slow requests. Two further cases keep reloading the model. The full form takes ten minutes a case,
+the quick one some seconds.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Trouble(threading.Thread):
         self.n_wrong = 0
 
     def run(self) -> None:
-        """Send until told to stop."""
+        """Send until stopped."""
         slow: list[socket.socket] = []
         while not self._ending.wait(0.2):
             data, expected = self._REQUESTS[self.n_sent % len(self._REQUESTS)]

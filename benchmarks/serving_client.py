@@ -1,4 +1,4 @@
-"""A client that asks as fast as it can, where wrk is not installed."""
+"""A client that sends requests as fast as it can, where wrk is not installed."""
 
 from __future__ import annotations
 

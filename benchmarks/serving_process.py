@@ -21,7 +21,7 @@ from orfeon.datasets import make_waveform
 
 N_ROWS, N_FEATURES = 1000, 21
 _GROWN, _KEPT = 1000, 200
-#: Different rows that are asked for, one a request.
+#: Number of different rows, one per request.
 _N_BODIES = 200
 
 
@@ -36,7 +36,7 @@ class Service(NamedTuple):
     lines: list[str]
 
     def memory(self) -> float | None:
-        """Gigabytes of the processes that answer; None where the system does not say."""
+        """Gigabytes of the worker processes; None where the system does not report them."""
         pid = self.process.pid
         children = Path(f"/proc/{pid}/task/{pid}/children")
         if not children.exists():
@@ -72,7 +72,7 @@ def _write_bodies(path: Path) -> None:
 
 @contextlib.contextmanager
 def service(workers: int) -> Iterator[Service]:
-    """Start the command, and end it as systems do; it must end well."""
+    """Start the command, and stop it by SIGTERM; it must exit cleanly."""
     with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as name:
         model, bodies = Path(name) / "forest.orfeon", Path(name) / "bodies.jsonl"
         write_model(model)

@@ -1,4 +1,4 @@
-"""The service under load while its model is loaded anew again and again, and ended in the midst.
+"""The service under load while its model is reloaded again and again, and stopped under load.
 
 Some clients keep their connections, with and without pauses; others open one for each request. A
 request fails if it is not answered with 200 and the prediction of one of the two models, whatever
@@ -41,7 +41,7 @@ class Tally:
     n_fresh: int = 0
     n_failed: int = 0
     reasons: list[str] = field(default_factory=list)
-    #: Whether the service was told to end, and need not take new connections.
+    #: Whether the service was stopped, and need not accept connections.
     is_ending: bool = False
 
     def fail(self, reason: str) -> None:
@@ -52,7 +52,7 @@ class Tally:
 
 
 class Clients(threading.Thread):
-    """Clients that ask all the time, until told to stop.
+    """Clients that send requests until stopped.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ class Clients(threading.Thread):
         *,
         keep: bool,
     ) -> None:
-        """Ask over a connection until the service says that it closes it."""
+        """Send requests over a connection until the service announces that it closes it."""
         for at in range(_MOST):
-            # Whoever sees that a connection is closed does not use it.
+            # A client that sees a closed connection does not use it.
             if self._stops or (at and reader.at_eof()):
                 return
             which = random.randrange(len(self._bodies))
@@ -153,7 +153,7 @@ async def _ask_one(
 
 
 def under_reloads(workers: int, quick: bool) -> list[Measurement]:
-    """Load the model anew every some seconds, then end the service; count what was not answered."""
+    """Reload the model every few seconds, then stop the service; count unanswered requests."""
     seconds, every = (_QUICK_SECONDS, _QUICK_EVERY) if quick else (_SECONDS, _EVERY)
     with service(workers) as running:
         models = [running.model.with_name(name) for name in ("first.orfeon", "second.orfeon")]
@@ -191,7 +191,7 @@ def _reload(running: Service, model: Path, n_before: int) -> None:
     until = time.monotonic() + 120
     while _n_reloads(running) <= n_before:
         if time.monotonic() > until or running.process.poll() is not None:
-            raise RuntimeError(f"the model was not loaded anew: {running.lines[-5:]}")
+            raise RuntimeError(f"the model was not reloaded: {running.lines[-5:]}")
         time.sleep(0.02)
 
 
@@ -202,7 +202,7 @@ def _n_reloads(running: Service) -> int:
 def _reload_often(
     running: Service, models: Sequence[Path], seconds: float, every: float
 ) -> tuple[int, list[float]]:
-    """How often the model was loaded anew, and the memory of the service after each time."""
+    """How often the model was reloaded, and the memory of the service after each time."""
     memory: list[float] = []
     begin = time.monotonic()
     n_reloads = 0

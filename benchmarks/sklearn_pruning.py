@@ -101,7 +101,7 @@ def cross_validated_tree(
     n_folds : int, default=10
         Folds.
     fold_predictions : callable
-        What the trees of one fold say.
+        Predictions of the trees of one fold.
 
     Returns
     -------

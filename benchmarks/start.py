@@ -16,7 +16,7 @@ from benchmarks.suite import Case, Suite
 
 _ROWS, _FEATURES, _TREES = 300, 21, 10
 
-#: What a user's first script does; it says how long its parts took.
+#: A user's first script; it prints how long its parts took.
 _SCRIPT = f"""
 import time
 start = time.perf_counter()

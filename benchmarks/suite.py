@@ -1,4 +1,4 @@
-"""What a suite is: cases that can be run one by one, and what to say before."""
+"""Suites: cases that can run one by one, and a text to print before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast trees are grown, pruned and asked, against other libraries, on one thread."""
+"""How fast trees are grown, pruned and predict, against other libraries, on one thread."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ _PRUNING_NOTES = {
         "scikit-learn prunes by Gini impurity, orfeon by the error as in the book."
     ],
     _BY_HAND: [
-        f"{_BY_HAND}: one tree a fold, pruned by some forty lines of NumPy; about the least work "
+        f"{_BY_HAND}: one tree per fold, pruned by some forty lines of NumPy; about the least work "
         "that scikit-learn's trees allow."
     ],
 }
@@ -258,7 +258,7 @@ def one_tree(name: str, effort: Effort) -> list[Measurement]:
 
 
 def _check_same(converted: Forest, theirs: RandomForestClassifier, data: Data) -> None:
-    """The very same trees must say the very same."""
+    """The same trees must predict the same."""
     if not np.array_equal(converted.predict(data.X), theirs.predict(data.narrow)):
         raise RuntimeError("the converted forest predicts other classes than scikit-learn's")
     if not np.allclose(

@@ -119,7 +119,7 @@ def told():
         fittings[1].n_timed = peer_timed
         for fitting, n_rounds in zip(fittings, (ran, peer_ran), strict=True):
             fitting.models.append(fitting.contestant.fit(training, n_rounds, 0))
-        return boosting._told(line, *fittings, test, boosting.ERROR)
+        return boosting._with_rounds(line, *fittings, test, boosting.ERROR)
 
     return tell
 

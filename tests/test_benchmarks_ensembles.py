@@ -200,7 +200,7 @@ def _fit_once_and_say(timings):
 def tiny(monkeypatch):
     sizes = (ensembles.Size(problems.waveform, 300, 10, rounds=1),)
     effort = ensembles.Effort(
-        sizes, n_switched=10, n_queried=5, n_rows_asked=500, growth_rows=(500, 1000),
+        sizes, n_switched=10, n_queried=5, n_rows_predicted=500, growth_rows=(500, 1000),
         growth_members=(1, 2, 4), growth_trees=2, rounds=1, hurried=True,
     )  # fmt: skip
     monkeypatch.setattr(ensembles, "QUICK", effort)
@@ -251,7 +251,7 @@ def test_every_peer_that_predicts_must_be_beaten_or_matched(monkeypatch, wavefor
         contestants, "random_forest", lambda: [ours, other(SCIKIT_LEARN), other(YDF), other(INTEL)]
     )
     size = ensembles.Size(problems.waveform, 300, 10)
-    effort = ensembles.Effort((size,), n_queried=5, n_rows_asked=400, rounds=1)
+    effort = ensembles.Effort((size,), n_queried=5, n_rows_predicted=400, rounds=1)
     lines = ensembles.predicting("predict, trees of 300 rows", size, effort)
     assert [(line.case.split(",")[0], line.peer, str(line.target)) for line in lines] == [
         ("predict", SCIKIT_LEARN, "None"),

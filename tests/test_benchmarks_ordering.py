@@ -340,7 +340,7 @@ def test_early_decisions_say_members_asked_and_what_they_decide_otherwise(second
     assert (exact.figure, exact.detail["differ"]) == (2.5, 0.0)
     error = whole.error(whole.model)
     assert exact.notes[0] == (
-        "early 1, bag: 5.2 of 15 members asked; 0.00% of the rows decided otherwise; test error "
+        "early 1, bag: 5.2 of 15 members queried; 0.00% of the rows decided otherwise; test error "
         f"{error:.2%}, of all {error:.2%}."
     )
 

@@ -168,6 +168,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"keep": "auto"},
         {"rule": "orientation", "keep": "rule"},
         {"rule": GASEN(10, 5), "keep": "rule"},
+        {"rule": "utility", "keep": "rule"},
         {"rule": BoostingBased(stop=True, weighted_vote=True), "keep": "rule"},
     ],
     "PrunedRegressor": [

@@ -11,8 +11,14 @@ from sklearn.naive_bayes import GaussianNB
 from tests import shared
 
 from orfeon import BaggingClassifier, CARTClassifier, DynamicSelectionClassifier, StumpClassifier
+from orfeon.combining import competence
 from orfeon.combining.competence import SELECTION_RULES, Known
-from orfeon.combining.meta_des import meta_features, profile_regions
+from orfeon.combining.meta_des import (
+    N_PROFILES,
+    meta_features,
+    meta_weights,
+    profile_regions,
+)
 from orfeon.combining.regions import Neighbours
 
 ALL_RULES = [*SELECTION_RULES, "meta_des", "clusters"]
@@ -150,7 +156,8 @@ def test_meta_features_are_those_of_the_definitions():
     regions = Neighbours(points, np.ones(n_samples), k, None).regions(query)
     profiles = profile_regions(its_votes, known, np.ones(n_samples), None)
     confidence = rng.random((1, n_members))
-    found = meta_features(regions, profiles, known, supports, confidence, k)[0]
+    features = meta_features(regions, profiles, known, supports, confidence, k)
+    found = np.stack([*features], axis=2)[0]
     nearest = [j for _, j in brute_region(points, np.ones(n_samples), query[0], k)]
     nearest.sort(key=lambda j: ((points[j] - query[0]) ** 2).sum())
     alike = [(votes[j] == its_votes[0]).sum() for j in range(n_samples)]
@@ -165,6 +172,50 @@ def test_meta_features_are_those_of_the_definitions():
             np.mean([right[j] for j in nearest]), *profile, confidence[0, t],
         ]  # fmt: skip
         np.testing.assert_allclose(found[t], expected, atol=1e-12)
+
+
+def test_profiles_are_those_of_brute_force():
+    rng = np.random.default_rng(11)
+    for _ in range(shared.cases(60)):
+        _, known, weights = random_problem(rng, 1)
+        rows = rng.integers(0, len(known.y), 5)
+        learning = bool(rng.random() < 0.5)  # the rows are selection samples themselves
+        votes = rng.integers(0, known.n_classes, (5, known.votes.shape[1]))
+        votes = known.votes[rows] if learning else votes
+        found = profile_regions(votes, known, weights, rows if learning else None)
+        for i, row in enumerate(rows):
+            alike = {
+                j: sum((votes[i] == known.votes[j]) & (votes[i] >= 0))
+                for j in range(len(known.y))
+                if not (learning and j == row)
+            }
+            expected, reached = [], 0.0
+            for level, value in enumerate(sorted(set(alike.values()), reverse=True)):
+                if reached >= N_PROFILES:
+                    break
+                of_level = [j for j in alike if alike[j] == value]
+                expected += [(level, j) for j in of_level]
+                reached += sum(weights[j] for j in of_level)
+            mine = slice(*found.weights.indptr[i : i + 2])
+            pairs = list(zip(found.levels[mine], found.weights.indices[mine], strict=True))
+            assert pairs == expected
+            assert (found.weights.data[mine] == weights[[j for _, j in pairs]]).all()
+
+
+@pytest.mark.parametrize("classes", [(0, 1), (0,), (1,)])
+def test_naive_bayes_is_that_of_scikit_learn(classes):
+    rng = np.random.default_rng(5)
+    features = rng.random((40, 6, 5))
+    features[..., 0] = 1.0  # of no variance
+    right = rng.choice(classes, 240)
+    features[..., 1] += 0.3 * right.reshape(40, 6)
+    model = GaussianNB().fit(features.reshape(-1, 5), right)
+    expected = np.zeros((40, 6))
+    if 1 in classes:
+        expected = model.predict_proba(features.reshape(-1, 5))[:, -1].reshape(40, 6)
+    expected = competence.or_all(np.where(expected > 0.5, expected, 0.0))
+    found = meta_weights(model, (features[..., f] for f in range(5)))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 # -- the estimator ---------------------------------------------------------------------------------

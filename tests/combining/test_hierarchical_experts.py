@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import is_classifier
 from tests import shared
 from tests.oracles import combining_models as oracle
 
-from orfeon import CARTClassifier
+from orfeon import CARTClassifier, CARTRegressor
 from orfeon.combining.experts import (
     HierarchicalExpertsClassifier,
     HierarchicalExpertsRegressor,
@@ -156,3 +157,46 @@ def test_experts_of_any_kind():
 def test_trees_of_gates_that_cannot_be_are_refused(hierarchical, setting, message):
     with pytest.raises(ValueError, match=message):
         hierarchical(**setting).fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("expert", [None, CARTClassifier, CARTRegressor])
+def test_hard_gates_query_the_expert_at_the_end_of_the_largest_branches(kind, expert):
+    if expert is not None and is_classifier(expert()) != is_classifier(kind()):
+        return
+    X, y = problem(3)
+    given = None if expert is None else expert(max_depth=2)
+    soft = kind(given, depth=3, max_iter=5, n_init=1, random_state=0).fit(X, y)
+    hard = kind(given, depth=3, gating="hard", max_iter=5, n_init=1, random_state=0).fit(X, y)
+    inputs = soft.inputs_.of(X)
+    leaves = []
+    for row in inputs:
+        gate = 0
+        for weights in soft.gates_.levels:
+            left, right = (float(row @ w) for w in weights[gate])
+            gate = 2 * gate + (right > left)
+        leaves.append(gate)
+    assert hard.choose(X).tolist() == leaves
+    assert len(set(leaves)) > 2
+    of_all = soft.expert_proba(X) if is_classifier(kind()) else soft.expert_predict(X)
+    expected = of_all[np.arange(len(X)), leaves]
+    if is_classifier(kind()):
+        np.testing.assert_allclose(hard.predict_proba(X), expected, atol=1e-12)
+        assert (hard.predict(X) == hard.classes_[expected.argmax(axis=1)]).all()
+    else:
+        means, deviations = hard.predict(X, return_std=True)
+        np.testing.assert_allclose(means, expected, atol=1e-12)
+        np.testing.assert_allclose(deviations, np.sqrt(hard.variances_[leaves]))
+        assert (hard.predict(X) == means).all()
+
+
+@pytest.mark.parametrize("kind", BOTH)
+def test_hard_and_soft_gates_agree_where_the_gates_are_sure(kind):
+    X, y = problem(4)
+    soft = kind(depth=1, max_iter=5, n_init=1, random_state=0).fit(X, y)
+    hard = kind(depth=1, gating="hard", max_iter=5, n_init=1, random_state=0).fit(X, y)
+    for model in (soft, hard):
+        model.gates_ = Gates(tuple(1e6 * weights for weights in model.gates_.levels))
+    np.testing.assert_allclose(soft.predict(X), hard.predict(X), atol=1e-9)
+    with pytest.raises(ValueError, match="'gating' parameter"):
+        kind(gating="firm").fit(X, y)

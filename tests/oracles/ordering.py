@@ -166,6 +166,23 @@ def reduce_error(case: Case) -> Outcome:
     return greedy(case, lambda chosen, k: error(case, [*chosen, k]))
 
 
+def utility(
+    case: Case, costs: Sequence[int] | None = None, trade_off: Fraction = Fraction(1, 20)
+) -> Outcome:
+    """Demir and Alpaydin: the member that leaves the most accuracy minus cost."""
+    costs = [1 for _ in case.members] if costs is None else costs
+    scale = Fraction(1)
+    if not case.n_classes:
+        scale = error(case, []) or Fraction(1)  # the variance: no member predicts
+
+    def loss(chosen: list[int], k: int) -> Fraction:
+        cost = sum(costs[t] for t in (*chosen, k))
+        return error(case, [*chosen, k]) / scale + trade_off * cost / sum(costs)
+
+    found = greedy(case, loss)
+    return Outcome(found.order, [1 - value for value in found.criterion])
+
+
 def reduce_error_backfitting(case: Case, max_passes: int = 100) -> Outcome:
     """After each member, those chosen are tried in turn against all that are not."""
     chosen: list[int] = []
@@ -520,6 +537,7 @@ ORACLES: dict[str, Callable[[Case], Outcome]] = {
     "early_stopping": early_stopping,
     "kl_divergence": kl_divergence,
     "kappa_hull": kappa_hull,
+    "utility": utility,
 }
 
 

@@ -28,7 +28,7 @@ from orfeon.ordering import (
 pytestmark = pytest.mark.filterwarnings("ignore:votes holds 0, which is not in y")
 
 N_CASES = 250
-FOR_REGRESSION = ["reduce_error", "complementarity", "individual_error"]
+FOR_REGRESSION = ["reduce_error", "complementarity", "individual_error", "utility"]
 
 
 def ordered(case: Case, rule: str, **options: Any) -> Order:

@@ -67,11 +67,11 @@ class Regions:
 
     def within(self, kept: Mask) -> Regions:
         """The regions with some of their samples only."""
+        ends = np.concatenate([[0], np.cumsum(kept)])[self.weights.indptr]
         weights = csr_array(
-            (self.weights.data * kept, self.weights.indices, self.weights.indptr),
-            shape=self.weights.shape,
+            (self.weights.data[kept], self.weights.indices[kept], ends), shape=self.weights.shape
         )
-        return Regions(weights, self.levels)
+        return Regions(weights, self.levels[kept])
 
     @property
     def rows(self) -> Integers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
@@ -46,6 +47,8 @@ Rule = Literal[
 
 #: Weights of members that are held at once.
 _ENTRIES = 1 << 22
+#: Rows whose meta-features are computed at once: they fit in a processor's cache.
+_ROWS = 512
 
 
 class _Query(NamedTuple):
@@ -312,10 +315,10 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
         random = np.random.default_rng(seed_sequence(self.random_state))
         rows = meta_samples(known, random)
         regions = self._neighbours().regions(self.points_[rows], without=rows)
-        features = meta_features(
+        features = np.stack([*meta_features(
             regions, profile_regions(known.votes[rows], known, self.sample_weights_, rows), known,
             self.true_supports_, supports.max(axis=2).T[rows], self.n_neighbors,
-        )  # fmt: skip
+        )], axis=2)  # fmt: skip
         judged = known.votes[rows] >= 0
         meta = GaussianNB() if self.meta_estimator is None else clone(self.meta_estimator)
         weights = np.broadcast_to(self.sample_weights_[rows][:, None], judged.shape)[judged]
@@ -366,24 +369,34 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
             some = rows[first : first + size]
             points = self._points(query.encoded[some])
             if self.rule == "clusters":
-                yield some, self._weigh_by_cluster(points, known)
-                continue
-            regions = neighbours.regions(points)
-            if self.rule == "meta_des":
-                yield some, self._weigh_by_learning(query, some, regions, known, votes[some])
+                chosen = self._weigh_by_cluster(points, known)
+            elif self.rule == "meta_des":
+                chosen = self._weigh_by_learning(query, some, points, votes[some])
             else:
-                yield some, SELECTION_RULES[self.rule](regions, known, votes[some])
+                regions = neighbours.regions(points)
+                chosen = SELECTION_RULES[self.rule](regions, known, votes[some])
+            yield some, chosen
 
     def _weigh_by_learning(
-        self, query: _Query, rows: Integers, regions: Regions, known: Known, votes: Integers
+        self, query: _Query, rows: Integers, points: Floats, votes: Integers
     ) -> Floats:
         """Votes of the members that META-DES takes for competent."""
-        confidence = query.members.supports(_safe_indexing(query.X, rows)).max(axis=2).T
-        profiles = profile_regions(votes, known, self.sample_weights_, None)
-        features = meta_features(
-            regions, profiles, known, self.true_supports_, confidence, self.n_neighbors
-        )
-        return meta_weights(self.meta_estimator_, features)
+        supports = query.members.supports(_safe_indexing(query.X, rows))
+        confidence = reduce(np.maximum, supports.T)  # much faster than max over the last axis
+        known, neighbours = self._known, self._neighbours()
+        weights = np.empty(votes.shape)
+        for first in range(0, len(rows), _ROWS):
+            some = slice(first, first + _ROWS)
+            features = meta_features(
+                neighbours.regions(points[some]),
+                profile_regions(votes[some], known, self.sample_weights_, None),
+                known,
+                self.true_supports_,
+                np.ascontiguousarray(confidence[some]),
+                self.n_neighbors,
+            )
+            weights[some] = meta_weights(self.meta_estimator_, features)
+        return weights
 
     def _weigh_by_cluster(self, points: Floats, known: Known) -> Floats:
         """Votes of the best members of the cluster that each row belongs to."""

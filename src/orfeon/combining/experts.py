@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from orfeon.combining.mixture_base import (
     EXPERT_TEXTS,
@@ -25,7 +25,8 @@ from orfeon.combining.mixture_base import (
     BaseMixtureOfExperts,
 )
 from orfeon.utils.documentation import documented
-from orfeon.utils.scikit_learn import Interval
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.types import Integers
 
 _N_EXPERTS: dict[str, list[Any]] = {"n_experts": [Interval(Integral, 1, None, closed="left")]}
 
@@ -187,6 +188,7 @@ class MixtureOfExpertsRegressor(OneGate, BaseExpertsRegressor):
 _TREE: dict[str, list[Any]] = {
     "depth": [Interval(Integral, 1, None, closed="left")],
     "n_branches": [Interval(Integral, 2, None, closed="left")],
+    "gating": [StrOptions({"soft", "hard"})],
 }
 #: More experts than this are surely a mistake.
 _MOST_EXPERTS = 1 << 12
@@ -206,6 +208,21 @@ class TreeOfGates(BaseMixtureOfExperts):
             )
         return self.n_branches, self.depth
 
+    def choose(self, X: Any) -> Integers:
+        """The expert that each row reaches along the branches of the largest shares.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Indices of experts.
+        """
+        return self.gates_.chosen(self._read_rows(X)[1])
+
 
 @documented(EXPERT_TEXTS)
 class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
@@ -220,6 +237,10 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
         Levels of gates.
     n_branches : int, default=2
         Branches of each gate: there are ``n_branches ** depth`` experts.
+    gating : {"soft", "hard"}, default="soft"
+        How ``predict`` uses the gates. "soft" averages the predictions of all experts by their
+        shares. "hard" follows the branch of the largest share from gate to gate, and queries the
+        expert at its end alone. Training is the same.
     <fitting>
 
     Attributes
@@ -258,6 +279,7 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
         *,
         depth: int = 2,
         n_branches: int = 2,
+        gating: Literal["soft", "hard"] = "soft",
         alpha: float = 1.0,
         n_init: int = 3,
         max_iter: int = 200,
@@ -270,6 +292,7 @@ class HierarchicalExpertsClassifier(TreeOfGates, BaseExpertsClassifier):
         self.expert = expert
         self.depth = depth
         self.n_branches = n_branches
+        self.gating = gating
         self.alpha = alpha
         self.n_init = n_init
         self.max_iter = max_iter
@@ -295,6 +318,10 @@ class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
         Levels of gates.
     n_branches : int, default=2
         Branches of each gate: there are ``n_branches ** depth`` experts.
+    gating : {"soft", "hard"}, default="soft"
+        How ``predict`` uses the gates. "soft" averages the predictions of all experts by their
+        shares. "hard" follows the branch of the largest share from gate to gate, and queries the
+        expert at its end alone. Training is the same.
     <fitting>
 
     Attributes
@@ -333,6 +360,7 @@ class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
         *,
         depth: int = 2,
         n_branches: int = 2,
+        gating: Literal["soft", "hard"] = "soft",
         alpha: float = 1.0,
         n_init: int = 3,
         max_iter: int = 200,
@@ -345,6 +373,7 @@ class HierarchicalExpertsRegressor(TreeOfGates, BaseExpertsRegressor):
         self.expert = expert
         self.depth = depth
         self.n_branches = n_branches
+        self.gating = gating
         self.alpha = alpha
         self.n_init = n_init
         self.max_iter = max_iter

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from orfeon.utils import saved
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Integers
 
 #: Up to this many unknowns a softmax regression is solved by Newton's method, else by L-BFGS.
 _MOST_UNKNOWNS = 400
@@ -201,6 +201,14 @@ class Gates:
         """Number of experts."""
         n_gates, n_branches, _ = self.levels[-1].shape
         return int(n_gates * n_branches)
+
+    def chosen(self, inputs: Floats) -> Integers:
+        """The leaf that each row reaches along the branches of the largest shares."""
+        leaf = np.zeros(len(inputs), dtype=np.int64)
+        for weights in self.levels:
+            scores = np.einsum("nbi,ni->nb", weights[leaf], inputs)
+            leaf = leaf * weights.shape[1] + scores.argmax(axis=1)
+        return leaf
 
     def log_shares(self, inputs: Floats) -> Floats:
         """Logarithms of the shares of the leaves in each row."""

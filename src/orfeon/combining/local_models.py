@@ -42,6 +42,10 @@ class Experts(ABC):
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
         """Logarithms of the densities of some targets, by the experts' answers."""
 
+    @abstractmethod
+    def only(self, expert: int) -> Experts:
+        """One of the experts alone."""
+
     def expanded(self, basis: Floats) -> Experts:
         """The experts for all inputs, from experts for some directions."""
         return self
@@ -61,6 +65,9 @@ class SoftmaxExperts(Experts):
 
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
         return _log_of_class(answers, y, np.finfo(np.float64).tiny)
+
+    def only(self, expert: int) -> SoftmaxExperts:
+        return SoftmaxExperts(self.weights[expert : expert + 1])
 
     def expanded(self, basis: Floats) -> SoftmaxExperts:
         return SoftmaxExperts(expand(self.weights, basis))
@@ -87,6 +94,11 @@ class GaussianExperts(Experts):
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
         squares = (y[:, None] - answers) ** 2 / self.variances
         return np.asarray(-0.5 * (np.log(2 * np.pi * self.variances) + squares))
+
+    def only(self, expert: int) -> GaussianExperts:
+        one = slice(expert, expert + 1)
+        weights = None if self.weights is None else self.weights[one]
+        return GaussianExperts(self.variances[one], weights, self.estimators[one])
 
     def expanded(self, basis: Floats) -> GaussianExperts:
         if self.weights is None:
@@ -116,6 +128,9 @@ class ClassifierExperts(Experts):
 
     def log_densities(self, answers: Floats, y: npt.NDArray[Any]) -> Floats:
         return _log_of_class(answers, y, _LEAST_PROBABILITY)
+
+    def only(self, expert: int) -> ClassifierExperts:
+        return ClassifierExperts(self.estimators[expert : expert + 1], self.classes)
 
 
 def _log_of_class(answers: Floats, y: npt.NDArray[Any], least: float) -> Floats:

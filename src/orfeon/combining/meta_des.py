@@ -19,10 +19,15 @@ meta-learning. Pattern Recognition 48(5), 1925-1935.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
+from scipy.special import expit
+from sklearn.naive_bayes import GaussianNB
 
 from orfeon.combining.competence import Known, Regions, local_accuracy, or_all
 from orfeon.utils.types import Floats, Integers
@@ -44,53 +49,71 @@ def meta_features(
     true_supports: Floats,
     confidence: Floats,
     n_neighbors: int,
-) -> Floats:
-    """The meta-features of rows and members, of shape (n_rows, n_members, n_features)."""
-    parts = [
-        *_by_rank(regions, known.right, n_neighbors),
-        *_by_rank(regions, true_supports, n_neighbors),
-        local_accuracy(regions, known),
-        *_by_rank(profiles, known.right, N_PROFILES),
-        confidence,
-    ]
-    return np.stack(parts, axis=2)
+) -> Iterator[Floats]:
+    """The meta-features of rows and members, each of shape (n_rows, n_members)."""
+    yield from _by_rank(regions, known.right, n_neighbors)
+    yield from _by_rank(regions, true_supports, n_neighbors)
+    yield local_accuracy(regions, known)
+    yield from _by_rank(profiles, known.right, N_PROFILES)
+    yield confidence
 
 
-def _by_rank(regions: Regions, values: Floats, n_ranks: int) -> list[Floats]:
+def _by_rank(regions: Regions, values: Floats, n_ranks: int) -> Iterator[Floats]:
     """Values at the nearest sample, the next, and so on; averages where several are as near."""
     rows, n_levels = regions.rows, int(regions.levels.max(initial=0)) + 1
     weight = np.zeros((regions.weights.shape[0], n_levels))
     np.add.at(weight, (rows, regions.levels), regions.weights.data)
     reached = np.cumsum(weight, axis=1)
-    found = []
     for rank in range(1, n_ranks + 1):
         enough = reached >= np.minimum(rank, reached[:, -1:]) * (1 - 1e-10)
         level = enough.argmax(axis=1)
         sums = regions.within(regions.levels == level[rows]).sums(values)
-        found.append(sums / weight[np.arange(len(weight)), level][:, None])
-    return found
+        sums /= weight[np.arange(len(weight)), level][:, None]
+        yield sums
 
 
 def profile_regions(
     votes: Integers, known: Known, weights: Floats, own: Integers | None
 ) -> Regions:
     """For each row the selection samples on which the members vote most as they do on the row."""
-    alike = np.zeros((len(votes), len(known.y)), dtype=np.float32)
-    for label in range(known.n_classes):
-        given = (votes == label).astype(np.float32)
-        alike += given @ (known.votes == label).astype(np.float32).T
+    alike = _agreements(votes, known)
     if own is not None:
         alike[np.arange(len(votes)), own] = -1.0
-    order = np.argsort(-alike, axis=1, kind="stable")
-    ranked = np.take_along_axis(alike, order, axis=1)
-    level = np.zeros(order.shape, dtype=np.int64)
-    level[:, 1:] = np.cumsum(ranked[:, 1:] < ranked[:, :-1], axis=1)
-    reached = np.cumsum(weights[order] * (ranked >= 0), axis=1)
-    last = (reached >= np.minimum(N_PROFILES, reached[:, -1:]) * (1 - 1e-10)).argmax(axis=1)
-    belongs = (level <= level[np.arange(len(level)), last][:, None]) & (ranked >= 0)
-    samples = order[belongs]
-    ends = np.concatenate([[0], np.cumsum(belongs.sum(axis=1))])
-    return Regions(csr_array((weights[samples], samples, ends), shape=alike.shape), level[belongs])
+    # So many samples weigh enough, whichever they are.
+    most = min(len(weights), math.ceil(N_PROFILES / weights.min()))
+    least = np.partition(alike, len(weights) - most, axis=1)[:, len(weights) - most]
+    rows, samples = np.nonzero(alike >= np.maximum(least, 0)[:, None])
+    values = alike[rows, samples]
+    order = np.lexsort((samples, -values, rows))
+    rows, samples, values = rows[order], samples[order], values[order]
+    weight = weights[samples]
+    before = np.cumsum(weight) - weight
+    is_row = np.diff(rows, prepend=-1) > 0
+    is_level = is_row | (np.diff(values, prepend=0) != 0)
+    level = np.cumsum(is_level)
+    row, first = np.cumsum(is_row) - 1, np.flatnonzero(is_level)[level - 1]
+    start = np.flatnonzero(is_row)[row]
+    belongs = before[first] - before[start] < N_PROFILES * (1 - 1e-10)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(rows[belongs], minlength=len(votes)))])
+    entries = weight[belongs], samples[belongs], ends
+    return Regions(csr_array(entries, shape=alike.shape), (level - level[start])[belongs])
+
+
+def _agreements(votes: Integers, known: Known) -> npt.NDArray[np.float32]:
+    """How many members vote alike, for each row and selection sample."""
+    last = _indicator(known.votes, known.n_classes - 1)
+    # A vote that is for no other class is for the last one: its product of matrices is saved.
+    if votes.min(initial=0) < 0:
+        alike = (votes >= 0).astype(np.float32) @ last.T
+    else:
+        alike = np.tile(last.sum(axis=1), (len(votes), 1))
+    for label in range(known.n_classes - 1):
+        alike += _indicator(votes, label) @ (_indicator(known.votes, label) - last).T
+    return alike
+
+
+def _indicator(votes: Integers, label: int) -> npt.NDArray[np.float32]:
+    return np.asarray(votes == label, dtype=np.float32)
 
 
 def meta_samples(known: Known, random: np.random.Generator) -> Integers:
@@ -104,13 +127,36 @@ def meta_samples(known: Known, random: np.random.Generator) -> Integers:
     return rows if len(rows) <= most else np.sort(random.choice(rows, most, replace=False))
 
 
-def meta_weights(meta_estimator: Any, features: Floats) -> Floats:
+def meta_weights(meta_estimator: Any, features: Iterator[Floats]) -> Floats:
     """Votes of the members that the meta-classifier takes for competent, as far as it does."""
-    n_rows, n_members, n_features = features.shape
-    flat = features.reshape(-1, n_features)
+    trust = _probability_right(meta_estimator, features)
+    return or_all(np.where(trust > _THRESHOLD, trust, 0.0))
+
+
+def _probability_right(meta_estimator: Any, features: Iterator[Floats]) -> Floats:
+    """The probability that each member is right on each row."""
     classes = list(meta_estimator.classes_)
-    right = np.zeros(len(flat))
+    if type(meta_estimator) is GaussianNB and classes == [0, 1]:
+        return np.asarray(expit(_log_odds(meta_estimator, features)))
+    stacked = np.stack(list(features), axis=2)
+    flat, right = stacked.reshape(-1, stacked.shape[2]), np.zeros(stacked[..., 0].size)
     if 1 in classes:
         right = meta_estimator.predict_proba(flat)[:, classes.index(1)]
-    trust = right.reshape(n_rows, n_members)
-    return or_all(np.where(trust > _THRESHOLD, trust, 0.0))
+    return np.asarray(right.reshape(stacked.shape[:2]), dtype=np.float64)
+
+
+def _log_odds(naive_bayes: GaussianNB, features: Iterator[Floats]) -> Floats:
+    """Log-odds of the second class: one square function per feature, without a table of them."""
+    (mean, other_mean), (spread, other_spread) = naive_bayes.theta_, naive_bayes.var_
+    squares = (1 / spread - 1 / other_spread) / 2
+    slopes = other_mean / other_spread - mean / spread
+    prior, other_prior = np.log(naive_bayes.class_prior_)
+    constants = mean**2 / spread - other_mean**2 / other_spread + np.log(spread / other_spread)
+    odds: Any = other_prior - prior + constants.sum() / 2
+    for feature, square, slope in zip(features, squares, slopes, strict=True):
+        term = square * feature
+        term += slope
+        term *= feature
+        term += odds
+        odds = term
+    return np.asarray(odds)

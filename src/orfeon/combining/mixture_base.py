@@ -51,7 +51,7 @@ from orfeon.utils import saved
 from orfeon.utils.progress import CallbackSupport, report_progress
 from orfeon.utils.scikit_learn import HasMethods, Interval, _fit_context, _safe_indexing
 from orfeon.utils.seeding import Purpose, branch
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Integers
 
 #: Tolerance of the fits within the M step, as a share of that of the iterations.
 _INNER = 1e-1
@@ -188,6 +188,8 @@ EXPERT_TEXTS = {
 class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
     """Base of mixtures of experts, flat or hierarchical, for classes or numbers."""
 
+    #: Whether all experts predict, or the one at the end of the largest branches alone.
+    gating: str = "soft"
     expert: Any
     alpha: float
     n_init: int
@@ -294,15 +296,33 @@ class BaseMixtureOfExperts(CallbackSupport, TabularEstimator):
 
     # -- predicting ----------------------------------------------------------------------------
 
-    def _query(self, X: Any) -> tuple[Floats, Floats]:
-        """Logarithms of the gates' shares, and the experts' predictions."""
+    def _read_rows(self, X: Any) -> tuple[Any, Floats]:
+        """Rows for experts of any kind, and as inputs."""
         check_is_fitted(self, "gates_")
         encoded = self._encode(X)
         inputs = self.inputs_.of(encoded)
         rows = X
         if getattr(self.experts_, "estimators", ()) and not is_frame(X):
             rows = self.schema_.decode(encoded)
+        return rows, inputs
+
+    def _query(self, X: Any) -> tuple[Floats, Floats]:
+        """Logarithms of the gates' shares, and the experts' predictions."""
+        rows, inputs = self._read_rows(X)
         return self.gates_.log_shares(inputs), self.experts_.answers(rows, inputs)
+
+    def _query_chosen(self, X: Any) -> tuple[Integers, Floats]:
+        """The expert that decides for each row, and its prediction; no other is queried."""
+        rows, inputs = self._read_rows(X)
+        chosen = self.gates_.chosen(inputs)
+        parts, order = [], []
+        for expert in np.unique(chosen):
+            mine = np.flatnonzero(chosen == expert)
+            one = self.experts_.only(int(expert))
+            parts.append(one.answers(_safe_indexing(rows, mine), inputs[mine])[:, 0])
+            order.append(mine)
+        answers = np.concatenate(parts)
+        return chosen, answers[np.argsort(np.concatenate(order))]
 
     def gate_proba(self, X: Any) -> Floats:
         """Weight of each expert for each row.
@@ -399,6 +419,8 @@ class BaseExpertsClassifier(TabularClassifierMixin, BaseMixtureOfExperts):
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
+        if self.gating == "hard":
+            return self._query_chosen(X)[1]
         log_shares, answers = self._query(X)
         return np.asarray(np.einsum("ie,iek->ik", np.exp(log_shares), answers))
 
@@ -492,6 +514,9 @@ class BaseExpertsRegressor(TabularRegressorMixin, BaseMixtureOfExperts):
             With ``return_std=True``: its standard deviations, from the variances of the experts and
             their disagreement.
         """
+        if self.gating == "hard":
+            chosen, means = self._query_chosen(X)
+            return (means, np.sqrt(self.experts_.variances[chosen])) if return_std else means
         log_shares, answers = self._query(X)
         shares = np.exp(log_shares)
         means = (shares * answers).sum(axis=1)

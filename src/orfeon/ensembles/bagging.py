@@ -78,7 +78,7 @@ class Resampling(LeavingOut):
         self._n_drawn = sample_size(self.max_samples, len(samples))
         if self.bootstrap != "balanced":
             return
-        # Members that a warm start adds are balanced among themselves.
+        # Members added by a warm start are balanced among themselves.
         key = self._history[-1][1]
         self._batches = [batch for batch, other in self._history if other == key and len(batch)]
         self._dealt = [self._deal(samples, batch) for batch in self._batches]

@@ -35,7 +35,7 @@ from orfeon.utils.seeding import seed_sequence
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
 
-#: Where progress is shown, a block has about this many samples, so that it is shown often.
+#: When progress is shown, blocks have about this many samples, so it is updated often.
 _WATCHED = 1 << 18
 
 ENSEMBLE: dict[str, list[Any]] = {
@@ -63,7 +63,7 @@ class IndependentEnsemble(Ensemble):
     _needs_weights: ClassVar[bool] = False
     #: Maximum number of members trained by one call.
     _most_in_block: ClassVar[int] = MOST
-    #: The parameters that decide what is drawn for a member.
+    #: The parameters that determine what is drawn for a member.
     _draws_by: ClassVar[tuple[str, ...]] = ()
 
     # -- what a method defines ----------------------------------------------------------------
@@ -87,7 +87,7 @@ class IndependentEnsemble(Ensemble):
         return EstimatorTraining(self.estimator_, recipe)
 
     def _only_draws(self, samples: TrainingSet) -> bool:
-        """Whether weights decide nothing but which samples are drawn."""
+        """Whether weights only determine which samples are drawn."""
         return False
 
     def _leaves_out(self) -> bool:
@@ -138,7 +138,7 @@ class IndependentEnsemble(Ensemble):
                 blocks = self._train(recipe, members, progress)
                 parts = [block.members for block in blocks if block.members is not None]
                 self.members_ = concatenate([before.members, *parts] if first else parts)
-                if len(self.members_) < members.stop:  # a callback or the method stopped it
+                if len(self.members_) < members.stop:  # stopped by a callback or the method
                     came = range(first, len(self.members_))
                     self._history[-1] = (came, f"{self._history[-1][1]}, ended early")
                 seen = None
@@ -165,13 +165,13 @@ class IndependentEnsemble(Ensemble):
         )  # fmt: skip
 
     def _drawing_key(self, samples: TrainingSet) -> str:
-        """A key for all that decides what is drawn for a member, besides its own generator."""
+        """A key of everything that determines what is drawn for a member, except its generator."""
         names = (*self._draws_by, "class_weight")
         how = [(name, getattr(self, name, None)) for name in names]
         return str(joblib.hash((how, samples.digest)))
 
     def _seen_before(self, recipe: Recipe) -> list[Any]:
-        """Which of these samples the members of earlier fits saw: drawn again, where possible.
+        """Which of these samples the members of earlier fits saw: redrawn where possible.
 
         Members that were drawn in another way, or from other samples, count as having seen all.
         """
@@ -270,7 +270,7 @@ class TreeTraining:
     ) -> MemberSamples:
         samples = self.recipe.samples
         labels = _stack([p.labels for p in drawn], samples.y)
-        # Without weights all samples count once, in integers, with which the engine is fastest.
+        # Without weights all samples count once, as integers, which is fastest in the engine.
         once = np.ones(len(samples), np.int64) if samples.are_equal else samples.weights
         weights = _stack([p.weights for p in drawn], once)
         whole = np.issubdtype(weights.dtype, np.integer)
@@ -311,7 +311,7 @@ class TreeTraining:
 
 
 def _stack(rows: list[Any], default: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """One row for each member, or one for all when none has its own."""
+    """One row per member, or one for all if none has its own."""
     return default[None] if rows[0] is None else np.stack(rows)
 
 

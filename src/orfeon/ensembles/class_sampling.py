@@ -1,7 +1,7 @@
 """Class weights by drawing: each member sees fewer samples of the lighter classes.
 
-An unpruned tree gives every sample a leaf of its own, however light it is, so weights hardly change
-what it predicts. Drawing samples in proportion to their weights works for every base learner; drawn
+An unpruned tree gives every sample its own leaf, whatever its weight, so weights hardly change its
+predictions. Drawing samples in proportion to their weights works for every base learner; drawn
 without replacement, no copies are memorized, and the members together still see all samples.
 
 References
@@ -25,7 +25,7 @@ def draw_by_class(samples: TrainingSet, rng: np.random.Generator) -> npt.NDArray
     """The weights of one member's samples, 0 for those not drawn; None without class weights.
 
     All samples of the heaviest class are drawn, and a share of each other class in proportion to
-    its weight. All members have equally many, so that limits given as shares mean the same to all.
+    its weight. All members get the same number, so limits given as shares mean the same for all.
     """
     given = samples.sample_weights
     if np.array_equal(samples.weights, given):
@@ -49,6 +49,6 @@ class DrawsByClass(LeavingOut):
 
     def _drawing_key(self, samples: TrainingSet) -> str:
         key = super()._drawing_key(samples)
-        # Files of version 0.1 hold members that saw all classes in full; their out-of-bag samples
-        # must not be drawn again in this way.
+        # Members in files of version 0.1 saw all classes in full; their out-of-bag samples must not
+        # be redrawn in this way.
         return key if getattr(self, "class_weight", None) is None else f"{key} by class"

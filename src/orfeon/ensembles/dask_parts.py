@@ -1,4 +1,4 @@
-"""Dask collections, partition by partition: training and predicting where the data are.
+"""Dask collections, partition by partition: training and prediction run where the data are.
 
 The partitions are read twice: once to agree on features, categories and classes, and once to train.
 Only these and the members travel, never the samples. Dask is imported only where one of its
@@ -25,7 +25,7 @@ from orfeon.utils.scikit_learn import _num_samples
 
 def is_dask(data: Any) -> bool:
     """Whether data are a Dask collection: an array, a data frame, a bag."""
-    base = sys.modules.get("dask.base")  # whoever has a collection has imported Dask
+    base = sys.modules.get("dask.base")  # only a program that imported Dask has a collection
     return base is not None and bool(base.is_dask_collection(data))
 
 
@@ -40,7 +40,7 @@ class Part:
 
 
 def read_parts(X: Any, y: Any, sample_weight: Any = None) -> list[Part]:
-    """Cut collections into the parts that they come in."""
+    """Split collections into their partitions."""
     rows = in_rows(X)
     blocks = _blocks(rows, "X")
     targets = _aligned(y, rows, len(blocks), "y")
@@ -52,7 +52,7 @@ def read_parts(X: Any, y: Any, sample_weight: Any = None) -> list[Part]:
 
 
 def in_rows(X: Any) -> Any:
-    """The same collection, cut between rows only."""
+    """The same collection, split by rows only."""
     if not _is_array(X):
         return X
     if X.ndim != 2:
@@ -135,13 +135,13 @@ NOTHING = Look(0, 0, None, None, None)
 
 
 def look_at_parts(ensemble: Any, parts: Sequence[Part]) -> list[Look]:
-    """Look at all parts, each where it is."""
+    """Inspect all parts, each where it is."""
     looks = _on_parts(_look, ensemble, parts, [()] * len(parts))
     schemas = [look.schema for look in looks if look.schema is not None]
     masks = np.array([schema.is_categorical for schema in schemas])
     if len(schemas) and _same_features(schemas) and (masks != masks[0]).any():
-        # A part whose values of a feature are all numbers, or missing, cannot know that
-        # another has strings there.
+        # If all values of a feature are numbers or missing in one part, another part may still have
+        # strings.
         chosen = np.logical_or.reduce(masks).tolist()
         looks = _on_parts(_look, ensemble, parts, [(chosen,)] * len(parts))
     return looks
@@ -158,7 +158,7 @@ def agree(looks: Sequence[Look]) -> Look:
             _listed(look.names), _listed(first.names)
         ):
             raise ValueError(
-                f"partitions of X have other features: {first.n_features} "
+                f"partitions of X differ in their features: {first.n_features} "
                 f"{_listed(first.names)} and {look.n_features} {_listed(look.names)}."
             )
     schemas = [look.schema for look in filled if look.schema is not None]
@@ -180,9 +180,9 @@ def train_parts(ensemble: Any, parts: Sequence[Part], firsts: Sequence[int]) -> 
 def _on_parts(
     work: Callable[..., Any], ensemble: Any, parts: Sequence[Part], given: Sequence[tuple[Any, ...]]
 ) -> list[Any]:
-    """Do something with each part, by whatever scheduler Dask uses now."""
+    """Apply a function to each part, by Dask's current scheduler."""
     dask = importlib.import_module("dask")
-    # One for all: the members, data and threads of a process are not sent along.
+    # A function of the module: members, data and threads are not sent along.
     shared = dask.delayed(_bare(ensemble), pure=False, traverse=False)
     run = dask.delayed(_with_number, pure=False)
     tasks = [
@@ -199,7 +199,7 @@ def _bare(ensemble: Any) -> Any:
 
 
 def _with_number(work: Callable[..., Any], number: int, ensemble: Any, *given: Any) -> Any:
-    """Work on a part; errors name the part."""
+    """Process a part; errors name it."""
     X, y, weight, *more = given
     try:
         rows, values = rows_of_part(X), values_of_part(y)

@@ -1,8 +1,8 @@
 """How an ensemble combines its members: by a rule, which may learn from held-out samples.
 
 Rules that learn (weights, confusion matrices) need outputs on samples that the members were not
-trained on. Ensembles that leave samples out use the out-of-bag outputs. The others are trained
-again without each of a few folds, which the member at the same place predicts.
+trained on. Ensembles that leave samples out use the out-of-bag outputs. The others are retrained
+without each of a few folds, which the member in the same position predicts.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Combine = str | CombiningRule
 OWN = "own"
 #: Rules whose shares are those of the votes.
 COUNTS = ("majority", "plurality")
-#: Rules for which ensembles have shorter ways; none of them learns.
+#: Rules for which ensembles have shortcuts; none of them learns.
 SIMPLE = (*COUNTS, "soft", "mean", OWN)
-#: Folds that an ensemble is trained without, one after the other, for a rule to learn from.
+#: Number of folds that a rule learns from; the ensemble is trained without each in turn.
 N_FOLDS = 5
 #: Members queried at once.
 _BLOCK = 32
@@ -80,12 +80,12 @@ class CombinesMixin(QueryMixin):
 
     @property
     def _rule(self) -> CombiningRule | None:
-        """The rule; None where the method decides in its own way."""
+        """The rule; None where the method has its own decision."""
         return None if self._is_own else as_combining_rule(self.combine)
 
     @property
     def _simple_rule(self) -> str:
-        """The name of a rule with default options, which may have a shorter way."""
+        """The name of a rule with default options, which may have a shortcut."""
         if isinstance(self.combine, str):
             return self.combine
         name = self.combine.name
@@ -155,7 +155,7 @@ class CombinesMixin(QueryMixin):
         yield from decider.decide_in_stages(answers, self._n_outputs)
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:
-        """The members, some at a time, and their places."""
+        """The members in blocks, and their positions."""
         n_members = len(self.members_)
         for first in range(0, n_members, _BLOCK):
             last = min(first + _BLOCK, n_members)
@@ -212,7 +212,7 @@ class CombinesMixin(QueryMixin):
         """Learn from predictions on samples that the members did not see."""
         rule = self._rule
         assert rule is not None
-        if not out.any():  # _learn_by_folds will do it
+        if not out.any():  # left to _learn_by_folds
             return
         answers = (
             only_left_out(self._answers(some, rows, rule.reads), out[part], self._n_outputs)
@@ -296,5 +296,5 @@ def only_left_out(
 
 
 def slice_rows(X: Any, first: int, last: int) -> Any:
-    """Rows that follow each other."""
+    """Consecutive rows."""
     return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]

@@ -46,7 +46,7 @@ def discriminants(X: Floats, y: npt.NDArray[np.integer[Any]]) -> Floats:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2 or len(y) <= len(classes) or not X.size:
         return none
-    scale = np.abs(X).max(axis=0)  # huge and tiny values alike are brought near one
+    scale = np.abs(X).max(axis=0)  # scales huge and tiny values to about one
     X = X / np.where(scale > 0, scale, 1.0)
     if not any(np.ptp(X[codes == c], axis=0).any() for c in range(len(classes))):
         return none
@@ -59,7 +59,7 @@ def discriminants(X: Floats, y: npt.NDArray[np.integer[Any]]) -> Floats:
 
 
 def combine(X: Floats, coefficients: Floats) -> Floats:
-    """Values of linear combinations, added up in the order in which a tree does it."""
+    """Values of linear combinations, summed in the same order as in trees."""
     values = np.zeros((len(X), coefficients.shape[1]))
     for x, row in zip(X.T, coefficients, strict=True):
         values += x[:, None] * row
@@ -88,7 +88,7 @@ def as_projections(
 
 @dataclass(frozen=True)
 class _DoubleTraining:
-    """Grows trees on features and discriminant variables, each on a table of its own."""
+    """Grows trees on features and discriminant variables, each on its own table."""
 
     base: BaseTree
     recipe: Recipe

@@ -1,7 +1,7 @@
 """Base of all ensembles: reads samples, queries members, and remembers earlier fits.
 
-Neither the training set nor the bootstrap samples are kept. A digest tells whether samples are
-those of the fit, and each member's own generator draws its bootstrap sample again.
+Neither the training set nor the bootstrap samples are kept. A digest identifies the samples of the
+fit, and each member's generator can redraw its bootstrap sample.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from orfeon.utils.seeding import Purpose, branch
 from orfeon.utils.types import Floats, Integers, Mask
 from orfeon.utils.user_warning import warn_user
 
-#: Votes from which on members are queried in threads.
+#: Minimum number of votes for which members are queried in threads.
 _FEWEST_IN_THREADS = 1 << 18
 
 
@@ -94,7 +94,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         """Reject a regressor in a classifier, and the reverse."""
         base, mine = self.estimator_, is_classifier(self)
         if isinstance(base, BaseTree):
-            base._validate_params()  # it is never fitted itself, so nothing else would
+            base._validate_params()  # it is never fitted itself, so nothing else checks it
         if (mine and is_regressor(base)) or (not mine and is_classifier(base)):
             kind = "classifier" if mine else "regressor"
             raise ValueError(f"estimator={base} is not a {kind}; {type(self).__name__} needs one.")
@@ -178,7 +178,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         """Reject a rule with options for another number of members."""
 
     def _forget_decider(self) -> None:
-        """Forget what the rule learned about other members."""
+        """Discard what the rule learned about other members."""
 
     def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Let the combining rule learn, if it has not yet."""
@@ -187,7 +187,7 @@ class Ensemble(CallbackSupport, TabularEstimator):
         """Keep what the rule learned about some of the members."""
 
     def _forget_estimates(self) -> None:
-        """Drop what was estimated for other members."""
+        """Discard estimates for other members."""
 
     def _set_size(self, n_members: int) -> None:
         """Set the parameters of an ensemble of which some members were kept."""
@@ -358,8 +358,8 @@ class OwnEnsemble(Members):
         smaller._keep_decider(index)
         smaller._forget_estimates()
         smaller._set_size(len(index))
-        # A member's index no longer tells what it was drawn from: it is not drawn again, and
-        # members added later get generators of their own.
+        # A member's index no longer identifies its generator: it cannot be redrawn, and members
+        # added later get new generators.
         before = origin_of(self.ensemble)
         smaller._origin = before._replace(members=tuple(before.members[t] for t in index))
         smaller._history = [(range(len(index)), CHOSEN)]
@@ -367,7 +367,7 @@ class OwnEnsemble(Members):
         return smaller
 
 
-#: The key of members that were chosen from others: they cannot be drawn again.
+#: The key of members chosen from others: they cannot be redrawn.
 CHOSEN = "chosen from among others"
 
 

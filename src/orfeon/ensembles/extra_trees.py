@@ -55,8 +55,8 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     ----------
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        Features that are cut at random at each node, the best of which is taken; with 1 the tree
-        does not look at the classes at all (Fan et al. 2003).
+        Features cut at random at each node, of which the best cut is taken; with 1 the tree ignores
+        the classes (Fan et al. 2003).
         <log2>
     criterion : {"gini", "entropy", "log_loss", "error"}, default="gini"
         How cuts are compared; "log_loss" is another name for "entropy", and "error" is the
@@ -146,7 +146,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     ----------
     <n_estimators>
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Features that are cut at random at each node, the best of which is taken; all by default.
+        Features cut at random at each node, of which the best cut is taken; all by default.
         <log2>
     <limits>
     <categorical_features>

@@ -1,4 +1,4 @@
-"""Flipping: labels altered at random so that the class proportions stay as they are.
+"""Flipping: labels altered at random without changing the class proportions.
 
 References
 ----------
@@ -27,13 +27,13 @@ from orfeon.utils.scikit_learn import Interval
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import warn_user
 
-ROUNDING = 1e-9  # a rate at the limit is not beyond it
+ROUNDING = 1e-9  # rounding must not put a rate at the limit beyond it
 
 
 def flip_probabilities(class_shares: Floats, flip_rate: float) -> Floats:
     """Probability that a label of class i becomes one of class j.
 
-    Beyond :func:`largest_flip_rate` the formula leaves the smallest class a negative probability to
+    Beyond :func:`largest_flip_rate` the formula gives the smallest class a negative probability to
     stay. Its row is clipped to probabilities: all its labels change.
     """
     w = flip_rate / max(_room(class_shares), np.finfo(np.float64).tiny)

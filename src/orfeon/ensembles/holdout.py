@@ -1,7 +1,7 @@
-"""Samples held out from training, or dealt into folds, by their content.
+"""Samples held out from training, or divided into folds, by their content.
 
-Copies of one sample stay together, and what is drawn does not depend on the order of the rows, nor
-on whether copies are given as weights.
+Copies of a sample stay together, and the draw depends neither on the order of the rows nor on
+whether copies are given as weights.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ensembles of IGP trees: a fresh random split into halves is all the perturbation they need.
+"""Ensembles of IGP trees: a new random split into halves is all the perturbation they need.
 
 References
 ----------

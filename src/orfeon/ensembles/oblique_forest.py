@@ -77,7 +77,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
 
     Notes
     -----
-    Features are combined unscaled; standardize them first if their scales differ much.
+    Features are combined unscaled; standardize them first if their scales differ widely.
 
     Examples
     --------

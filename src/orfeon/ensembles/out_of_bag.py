@@ -1,8 +1,7 @@
 """Methods that leave samples out: out-of-bag estimates and importances.
 
-For each sample, only members that did not see it are queried. A sample that every member saw has
-no such estimate: it is NaN, not a guess. A sample of weight 2 was seen as soon as one of its copies
-was.
+For each sample, only members that did not see it are queried. A sample that every member saw has no
+such estimate: it is NaN, not a guess. A sample of weight 2 counts as seen if one of its copies was.
 """
 
 from __future__ import annotations
@@ -74,7 +73,7 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
     def in_bag(self, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[Any]:
         """How often each training sample is in each member's bootstrap sample.
 
-        The counts are not stored but drawn again, so the training set must be passed once more.
+        The counts are not stored but redrawn, so the training set must be passed again.
 
         Parameters
         ----------
@@ -94,9 +93,9 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         if not origin.history or any(other != key for _, other in origin.history):
             raise ValueError(
                 "X, y and sample_weight are not the training set of all members, or the parameters "
-                "have changed since; it is not known which samples the members saw."
+                "have changed since; it is unknown which samples the members saw."
             )
-        # Members that were chosen from others are drawn as they were then.
+        # Members chosen from others are redrawn as they were drawn then.
         reader._sequence, reader._history = origin.sequence, origin.history
         reader._prepare(samples, range(len(self.members_), len(self.members_)))
         counts = np.zeros((len(self.members_), samples.n_given))
@@ -314,7 +313,7 @@ def out_of_bag_by_rule(
     fold: npt.NDArray[np.int64],
     learning_weights: Floats,
 ) -> OutOfBag:
-    """Out-of-bag answers combined by a rule, and the error of that."""
+    """Out-of-bag outputs combined by a rule, and their error."""
     n_classes = members.n_classes
     votes = only_left_out(members.votes(X), out, n_classes) if n_classes else None
     answers = votes
@@ -328,7 +327,7 @@ def out_of_bag_by_rule(
     for part in [fold == f for f in np.unique(fold)] if rule.learns else [queried[-1]]:
         rest = ~part
         if not out[:, part].any() or (rule.learns and not out[:, rest].any()):
-            queried[:, part] = False  # nobody can decide, or nothing can be learnt to decide by
+            queried[:, part] = False  # no member can vote, or the rule has nothing to learn from
             continue
         decider = rule.learn(answers[:, rest], y[rest], n_classes, learning_weights[rest])
         for loss, decided in zip(

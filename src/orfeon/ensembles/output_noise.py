@@ -43,7 +43,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
 
     Notes
     -----
-    The noise of a member sums to zero over the samples, so that the mean target stays as it is.
+    The noise of a member sums to zero over the samples, so the mean target does not change.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
 
     def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         targets, weights = samples.y, samples.weights / samples.weights.sum()
-        above = targets - targets.min()  # nothing where all are equal, to the last bit
+        above = targets - targets.min()  # exactly zero if all are equal
         spread = float(np.sqrt(weights @ (above - weights @ above) ** 2))
         noise = rng.standard_normal(len(targets))
         return Perturbation(labels=targets + self.noise * spread * (noise - weights @ noise))

@@ -1,4 +1,4 @@
-"""Members trained on parts of the data: for tables too large for one model, or for memory.
+"""Members trained on parts of the data, for tables too large for one model or for memory.
 
 Each part trains its own members, and all members vote ("pasting votes together"). Parts come as the
 random partitions of a table, chunk by chunk from an iterator, through ``partial_fit``, or as the

@@ -34,7 +34,7 @@ from orfeon.utils.seeding import Purpose, seed_sequence
 
 @dataclass(frozen=True)
 class _PartTraining:
-    """Trains members on the samples that they see only, however many there are in all."""
+    """Trains members on the samples that they see, whatever the total number."""
 
     base: Any
     recipe: Recipe
@@ -103,7 +103,7 @@ class PartitionedEnsemble(DrawsByClass):
         return self.n_estimators > 1 or are_counts(samples.sample_weights)
 
     def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
-        # More partitions than samples: the last ones begin again.
+        # With more partitions than samples, the last ones reuse samples.
         part = (member // self.n_estimators) % (self._part.max() + 1)
         mine = np.flatnonzero(self._part == part)
         drawn = self._counts(samples.take(mine), rng)
@@ -177,7 +177,7 @@ class PartitionedEnsemble(DrawsByClass):
         return self
 
     def _begin(self) -> None:
-        """Make ready for the first chunk."""
+        """Prepare for the first chunk."""
         self.estimator_ = self._base()
         self._check_base()
         self._sequence = seed_sequence(self.random_state)
@@ -191,7 +191,7 @@ class PartitionedEnsemble(DrawsByClass):
             )
 
     def _train_chunk(self, X: Any, y: Any, sample_weight: Any, first: int, *, reset: bool) -> Any:
-        """The members of a chunk, of which the first has this number."""
+        """The members of a chunk; the first has this number."""
         samples = self._read_all(X, y, sample_weight, reset=reset)
         recipe = Recipe(samples, self._perturb_chunk, self._sequence, False)
         self._check_weights(samples)
@@ -201,7 +201,7 @@ class PartitionedEnsemble(DrawsByClass):
         return concatenate([block.members for block in blocks])
 
     def _keep(self, members: list[Any], n_chunks: int) -> None:
-        """Have the members of all chunks."""
+        """Set the members of all chunks."""
         self.members_ = concatenate(members)
         self.n_chunks_ = n_chunks
         self._history = []  # there is no single training set
@@ -271,4 +271,4 @@ class PartitionedEnsemble(DrawsByClass):
         return self
 
     def _set_classes(self, classes: Any) -> None:
-        """Have the classes that the parts have together; regressors have none."""
+        """Set the classes of all parts; regressors have none."""

@@ -31,7 +31,7 @@ class Perturbation:
 
 
 def member_generator(sequence: np.random.SeedSequence, member: int) -> np.random.Generator:
-    """The random generator of one member, whoever trains it and whenever."""
+    """The random generator of one member; it does not depend on when or where it is trained."""
     return np.random.Generator(np.random.PCG64(branch(sequence, member)))
 
 
@@ -61,7 +61,7 @@ def draw_with_replacement(samples: TrainingSet, rng: np.random.Generator, n_draw
         rows = (place * len(samples)).astype(np.int64)
     else:
         rows = np.searchsorted(samples.cumulative, place * samples.cumulative[-1], side="right")
-    # A place just below the end may be rounded onto it.
+    # A position just below the end may be rounded up to it.
     return np.bincount(np.minimum(rows, len(samples) - 1), minlength=len(samples))
 
 
@@ -83,7 +83,7 @@ def deal_balanced(
 ) -> npt.NDArray[np.uint32]:
     """Balanced bootstrap samples: over all members, every sample is drawn equally often.
 
-    As many decks of all the samples as are needed are put together, shuffled and dealt out
+    Enough copies of all the samples are concatenated, shuffled and dealt out
     (Davison, Hinkley and Schechtman 1986; for bagging Christensen 2003).
     """
     n_rows, n_cards = len(samples), n_members * n_drawn
@@ -92,7 +92,7 @@ def deal_balanced(
         copies = np.full(n_rows, decks)
         copies[rng.permutation(n_rows)[:rest]] += 1
     else:
-        # Evenly spaced places along the weights laid end to end, from a random start.
+        # Evenly spaced positions along the cumulative weights, from a random start.
         ends = samples.cumulative / samples.cumulative[-1] * n_cards
         ends[-1] = n_cards
         copies = np.diff(np.floor(ends + rng.random()), prepend=0.0).astype(np.int64)

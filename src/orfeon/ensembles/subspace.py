@@ -82,7 +82,7 @@ class _RandomSubspace(IndependentEnsemble):
             rng = member_generator(origin.sequence, member)
             draw_seed(rng)
             drawn.append(draw_features(self.n_features_in_, self._n_drawn, rng))
-        # Trees do not store what was drawn for them, but they test nothing else.
+        # Trees do not store their features, but they test no others.
         used = zip(features_used(self.members_), drawn, strict=True)
         known = all(np.isin(tested, features).all() for tested, features in used)
         if self._sizes_differ or not known or any(key == CHOSEN for _, key in origin.history):

@@ -1,8 +1,8 @@
 """Class-switching ensembles.
 
-Every member is trained on all the samples, a fixed fraction of whose labels were switched at
-random to another class. The members' errors on the training set are then independent, so the vote's
-training error is a binomial tail, whatever the data (see :mod:`orfeon.inspection.theory`).
+Every member is trained on all samples; a fixed fraction of their labels is switched at random to
+another class. The members' errors on the training set are then independent, so the vote's training
+error is a binomial tail, whatever the data (see :mod:`orfeon.inspection.theory`).
 
 References
 ----------

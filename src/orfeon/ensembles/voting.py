@@ -1,4 +1,4 @@
-"""From the members' answers to a decision: votes for classes, means for numbers, other rules."""
+"""From the members' outputs to a decision: votes for classes, means for numbers, or other rules."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StagedClassifierMixin:
         float
             Accuracy.
         """
-        # scikit-learn's score would look at all labels again at each stage.
+        # scikit-learn's score would check all labels again at each stage.
         classes = column_or_1d(y)
         check_consistent_length(X, classes, sample_weight)
         for decided in self.staged_predict(X):

@@ -382,7 +382,7 @@ class Forest:
             return out
         leaves = self._leaves(X)
         at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
-        return np.asarray(self._shares()[at])
+        return self._shares().take(at, axis=0)
 
     @cached_property
     def _pure_label(self) -> npt.NDArray[np.int32]:

@@ -1,8 +1,8 @@
 """Theory of votes: class-switching ensembles and Condorcet's juries.
 
 Members trained to zero error on randomly switched labels err on the training set exactly where
-their labels were switched, independently of each other and of the data. The errors of their vote
-and its margins then follow from counting alone.
+their labels were switched, independently of each other and of the data. The errors and margins of
+their vote then follow from counting alone.
 
 References
 ----------
@@ -243,7 +243,7 @@ def _probability_to_lose(votes: int, rest: Integers, n_others: int) -> Floats:
     if votes == 0:
         return np.ones(len(rest))
     loses = np.zeros(len(rest))
-    # An upper bound, as one of them needs as many votes; mostly it is zero and saves the work.
+    # An upper bound: one of them needs as many votes. It is usually zero, which saves the work.
     at_most = n_others * binom.sf(votes - 1, rest, 1.0 / n_others)
     left = np.flatnonzero(at_most > _NEGLIGIBLE)
     while len(left):
@@ -262,7 +262,7 @@ def _probability_to_win(votes: int, rest: Integers, n_others: int) -> Floats:
     """
     mean = float(rest.mean()) / n_others
     count = poisson.pmf(np.arange(votes + 1), mean)
-    # Leave negligible counts out of the polynomial: with many votes it would take long.
+    # Leave negligible counts out of the polynomial, which is slow with many votes.
     lowest = min(int(np.argmax(count > 1e-40)), votes - 1)
     below, level = count[lowest:-1], float(count[-1])
     wins = np.zeros(len(rest))
@@ -300,7 +300,7 @@ def _like(n_members: int | Sizes, errors: Floats) -> float | Floats:
 
 # -- curves for pictures ---------------------------------------------------------------------------
 
-#: Width in points that two pictures side by side need.
+#: Minimum width in points of two pictures side by side.
 _SIDE_BY_SIDE = 330.0
 #: Sizes of a curve, at most.
 _MOST_SIZES = 120
@@ -338,7 +338,7 @@ def vote_errors(votes: Selection, sizes: Integers) -> Floats:
 
 
 def split_axes(ax: Any) -> tuple[Any, Any]:
-    """Two axes in place of one: side by side, or stacked where it is narrow."""
+    """Two axes in place of one: side by side, or stacked if it is narrow."""
     figure, room = ax.figure, ax.get_subplotspec()
     shape = (1, 2) if width_of(ax) >= _SIDE_BY_SIDE else (2, 1)
     grid = room.subgridspec(*shape)

@@ -1,4 +1,4 @@
-"""Pictures of theory beside measurements: Condorcet's juries and class-switching.
+"""Plots of theory and measurements: Condorcet's juries and class-switching.
 
 References
 ----------
@@ -44,9 +44,9 @@ from orfeon.rendering.palette import INK, MUTED_INK
 class CondorcetDisplay(Display):
     """Error of the majority of independent members against their number.
 
-    If each member errs on less than half of the samples, the vote gets better with every member; if
-    on more than half, it gets worse. A measured vote shows the limits: members are not independent,
-    so their vote stops improving.
+    If each member errs on less than half of the samples, the vote improves with every member; if on
+    more than half, it gets worse. A measured vote shows the limits: members are not independent, so
+    their vote stops improving.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def concatenate(parts: Sequence[Any]) -> Any:
 
 
 class LazyView(Sequence[Any]):
-    """A sequence whose items are made on access."""
+    """A sequence whose items are created on access."""
 
     def __init__(self, length: int, make: Callable[[int], Any]) -> None:
         self._length = length

@@ -56,7 +56,7 @@ _SPLITS = 10
 #: Ensembles whose members cannot be selected: why, and what to do instead.
 _REFUSED = {
     (AdaBoostRegressor,): (
-        "it takes the weighted median of its members, and not their mean",
+        "it predicts the weighted median of its members, not their mean",
         "give list(ensemble.estimators_) to average some of them",
     ),
     (
@@ -66,7 +66,7 @@ _REFUSED = {
         HistGradientBoostingRegressor,
     ): (
         "its trees do not vote, each corrects the sum of all before it",
-        "keep the first few by a smaller number of iterations, or by early stopping",
+        "use fewer iterations, or early stopping",
     ),
     (StackingClassifier, StackingRegressor): (
         "its members do not vote, a final estimator is trained on their predictions",
@@ -100,17 +100,17 @@ class _ScikitLearn(Members):
         if hasattr(smaller, "n_estimators"):
             smaller.n_estimators = len(index)
         if hasattr(smaller, "warm_start"):
-            # Members added later would be drawn with the seeds of some that were kept.
+            # Members added later would reuse the seeds of some that were kept.
             smaller.warm_start = False
         return smaller
 
 
 class _Resampled(_ScikitLearn):
-    """Ensembles that draw samples for each member."""
+    """Ensembles that sample for each member."""
 
     @abstractmethod
     def _rows(self, X: Any) -> Any:
-        """Rows as the members get them."""
+        """Rows in the form that the members take."""
 
     @abstractmethod
     def _leaves(self, member: int, rows: Any) -> Integers:

@@ -38,7 +38,7 @@ _TABLE = 1 << 16
 EXACT_IN_SINGLE = 2**24
 #: The code where a member does not vote.
 NO_VOTE = -1
-#: What to do when a matrix of votes comes with X, or labels are passed as X.
+#: Advice when a matrix of votes comes with X, or labels are passed as X.
 MATRIX_HINT = "For a matrix of votes, leave X out and pass y=labels."
 
 
@@ -357,14 +357,14 @@ def _codes_by_table(
 
 
 def warn_of_other_labels(selection: Selection) -> None:
-    """Warn when votes seem to be codes of the classes, 0 to K - 1, and labels something else."""
+    """Warn if votes seem to be class codes, 0 to K - 1, but labels are not."""
     if selection.classes is None:
         return
     voted, true = (np.zeros(selection.n_classes, dtype=bool) for _ in range(2))
     true[selection.y] = True
     is_zero = selection.classes == 0
     if not np.any(is_zero) or true[is_zero].any():
-        return  # the usual case, without a look at all votes
+        return  # the usual case, without reading all votes
     for row in selection.answers:
         voted[row[row >= 0]] = True
     alone, never = selection.classes[voted & ~true], selection.classes[true & ~voted]
@@ -469,9 +469,9 @@ class Source:
 
 
 def present_name(on: Any) -> Any:
-    """The current value of ``on``; the one of 0.1 gets a warning."""
+    """The current value of ``on``; that of 0.1 gives a warning."""
     if isinstance(on, str) and on == "examples":
-        warn_user('on="examples" is now on="train"; 0.3 will not know the old name.', FutureWarning)
+        warn_user('on="examples" is now on="train"; 0.3 will drop the old name.', FutureWarning)
         return "train"
     return on
 

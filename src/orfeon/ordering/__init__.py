@@ -34,6 +34,7 @@ _HOMES = {
     "Rule": "rule",
     "Selection": "orfeon.members.votes",
     "SizeChoice": "auto_size",
+    "Utility": "utility",
     "error_curve": "rule",
     "order": "ordering",
     "order_chunks": "ordering",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
     from orfeon.ordering.random_order import RandomOrder
     from orfeon.ordering.reduce_error import ReduceError
     from orfeon.ordering.rule import RULES, Arrangement, Rule, error_curve
+    from orfeon.ordering.utility import Utility
 
 __all__ = [
     "GASEN",
@@ -118,6 +120,7 @@ __all__ = [
     "Rule",
     "Selection",
     "SizeChoice",
+    "Utility",
     "error_curve",
     "order",
     "order_chunks",

@@ -1,12 +1,14 @@
 """How many members to keep: the size with the least cross-validated error.
 
-The error curve on the samples that determined the order has its minimum far too early. So members
-are ordered without some of the samples, and the curve is measured on those, in turn for all.
+The error curve on the samples that determined the order reaches its minimum far too early. So the
+members are ordered without some of the samples, and the curve is measured on the samples left out,
+fold by fold.
 
 Two curves are measured. Out of bag, only members that were not trained on a sample vote on it:
-about a third of them, and with so few votes the minimum is at too many members. With all votes,
-most members have seen the sample, and the minimum is at too few. The size is the minimum of the
-smoothed mean of both curves, or of the second where it is not known which samples members saw.
+about a third of them, and with so few votes the minimum comes too late. With all votes, most
+members have seen the sample, and the minimum comes too early. The size is at the minimum of the
+smoothed mean of both curves, or of the second alone where it is unknown which samples the members
+saw.
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ def choose_size(source: Source, rule: Rule, *, n_folds: int = 10) -> SizeChoice:
 def cross_validated_curves(
     selection: Selection, judges: Sequence[Selection], rule: Rule, n_folds: int
 ) -> list[Floats]:
-    """Error curves on samples that were not used for the order."""
+    """Error curves on samples held out from the ordering."""
     curves = [np.zeros(selection.n_members) for _ in judges]
     judged = 0
     for part in split_weights(selection, judges[-1], n_folds):
@@ -94,13 +96,13 @@ def cross_validated_curves(
 def split_weights(selection: Selection, judged: Selection, n_folds: int) -> list[Integers]:
     """Divide the samples into folds.
 
-    Samples of one class with the same votes are of one kind. Each fold gets equally many samples of
-    each kind, up to rounding, so that folds depend neither on the order of the samples nor on
+    Samples of one class with the same votes are of one kind. Each fold gets the same number of
+    samples of each kind, up to rounding, so folds depend neither on the order of the samples nor on
     whether copies are given as weights.
     """
     first, kind = _kinds(selection, judged)
     weight = np.bincount(kind, weights=selection.weights).astype(np.int64)
-    # Weights that count copies can be divided one by one, others in pieces of mean size.
+    # Weights that count copies are split one by one, others into pieces of mean size.
     piece = 1 if selection.step == 1.0 else max(1, selection.total_weight // len(kind))
     pieces = np.maximum(1, (weight + piece // 2) // piece)
     last = np.cumsum(pieces)

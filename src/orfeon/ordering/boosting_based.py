@@ -1,4 +1,4 @@
-"""Boosting-based ordering: AdaBoost's weights pick members that were trained already.
+"""Boosting-based ordering: AdaBoost's weights pick from members that are already trained.
 
 References
 ----------
@@ -19,26 +19,26 @@ from orfeon.members.votes import Selection
 from orfeon.ordering.rule import TOLERANCE, Arrangement, Rule, check_switches, first_of_least
 from orfeon.utils.types import Floats
 
-#: Votes are weighted as if no member erred on less than this.
+#: Minimum error that the weight of a vote assumes.
 _LEAST_ERROR = 1e-10
 
 
 @dataclass(frozen=True)
 class BoostingBased(Rule):
-    """The member of least weighted error next; then samples are reweighted as AdaBoost does.
+    """The member with the lowest weighted error next; samples are then reweighted as in AdaBoost.
 
     When even the best member has an error of one half or more, no member is taken: the samples get
-    their first weights again, and the choice is repeated. A member that errs as much with these
-    weights is taken.
+    their initial weights back, and the choice is repeated. With these weights the best member is
+    taken whatever its error.
 
     Parameters
     ----------
     stop : bool, default=False
-        Whether the rule suggests to keep only the members taken before the first error of one half
-        or more (``own_size``); without it the rule has no size of its own.
+        Whether the rule suggests keeping only the members taken before the first error of one half
+        or more (``own_size``); otherwise it suggests no size.
     weighted_vote : bool, default=False
-        Whether members vote with AdaBoost's weights log((1 - e) / e), those with e of one half or
-        more with none.
+        Whether members vote with AdaBoost's weights log((1 - e) / e), or with weight 0 if e is one
+        half or more.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Clustering: members that err on the same samples are grouped, and one of each group is kept.
+"""Clustering: members that err on the same samples form groups, and one member per group is kept.
 
 The less often two members err together, the larger their distance. Members are joined into groups
 step by step, the nearest two groups first, by complete linkage. From each group the member farthest
@@ -22,27 +22,27 @@ from orfeon.ordering.individual_error import member_errors
 from orfeon.ordering.rule import Arrangement, Rule, error_curve, first_appearances
 from orfeon.utils.types import Floats, Integers
 
-#: Shares of samples are compared in steps of one part in this many.
+#: Shares of samples are compared in steps of one over this.
 _STEPS = 2**40
-#: Farther than any two members are.
+#: More than the distance of any two members.
 _FAR = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
 class Clustering(Rule):
-    """One member of each group of members that err together.
+    """One member from each group that errs together.
 
-    There are as many groups as members are kept, so that the subsets of different sizes are not
-    nested. The size that the rule suggests is that of the subset whose vote has the least error on
-    the selection samples, the smallest of those tied.
+    There are as many groups as members kept, so the subsets of different sizes are not nested. The
+    rule suggests the size of the subset whose vote has the lowest error on the selection samples,
+    the smallest one in a tie.
 
     Notes
     -----
     The distance of two members is the share of the samples, among those on which both vote, that
-    they do not both get wrong; that of members that never vote on the same sample is 1. Of a group
-    the member is kept whose mean distance to the members of the other groups is the largest; of
-    those tied, and where there is only one group, the most accurate, then the first. Groups are
-    named by their first members; of pairs of groups at the same distance the first pair is joined.
+    they do not both get wrong; that of members that never vote on the same sample is 1. From each
+    group the rule keeps the member with the largest mean distance to the members of the other
+    groups; in a tie, or with a single group, the most accurate, then the first. Groups are named by
+    their first members; in a tie between pairs of groups the first pair is joined.
 
     Members that make no errors together, such as unpruned trees on their training set, are all at
     the same distance: the groups are then arbitrary, and out-of-bag votes are the better choice.
@@ -74,7 +74,7 @@ class Clustering(Rule):
 
 
 def error_distances(selection: Selection) -> tuple[Integers, float]:
-    """Distance of each pair of members: how much of the samples they do not both get wrong."""
+    """Distance of each pair of members: the share of samples that they do not both get wrong."""
     dtype: Any = np.float32 if selection.total_weight < EXACT_IN_SINGLE else np.float64
     weights = selection.weights.astype(dtype)
     wrong = (~selection.right & selection.answered).astype(dtype)
@@ -88,9 +88,9 @@ def error_distances(selection: Selection) -> tuple[Integers, float]:
 
 
 def join_groups(distance: Integers) -> tuple[Integers, Integers]:
-    """Join members into groups, always the two nearest ones, until all are in one."""
+    """Join the two nearest groups, again and again, until one is left."""
     n_members = len(distance)
-    # Row a holds the groups after a only, so that the first least entry is the first pair.
+    # Row a holds only the groups after a, so the first minimum is the first pair.
     far = distance.astype(np.int64)
     far[np.tri(n_members, dtype=bool)] = _FAR
     nearest = np.argmin(far, axis=1)
@@ -105,7 +105,7 @@ def join_groups(distance: Integers) -> tuple[Integers, Integers]:
         np.maximum(far[a, a + 1 : b], far[a + 1 : b, b], out=far[a, a + 1 : b])
         np.maximum(far[a, b + 1 :], far[b, b + 1 :], out=far[a, b + 1 :])
         far[:b, b] = far[b] = least[b] = _FAR
-        # Distances only grow, so that no other group has become anyone's nearest.
+        # Distances only grow, so no other nearest group can have changed.
         stale = np.flatnonzero((nearest[:b] == a) | (nearest[:b] == b))
         nearest[stale] = np.argmin(far[stale], axis=1)
         least[stale] = far[stale, nearest[stale]]
@@ -115,7 +115,7 @@ def join_groups(distance: Integers) -> tuple[Integers, Integers]:
 def representatives(
     distance: Integers, joined: Integers, errors: Floats, slack: int = 0
 ) -> list[Integers]:
-    """The member kept of each group, for every number of groups."""
+    """The member kept from each group, for every number of groups."""
     n_members = len(distance)
     outside = distance.sum(axis=1) - np.diagonal(distance)  # to the members of other groups
     groups = {t: np.array([t]) for t in range(n_members)}
@@ -126,7 +126,7 @@ def representatives(
         outside[one] -= distance[np.ix_(one, other)].sum(axis=1)
         outside[other] -= distance[np.ix_(other, one)].sum(axis=1)
         groups[a] = both = np.sort(np.concatenate([one, other]))
-        # The number of members outside is the same for all of the group: sums are enough.
+        # All of the group have the same number of members outside: sums are enough.
         farthest = both[outside[both] >= outside[both].max() - slack]
         kept[a] = farthest[np.argmin(errors[farthest])]
         found.append(np.sort(kept[list(groups)]))

@@ -1,11 +1,11 @@
 """One model in place of an ensemble: it learns from new samples that the ensemble labels.
 
-An ensemble is more accurate than one of its members, but not readable. Combined multiple models
+An ensemble is more accurate than one of its members, but hard to read. Combined multiple models
 (CMM) draws new samples, lets the ensemble label them, and trains a single model on them and on the
-training samples. The larger that model may grow, the closer it comes to the ensemble's decisions.
+training samples. The larger this model may grow, the better it imitates the ensemble.
 
-The new samples are combinations of training values, so that categories, missing values and whole
-numbers keep their form. As in the paper, they are drawn from the leaves of the members: a leaf in
+The new samples are combinations of training values, so categories, missing values and whole numbers
+keep their form. As in the paper, they are drawn from the leaves of the members: a leaf in
 proportion to its training samples, then values that satisfy the tests on its path. In the paper
 these values are uniform within the leaf; here they are those of training samples, which loses less
 of the ensemble's accuracy.
@@ -82,8 +82,8 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     estimator : classifier, optional
         The model that takes its place. By default a :class:`orfeon.C45Classifier`.
     n_generated : int, default=1000
-        Number of samples that are drawn and labelled. With more samples the model agrees more with
-        the ensemble, and is larger.
+        Number of samples to draw and label. More samples make the model larger and closer to the
+        ensemble.
     generation : {"auto", "leaves", "marginals", "pairs"}, default="auto"
         How a sample is drawn. "leaves": a leaf of a random member, in proportion to its training
         samples; the features tested on its path from the training values that pass, the others
@@ -204,7 +204,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         self
             The fitted classifier.
         """
-        # In an order of content, so that the same samples are drawn however they were given.
+        # Sorted by content: the order in which the rows were given must not change what is drawn.
         data = self._read(X, y, sample_weight).in_canonical_order()
         weights = data.relative_weights
         seeds = [int(s.generate_state(1)[0]) for s in data.seeds.spawn(3)]
@@ -260,9 +260,9 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         return self.ensemble
 
     def _drawing(self, X: Any, weights: Floats, rng: np.random.Generator) -> Draw:
-        """The way samples are drawn."""
+        """How samples are drawn."""
         forest: Any = getattr(self.ensemble_, "forest_", None)
-        # A split on a linear combination gives no feature an interval.
+        # A split on a linear combination bounds no single feature.
         has_leaves = isinstance(forest, Forest) and not len(forest.projections[1])
         self.generation_ = self.generation
         if self.generation == "auto":
@@ -280,7 +280,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
         return lambda n: way(weights, self.n_features_in_, n, rng)
 
     def _take_over(self) -> None:
-        """Take over the model's classes, some of which only the ensemble may have seen."""
+        """Adopt the model's classes; some of them only the ensemble may have seen."""
         self.classes_ = np.asarray(self.estimator_.classes_)
         self.n_classes_ = len(self.classes_)
         schema = getattr(self.estimator_, "schema_", None)

@@ -21,10 +21,10 @@ from orfeon.ordering.rule import Arrangement, Rule, kernel_arrays
 
 @dataclass(frozen=True)
 class Complementarity(Rule):
-    """Greedy choice of the member that is right on most samples the vote so far gets wrong.
+    """Greedy choice of the member that is right on the most samples the vote still gets wrong.
 
     It starts with the most accurate member. In regression the next member is the one that lowers
-    the squared error on most samples.
+    the squared error on the most samples.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Complementarity(Rule):
     for_regression: ClassVar[bool] = True
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Order the members; the criterion is the share of samples that a member sets right."""
+        """Order the members; the criterion is the share of samples that a member corrects."""
         if selection.is_regression:
             return order_by_squared_error(selection, helped=True)
         n_members = selection.n_members

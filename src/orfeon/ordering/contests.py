@@ -1,8 +1,8 @@
 """A vote as contests: the true class against each class that any member votes for instead.
 
 The vote of a sub-ensemble is right on a sample when the true class wins all its contests there.
-That needs no counters of all classes, and most samples have few contests or none. It speeds up
-searches that try very many subsets.
+This needs no counter per class, and most samples have few contests or none, which speeds up
+searches over very many subsets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from orfeon.members.votes import NO_VOTE, Selection
 from orfeon.utils.types import Integers
 
-#: The opponent in a contest against silence: the true class needs a vote.
+#: The opponent where the true class only needs a vote to win.
 _SILENCE = -2
 
 
@@ -23,10 +23,10 @@ _SILENCE = -2
 class Contests:
     """The contests of all samples on which the choice of members matters, in rounds.
 
-    Each sample has one contest in round 0, and one more in each round until its opponents are
-    used up. Those with most contests come first, so that the contests of a round belong to the
-    first samples. Samples that are the same to all members are one, with the sum of their
-    weights; those that all subsets get right, or none, have no contests and are left out.
+    Each sample has one contest in round 0, and one more in each round until it runs out of
+    opponents. Those with the most contests come first, so the contests of a round belong to the
+    first samples. Samples with the same votes and class are merged, and their weights added up;
+    those that every subset gets right, or every one wrong, have no contests and are left out.
     """
 
     signs: npt.NDArray[np.int8]
@@ -93,7 +93,7 @@ def _distinct(selection: Selection) -> tuple[npt.NDArray[np.int32], Integers, In
     """Votes, class and weight of the samples that differ in votes or class."""
     rows = np.empty((selection.n_samples, selection.n_members + 1), np.int32)
     rows[:, 0], rows[:, 1:] = selection.y, selection.answers.T
-    # Compared as bytes: NumPy's own way to find distinct rows compares them value by value.
+    # Compared as bytes: np.unique would compare rows value by value.
     keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1])))[:, 0]
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     weights = np.zeros(len(first), np.int64)
@@ -104,11 +104,11 @@ def _distinct(selection: Selection) -> tuple[npt.NDArray[np.int32], Integers, In
 def _opponents(
     answers: npt.NDArray[np.int32], y: Integers, n_classes: int
 ) -> tuple[Integers, Integers]:
-    """For each sample, in order, each wrong class that a member votes for, and perhaps silence."""
+    """For each sample, in order, each wrong class that a member votes for, and perhaps no vote."""
     pairs = np.arange(len(y)) * n_classes + answers
     pairs = np.unique(pairs[(answers != y) & (answers != NO_VOTE)])
     sample, opponent = pairs // n_classes, pairs % n_classes
-    # Who wins a contest in which ties are lost has a vote.
+    # Winning a contest in which ties are lost takes a vote.
     has_answer = np.zeros(len(y), bool)
     has_answer[sample[opponent < y[sample]]] = True
     unanswered = np.flatnonzero((answers == NO_VOTE).any(axis=0) & ~has_answer)

@@ -19,7 +19,7 @@ from orfeon.ordering.rule import Arrangement, Rule
 
 @dataclass(frozen=True)
 class EarlyStopping(Rule):
-    """The members as they were trained: to keep the first ones is to stop training early.
+    """The members as trained: keeping the first ones amounts to stopping training early.
 
     Examples
     --------

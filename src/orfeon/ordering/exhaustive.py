@@ -1,6 +1,6 @@
 """Exhaustive search: of all subsets of the members, the best of each size.
 
-T members have 2^T subsets, so this is for a few tens of members: to see how near greedy orders come
+T members have 2^T subsets, so this is for up to 40 members. It shows how close greedy orders come
 to the optimum, and how the best subsets of different sizes differ.
 
 References
@@ -37,9 +37,9 @@ from orfeon.utils.types import Floats, Integers
 
 Words = npt.NDArray[np.uint64]
 
-#: Members that can be searched: an hour or two for a few hundred samples.
+#: Maximum number of members: an hour or two with a few hundred samples.
 MOST_MEMBERS = 40
-#: Members whose subsets are unfolded at once: more would not fit the fastest memory.
+#: Members whose subsets are expanded at once: more would not fit into the cache.
 _LOW = 11
 #: Operations on words between two checks for Ctrl-C, about a twentieth of a second.
 _PATIENCE = 5e7
@@ -54,11 +54,11 @@ class ExhaustiveSearch:
     Parameters
     ----------
     n_members : int
-        Number of members that subsets were taken of.
+        Number of members that subsets were drawn from.
     sizes : ndarray of shape (n_sizes,)
         The sizes searched: all, or the odd ones.
     error_curve : ndarray of shape (n_sizes,)
-        For each size the least error on the selection samples that a subset of it has.
+        For each size the lowest error of a subset on the selection samples.
     n_optima : ndarray of shape (n_sizes,)
         How many subsets of each size have that error.
     subsets : tuple of ndarray
@@ -148,8 +148,8 @@ class ExhaustiveSearch:
         ndarray of shape (n_sizes, n_members)
             1 in row i and column j if the member that the order puts at place j is in the best
             subset of size ``sizes[i]``, else 0; of several best subsets the one most like the order
-            counts (see :meth:`subsets_like`). Where the order finds a best subset, row i has its
-            ones at the left.
+            counts (see :meth:`subsets_like`). Where the first members of the order are a best
+            subset, the ones of row i are on the left.
 
         Examples
         --------
@@ -326,7 +326,7 @@ def _code(members: Sequence[int] | Integers, n_members: int) -> int:
 
 
 class _Best(NamedTuple):
-    """Of each size, from 0: most weight that a subset gets right, how many do, and which."""
+    """By size, from 0: the most weight that a subset gets right, how many subsets do, and one."""
 
     right: Integers
     n_best: Integers
@@ -339,7 +339,7 @@ class _Best(NamedTuple):
         return _Best(zeros - 1, zeros.copy(), zeros.copy())
 
     def and_also(self, later: _Best, like: Integers) -> _Best:
-        """The best of these and of others whose numbers are greater."""
+        """The best of these and of others with higher numbers."""
         most = np.maximum(self.right, later.right)
         mine, theirs = self.right == most, later.right == most
         # Among subsets of a size, the greatest number has the lowest members.
@@ -387,7 +387,7 @@ def _search(
 
     def work(block: slice) -> _Best:
         best = _Best.of_nothing(n_members)
-        # Bits are counted by a product that wraps around, of which plain Python would warn.
+        # Counting bits uses a product that overflows, about which plain Python would warn.
         with np.errstate(over="ignore"):
             for part in range(block.start, block.stop):
                 if given_up.is_set():
@@ -402,7 +402,7 @@ def _search(
                 most=max(1, len(parts) // _BLOCKS),
             )  # fmt: skip
     except BaseException:
-        given_up.set()  # other threads would finish their blocks first
+        given_up.set()  # or other threads would finish their blocks first
         raise
     return functools.reduce(lambda one, later: one.and_also(later, like), blocks)
 
@@ -421,7 +421,8 @@ def _pack(contests: Contests) -> _Packed:
         signs = contests.signs[::-1, here]
         gains[:, rows], loses[:, rows] = _as_words(signs > 0), _as_words(signs < 0)
         handicap[:, rows] = _as_words(contests.needed[None, here] > 0)
-    # Nobody leads yet. A sample that has no contest in a row never will, and needs no lead.
+    # No class leads yet. A sample without a contest in a row never has one there, and needs no
+    # lead.
     start = np.zeros((words[-1], 2 * n_members + 3), np.uint64)
     start[:, : n_members + 1] = ~np.uint64(0)
     start[:, n_members + 1] = ~handicap[0]

@@ -1,7 +1,7 @@
-"""Fresh samples made of training values: any row may lend the value of any feature.
+"""New samples made of training values: any row may supply the value of any feature.
 
-So categories, missing values and whole numbers stay what they are. What is drawn is, for each new
-sample and each feature, the training sample that the value is taken from.
+So categories, missing values and whole numbers keep their form. For each new sample and feature,
+the training sample that supplies the value is drawn.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def mix_rows(X: Any, rows: Integers) -> Any:
 
 
 def _pick(cumulative: Floats, uniform: Floats) -> Integers:
-    """Places drawn in proportion to the weights of which these are the running sums."""
+    """Positions drawn in proportion to weights, given as running sums."""
     place = np.searchsorted(cumulative, uniform * cumulative[-1], side="right")
     return np.asarray(np.minimum(place, len(cumulative) - 1), dtype=np.int64)
 
@@ -74,7 +74,7 @@ class _Values:
         return cls(column[rows], rows, np.concatenate([[0.0], np.cumsum(weights[rows])]))
 
     def between(self, starts: Integers, stops: Integers, uniform: Floats) -> Integers:
-        """A row for each of some stretches of the sorted values, -1 for those of no weight."""
+        """A row from each of some ranges of the sorted values, -1 for ranges without weight."""
         if not len(self.rows):
             return np.full(len(uniform), -1)
         first, size = self.before[starts], self.before[stops] - self.before[starts]
@@ -109,7 +109,7 @@ class Regions:
         self._base = forest.tree_start[tree]
 
     def draw(self, n: int, rng: np.random.Generator) -> Integers:
-        """Draw samples: a leaf each, then values that lead to it."""
+        """Draw samples: a leaf for each, then values that lead to it."""
         picked = np.sort(_pick(self._share, rng.random(n)))
         leaves, of = np.unique(picked, return_inverse=True)
         drawn = draw_marginals(self._weights, len(self._columns), n, rng)
@@ -123,7 +123,7 @@ class Regions:
             for leaf, passes in subsets.get(feature, {}).items():
                 some = slice(*np.searchsorted(of, [leaf, leaf + 1]))
                 passing[some] = column.among(np.flatnonzero(passes), uniform[some, feature])
-            # What is missing stays so: trees send it on without a test.
+            # Missing values stay missing: trees route them without a test.
             known = ~self._missing[drawn[:, feature], feature]
             drawn[:, feature] = np.where(known & (passing >= 0), passing, drawn[:, feature])
         return drawn
@@ -131,7 +131,7 @@ class Regions:
     def _conditions(
         self, leaves: Integers
     ) -> tuple[dict[int, Floats], dict[int, dict[int, npt.NDArray[np.bool_]]]]:
-        """What the tests above some leaves let pass.
+        """Which values pass the tests above some leaves.
 
         For ordered features the bounds of each leaf's interval, for categorical ones the
         categories, of those leaves that they are tested above.

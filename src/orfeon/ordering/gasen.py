@@ -1,8 +1,8 @@
-"""GASEN: weights of the members are evolved, and members of more than the mean weight are kept.
+"""GASEN: the members' weights are evolved, and members above the mean weight are kept.
 
-A genetic algorithm looks for the weights with which the members' vote (or mean prediction) errs
-least on the selection samples. The weights serve for the choice only: the members that are kept
-vote with equal weights.
+A genetic algorithm searches for the weights that minimise the error of the members' vote (or mean
+prediction) on the selection samples. The weights only choose the members: those kept vote with
+equal weights.
 
 References
 ----------
@@ -47,11 +47,11 @@ class GASEN(Rule):
 
     Notes
     -----
-    The first weights are uniform on [0, 1]. The fitness of a vector is one over its error, to which
-    half a sample is added. Parents are drawn in proportion to it; their weights are shared out at
-    random; two copies of the fittest vector go on unchanged.
+    The first weights are uniform on [0, 1]. The fitness of a vector is one over its error plus half
+    a sample. Parents are drawn in proportion to their fitness, and their weights are distributed at
+    random among their children; two copies of the fittest vector survive unchanged.
 
-    Samples that the members were not trained on serve best: ``on="out_of_bag"``, or
+    It works best with samples that the members were not trained on: ``on="out_of_bag"``, or
     ``on="validation"`` of :class:`~orfeon.PrunedClassifier`.
 
     Examples
@@ -81,7 +81,7 @@ class GASEN(Rule):
         check_probability("mutation", self.mutation)
 
     def arrange(self, selection: Selection) -> Arrangement:
-        """Order the members; the criterion is their weight, of weights that sum to 1."""
+        """Order the members; the criterion is their weight; weights sum to 1."""
         rng = np.random.default_rng(seed_sequence(self.random_state))
         first = rng.random((self.population_size, selection.n_members))
         rates = self.crossover, self.mutation
@@ -105,7 +105,7 @@ class _Evolution:
         self.replace(strings)
 
     def replace(self, strings: npt.NDArray[Any]) -> None:
-        """Go on with another population."""
+        """Replace the population, and compute its fitness."""
         self.strings = strings
         self.fitness: Floats = fitness(self._selection, strings)
         self.fittest = int(np.argmax(self.fitness))

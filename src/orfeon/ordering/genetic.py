@@ -1,7 +1,7 @@
-"""Genetic search: subsets of the members as strings of bits that are bred.
+"""Genetic search: subsets of the members evolve as strings of bits.
 
 Each string has a bit for every member: whether it is in the subset. Fitter strings have more
-children; children mix the bits of two parents, and now and then a bit flips.
+children. Children mix the bits of two parents, and sometimes a bit flips.
 
 References
 ----------
@@ -39,11 +39,11 @@ from orfeon.utils.types import Floats, Integers
 
 Strings = npt.NDArray[np.bool_]
 
-#: Copies of the fittest string that go on unchanged.
+#: Copies of the fittest string that survive unchanged.
 _ELITE = 2
 #: Strings of the start that the reduce-error solution replaces.
 _SEED_COPIES = 2
-#: Leads that are computed at once, to keep memory small.
+#: Leads computed at once, to limit memory.
 _ENTRIES = 1 << 22
 
 
@@ -112,9 +112,9 @@ def search_genetic(
     between subsets of equal error: the larger one is fitter. The empty string has error 1.
 
     Parents are drawn with probabilities proportional to their fitness. Two parents have two
-    children, which share out the parents' bits at random (uniform crossover), or are copies; then
-    each bit may flip. The children replace the population, except for two copies of its fittest
-    string, the first one among equals.
+    children, to whom their bits are distributed at random (uniform crossover), or who are copies;
+    then each bit may flip. The children replace the population, except for two copies of its
+    fittest string, the first one among equals.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def _search(
         strings[-_SEED_COPIES:] = _reduce_error_solution(selection, scorer)
     evolution = _Evolution(scorer, strings)
     bar = ProgressBar(n_generations, verbose=verbose, label="Genetic search")
-    # The products are small: threads would wait for each other longer than they work.
+    # The products are small: threads would spend more time waiting than working.
     with bar, threadpool_limits(limits=1, user_api="blas"):
         for _ in range(n_generations):
             evolution.replace(bred(evolution, population_size, crossover, mutation, rng))
@@ -277,8 +277,8 @@ def check_probability(name: str, value: Any) -> None:
 
 
 def _n_equal(selection: Selection) -> float:
-    """The N of the fitness: how many samples of weight 1 the selection is worth."""
-    # With weights that sum to 1, for example, one zero must not outweigh a sample.
+    """The N of the fitness: as many samples of weight 1 weigh as much as the selection."""
+    # If weights sum to 1, for example, a zero must not outweigh a sample.
     return max(selection.total_weight * selection.step, float(selection.n_samples))
 
 
@@ -287,7 +287,7 @@ class _Fitness:
 
     def __init__(self, contests: Contests, n_samples: float) -> None:
         self._contests = contests
-        # Sums of so few ones are exact in single precision, in any order.
+        # Sums of few ones are exact in single precision, in any order.
         self._signs = contests.signs.astype(np.float32)
         self._zero = 1.0 / (2.0 * contests.n_members * n_samples)
 
@@ -316,7 +316,7 @@ class _Fitness:
 
 
 class _Evolution:
-    """A population and what is known of it, now and before."""
+    """A population, its fitness, and its history."""
 
     def __init__(self, scorer: _Fitness, strings: Strings) -> None:
         self._scorer = scorer
@@ -324,7 +324,7 @@ class _Evolution:
         self.replace(strings)
 
     def replace(self, strings: Strings) -> None:
-        """Go on with another population."""
+        """Replace the population, and record its fitness."""
         self.strings = strings
         errors = self._scorer.errors(strings)
         self.fitness = self._scorer.fitness(strings, errors)
@@ -339,7 +339,7 @@ class _Evolution:
         )
 
     def result(self) -> GeneticSearch:
-        """The fittest string of the population, and how it came to be."""
+        """The fittest string of the population, with the history."""
         history = GeneticHistory(*np.array(self._past).T)
         return GeneticSearch(
             subset=np.flatnonzero(self.strings[self.fittest]),

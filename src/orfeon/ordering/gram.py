@@ -1,4 +1,4 @@
-"""Sums over samples from which margin distance and orientation follow, whatever their number.
+"""Sums over samples that determine margin distance and orientation.
 
 With c_t in {-1, +1} for each sample (0 where a member does not vote), these rules need only the
 products c_t.c_s and the sums of the c_t. Both add up over chunks, partitions and machines.
@@ -17,7 +17,7 @@ from orfeon.utils.types import Integers
 
 #: Whole numbers below this are exact in float64.
 _DOUBLE = 2**53
-#: Samples multiplied at once, and members in a block of rows: the matrix is symmetric.
+#: Samples multiplied at once, and members per block of rows: the matrix is symmetric.
 _SAMPLES, _ROWS = 4096, 1024
 
 
@@ -29,8 +29,8 @@ class CorrectnessGram:
     n_members : int
         Number of members.
     with_products : bool, default=True
-        Whether all pairs are multiplied, which margin distance needs; orientation does without, and
-        with memory for the members alone.
+        Whether all pairs are multiplied, which margin distance needs; orientation does not, and
+        then memory grows only with the number of members.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class CorrectnessGram:
             self._add(selection.samples(slice(first, first + _SAMPLES)))
 
     def _reserve(self, more: int) -> None:
-        """Widen the numbers before they could be rounded."""
+        """Widen the floats before sums could be rounded."""
         total = self.total_weight + more
         if total >= _DOUBLE // len(self):
             raise ValueError(

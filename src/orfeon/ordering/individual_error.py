@@ -19,7 +19,7 @@ from orfeon.ordering.rule import TOLERANCE, Arrangement, Rule
 
 @dataclass(frozen=True)
 class IndividualError(Rule):
-    """The member of least error first.
+    """The member with the lowest error first.
 
     Examples
     --------

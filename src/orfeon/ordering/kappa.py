@@ -21,7 +21,7 @@ from orfeon.utils.types import Floats
 
 @dataclass(frozen=True)
 class Kappa(Rule):
-    """Pairs by increasing kappa, the agreement beyond that of chance; both members are taken.
+    """Pairs by increasing kappa, their agreement beyond chance; both members are taken.
 
     Examples
     --------
@@ -41,8 +41,8 @@ class Kappa(Rule):
             return Arrangement(np.zeros(1, np.int64), np.ones(1))
         kappa = pairwise_kappa(selection)
         np.fill_diagonal(kappa, np.inf)
-        # A member comes with the first pair that it is in: that of least kappa, and of those tied
-        # the one with the partner of lowest index.
+        # A member comes with the first pair that it is in: the one of lowest kappa, and in a tie
+        # the one whose partner has the lowest index.
         members, partner = np.arange(n_members), kappa.argmin(axis=1)
         first, second = np.minimum(members, partner), np.maximum(members, partner)
         values = kappa[members, partner]

@@ -23,7 +23,7 @@ from orfeon.ordering.kappa import pairwise_kappa
 from orfeon.ordering.rule import TOLERANCE, Arrangement, Rule
 from orfeon.utils.types import Floats, Integers
 
-#: Coordinates are compared to this many decimals, beyond which there is rounding only.
+#: Decimals to which coordinates are compared; further ones are rounding.
 _DECIMALS = 12
 
 

@@ -31,13 +31,13 @@ class KLDivergence(Rule):
 
     Notes
     -----
-    The distributions are those of AdaBoost.M1, computed again from the votes on the selection
-    samples, which must be the training set for them to be true. Where a member errs on nothing, or
-    on half of the weight, the distribution goes back to the sample weights. Members that were not
-    boosted, such as those of bagging, are compared by the distributions that boosting them in their
+    The distributions are those of AdaBoost.M1, recomputed from the votes on the selection samples;
+    they are correct only if these are the training set. After a member that makes no errors, or
+    errs on half of the weight, the distribution is reset to the sample weights. Members that were
+    not boosted, such as those of bagging, are compared by the distributions that boosting in their
     order would have used.
 
-    Of a pair the divergence is D(p || q), p the distribution of the earlier member.
+    The divergence of a pair is D(p || q), with p the distribution of the earlier member.
 
     Examples
     --------

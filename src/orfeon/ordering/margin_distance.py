@@ -1,7 +1,8 @@
 """Margin distance minimisation: the chosen members' margins approach a point of small margins.
 
 The margins of a sub-ensemble are a point with one coordinate for each sample. The objective point
-has the same small positive margin p everywhere: all samples right, none with a needless margin.
+has the same small positive margin p everywhere: all samples are right, and none has a needlessly
+large margin.
 
 References
 ----------
@@ -25,7 +26,7 @@ from orfeon.ordering.rule import Arrangement, Rule
 
 #: Whole numbers below this, added twice, still fit into 64 bits.
 _ROOM = 2**61
-#: Denominators up to this are taken to be meant exactly.
+#: Fractions with denominators up to this are taken as exact.
 _LARGEST_DENOMINATOR = 10**6
 
 
@@ -33,16 +34,16 @@ _LARGEST_DENOMINATOR = 10**6
 class MarginDistance(Rule):
     """Greedy choice of the member that brings the margins nearest to the objective point.
 
-    It needs the products of the members' correctness vectors only, so that its cost after one pass
-    over the samples depends on the number of members alone.
+    It needs only the products of the members' correctness vectors, so after one pass over the
+    samples its cost depends on the number of members alone.
 
     Parameters
     ----------
     p : float, default=0.075
         Coordinates of the objective point; 0.05 to 0.25 is usual. Taken as the decimal fraction
         that it is printed as, so that equal distances are ties. Where members do not vote on all
-        samples it is lowered by the share of votes that are missing: all of them together could
-        not reach it otherwise.
+        samples it is lowered by the share of votes that are missing: otherwise even all of them
+        together could not reach it.
 
     Examples
     --------

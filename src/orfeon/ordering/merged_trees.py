@@ -1,9 +1,9 @@
 """One tree that is equivalent to the vote of a few.
 
-The leaves of the first tree are replaced by the second tree, those by the third, and so on. Tests
-that the path has decided already are left out, a path ends where the vote is decided, and a test
-whose branches all end in the same class becomes a leaf. The tree grows with the product of the
-sizes of the members, so that this is for three small trees.
+The leaves of the first tree are replaced by copies of the second tree, their leaves by the third,
+and so on. Tests that the path has already decided are left out, a path ends where the vote is
+decided, and a test whose branches all end in the same class becomes a leaf. The size is up to the
+product of the members' sizes, so this is for three small trees.
 
 References
 ----------
@@ -48,7 +48,7 @@ def single_tree(ensemble: Any, *, max_nodes: int = 100_000) -> Any:
     ensemble : fitted ensemble of orfeon
         A classifier whose members are trees and vote with equal weights; three of them, or few.
     max_nodes : int, default=100_000
-        More nodes are refused.
+        Larger trees are rejected.
 
     Returns
     -------
@@ -133,14 +133,14 @@ class _Merging:
         classes = {below for below in found.values() if isinstance(below, int)}
         if len(classes) == 1 and all(isinstance(below, int) for below in found.values()):
             return classes.pop()
-        # A branch that nothing reaches may end in any class.
+        # A branch that no row reaches may end in any class.
         return _Test(at, tuple(found.get(branch, 0) for branch in range(len(parts))))
 
     def _parts(self, at: int, feature: int, known: Mapping[int, _Values]) -> list[Any]:
         """The values that go down each branch, None where there are none."""
         forest = self._forest
         n_branches, threshold = int(forest.n_children[at]), float(forest.threshold[at])
-        if feature < 0:  # a linear combination: nothing is known of single values
+        if feature < 0:  # a linear combination: it bounds no single feature
             return [_Values(0.0, 0.0, frozenset(), True)] * n_branches
         n_categories = int(forest.n_categories[feature])
         now = known.get(feature)

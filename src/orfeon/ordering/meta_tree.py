@@ -1,4 +1,4 @@
-"""Selection by a pruned tree: members whose votes a small tree needs are kept.
+"""Selection by a pruned tree: the members whose votes a small tree uses are kept.
 
 A decision tree is grown whose features are the votes of the members, and pruned by
 cost-complexity. Members that the pruned tree does not test are discarded; the others vote
@@ -26,7 +26,7 @@ from orfeon.trees.cart import CARTClassifier, PruningRule
 
 Target = Literal["vote", "class"]
 
-#: Importances are compared to this many decimals, beyond which there is rounding only.
+#: Decimals to which importances are compared; further ones are rounding.
 _DECIMALS = 12
 
 
@@ -44,14 +44,14 @@ class MetaTree(Rule):
     Parameters
     ----------
     target : {"vote", "class"}, default="vote"
-        What the tree is to predict: the decision of the whole ensemble, so that it is a model of
-        the ensemble, or the class of the sample.
+        What the tree predicts: the decision of the whole ensemble, which makes it a model of the
+        ensemble, or the class of the sample.
     pruning : "cv" or float, default="cv"
-        The price of a leaf, as a share of the samples; or by cross-validation. The higher it is,
-        the fewer members are kept; 0 prunes what does not lower the error.
+        The cost of a leaf, as a share of the samples, or its choice by cross-validation. A higher
+        cost keeps fewer members; 0 prunes what does not lower the error.
     pruning_rule : {"1se", "min"}, default="1se"
         With cross-validation: the smallest tree within one standard error of the lowest error, or
-        the one of least error.
+        the one with the lowest error.
     n_folds : int, default=10
         Folds of the cross-validation. Samples with the same votes and the same target share one.
     random_state : int, default=0
@@ -134,7 +134,7 @@ class MetaTree(Rule):
 def decisions(selection: Selection) -> npt.NDArray[np.int64]:
     """The class that all members together decide for, for each sample."""
     support = np.zeros((selection.n_samples, selection.n_classes))
-    # Member by member, so that rounding is the same for all samples.
+    # Member by member: rounding is then the same for all samples.
     for votes, weight in zip(selection.answers, selection.vote_weights, strict=True):
         voted = np.flatnonzero(votes >= 0)
         support[voted, votes[voted]] += weight
@@ -142,6 +142,6 @@ def decisions(selection: Selection) -> npt.NDArray[np.int64]:
 
 
 def _first_of_those_alike(answers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """The members, but of those with the same votes the first only."""
+    """The members without those that vote as an earlier one does."""
     rows = [votes.tobytes() for votes in answers]
     return np.array(sorted({row: t for t, row in reversed(list(enumerate(rows)))}.values()))

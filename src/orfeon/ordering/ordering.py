@@ -161,7 +161,7 @@ class Order:
         if self.own_size is None:
             raise ValueError(
                 f'keep="rule" needs a rule with a size of its own; {self.rule!r} has none. Use '
-                'rule="orientation", "clustering", "meta_tree", "kappa_hull", "gasen", '
+                'rule="orientation", "clustering", "meta_tree", "kappa_hull", "gasen", "utility", '
                 '"output_clustering" or BoostingBased(stop=True), or a share such as keep=0.2.'
             )
         return self.own_size

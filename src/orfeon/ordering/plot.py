@@ -52,7 +52,7 @@ def draw_error_curve(
 
 
 def _mark(ax: Any, size: int, error: float, n_members: int, note: str | None, line: Any) -> None:
-    """A ring about a point of the curve, and a note on the side that has more room."""
+    """A ring around a point of the curve, and a note on the side with more room."""
     ax.plot(
         [size], [error], "o", color=line.get_color(), markersize=7, markerfacecolor="white",
         markeredgewidth=1.6, zorder=3, clip_on=False, label=f"_mark of {line.get_label()}",
@@ -70,8 +70,8 @@ def _mark(ax: Any, size: int, error: float, n_members: int, note: str | None, li
 def show_sizes(ax: Any, scale: Scale = "linear") -> None:
     """Set the limits of both axes.
 
-    The first few members err so much that the rest would be indistinguishable, so the error axis
-    fits the curves from a twentieth of the size axis on.
+    The errors of the first few members would flatten the rest of the curves, so the error axis fits
+    them from a twentieth of the size axis on.
     """
     curves = [np.asarray(line.get_ydata()) for line in ax.lines if line.get_gid() == _CURVE]
     longest = max(len(curve) for curve in curves)
@@ -82,7 +82,7 @@ def show_sizes(ax: Any, scale: Scale = "linear") -> None:
         first = len(curve) ** _FIRST - 1 if is_log else len(curve) * _FIRST
         low, high = min(low, np.nanmin(curve)), max(high, np.nanmax(curve[math.floor(first) :]))
     room = 0.12 * (high - low) or 0.05 * abs(high) or 1.0
-    # Room for a note below the lowest point; errors are not negative, so not much of it below 0.
+    # Room for a note below the lowest point, but little below 0: errors are not negative.
     ax.set_ylim(max(low - room, -0.8 * room), high + 1.5 * room)
 
 

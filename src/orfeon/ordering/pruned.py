@@ -1,4 +1,4 @@
-"""An ensemble that is pruned once it is trained, for pipelines and searches over parameters."""
+"""Ensembles pruned as part of fit, for pipelines and parameter searches."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         return BaggingClassifier(CARTClassifier(pruning="cv"), n_estimators=200)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class that the kept members decide for.
+        """The class that the kept members vote for together.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         CART trees pruned by cross-validation.
     rule : str or Rule, default="reduce_error"
         How members are ordered: "reduce_error", "complementarity", "individual_error",
-        "early_stopping", "gasen", "output_clustering" or "random".
+        "early_stopping", "gasen", "utility", "output_clustering" or "random".
     keep : float, int, "auto" or "rule", default=0.2
         A share of the members, their number, the size of least cross-validated error, or that which
         the rule suggests.

@@ -78,8 +78,8 @@ class PrunedEnsemble(EnsembleWithSelection):
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice. An ensemble
-            that takes none is given copies, for weights that are whole numbers.
+            Weights: 0 is the same as leaving the sample out, 2 as giving it twice. If the ensemble
+            takes no weights, whole-number weights become copies of samples.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class PrunedEnsemble(EnsembleWithSelection):
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each feature for the kept members, where the ensemble tells it."""
+        """Importance of each feature for the kept members, where the ensemble has it."""
         check_is_fitted(self, "ensemble_")
         return np.asarray(self.ensemble_.feature_importances_)
 
@@ -221,6 +221,6 @@ class PrunedEnsemble(EnsembleWithSelection):
 
 
 def _seed_of_order(random_state: Any) -> int:
-    """A seed that no member has."""
+    """A seed that no member uses."""
     root = seed_sequence(random_state)
     return int(branch(root, Purpose.ORDERING).generate_state(1)[0])

@@ -1,4 +1,4 @@
-"""Reduce-error ordering: the next member is the one with which the vote errs least.
+"""Reduce-error ordering: the next member is the one that gives the vote the lowest error.
 
 References
 ----------
@@ -27,9 +27,9 @@ from orfeon.ordering.rule import (
     kernel_arrays,
     trivial_errors,
 )
-from orfeon.utils.types import Integers
+from orfeon.utils.types import Floats, Integers
 
-#: Whole weights are taken as copies when that makes at most this many of each sample on average.
+#: Whole-number weights become copies if there are at most this many per sample on average.
 _COPIES = 8
 
 
@@ -42,13 +42,12 @@ class ReduceError(Rule):
     Parameters
     ----------
     backfitting : bool, default=False
-        Whether after each choice the members chosen before are gone through, in the order in which
-        they were chosen, and each is replaced by the unused member that lowers the error most, if
-        one does. The subsets of different sizes are then not nested. Classification only. It is
-        fast where all votes count the same and samples are weighted by small whole numbers; else
-        it takes some forty times as long.
+        Whether, after each choice, each member chosen before (in the order of choice) is replaced
+        by the unused member that lowers the error most, if there is one. The subsets of different
+        sizes are then not nested. Classification only. It is fast if all votes count equally and
+        sample weights are small whole numbers; otherwise it takes about forty times as long.
     max_passes : int, default=100
-        How often they are gone through at most after each choice.
+        Maximum number of such passes after each choice.
 
     Examples
     --------
@@ -85,12 +84,12 @@ class ReduceError(Rule):
         return Arrangement(order, errors / selection.total_weight)
 
     def _backfit(self, selection: Selection, chosen: Integers, errors: Integers) -> Arrangement:
-        """The subsets of each size, members of which were exchanged."""
+        """The subsets of each size, after replacements."""
         n_members, total = selection.n_members, selection.total_weight
         subsets = np.empty((n_members, n_members), np.int64)
         votes, y, *weights = kernel_arrays(selection)
         if selection.member_weights is None and total <= _COPIES * selection.n_samples:
-            # Whole weights are copies, and samples that all count the same are counted in words.
+            # Whole-number weights become copies, and samples of equal weight are counted in words.
             copies = np.repeat(np.arange(selection.n_samples), selection.weights)
             if len(copies) > selection.n_samples:
                 votes, y = np.ascontiguousarray(votes[:, copies]), y[copies]
@@ -106,8 +105,13 @@ class ReduceError(Rule):
         return Arrangement(first_appearances(sets), curve, sets, error_curve=curve)
 
 
-def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement:
-    """Greedy order of regressors, by squared error or by the number of samples they improve."""
+def order_by_squared_error(
+    selection: Selection, *, helped: bool, penalties: Floats | float = 0.0
+) -> Arrangement:
+    """Greedy order of regressors, by squared error or by the number of samples they improve.
+
+    Penalties are added to the members' squared errors.
+    """
     n_members, n = selection.n_members, selection.n_samples
     answers = np.ascontiguousarray(selection.answers.T)
     weights = selection.weights / selection.total_weight
@@ -121,7 +125,7 @@ def order_by_squared_error(selection: Selection, *, helped: bool) -> Arrangement
         kernels.squared_errors(
             answers, vote_weights, sums, counts, selection.y, weights, losses, errors, better
         )
-        k = first_of_least(-better if helped and u else errors, ~used)
+        k = first_of_least(-better if helped and u else errors + penalties, ~used)
         used[k], order[u], criterion[u] = True, k, (better if helped else errors)[k]
         known = selection.answered[k]
         sums[known] += vote_weights[k] * answers[known, k]

@@ -37,6 +37,7 @@ _HOMES = {
     "kappa_hull": ("kappa_hull", "KappaHull"),
     "gasen": ("gasen", "GASEN"),
     "output_clustering": ("output_clustering", "OutputClustering"),
+    "utility": ("utility", "Utility"),
 }
 #: Names of the rules.
 RULES = tuple(_HOMES)
@@ -64,9 +65,9 @@ _TEXTS = {
     rule : str or Rule, default="margin_distance"
         "reduce_error", "complementarity", "margin_distance", "orientation", "boosting_based",
         "individual_error", "kappa", "kappa_hull", "kl_divergence", "early_stopping", "gasen",
-        "random", "meta_tree", "clustering" or "output_clustering"; or a rule with its options.
-        Regressors can be ordered by the first two, "individual_error", "early_stopping", "gasen",
-        "output_clustering" (which orders nothing else) and "random".
+        "utility", "random", "meta_tree", "clustering" or "output_clustering"; or a rule with its
+        options. Regressors can be ordered by the first two, "individual_error", "early_stopping",
+        "gasen", "utility", "output_clustering" (which orders nothing else) and "random".
 """,
     "keep": """
     keep : float, int, "auto", "rule" or array of int, default=0.2
@@ -209,7 +210,7 @@ def first_appearances(subsets: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[n
 
 
 def first_of_least(values: npt.NDArray[np.float64], allowed: npt.NDArray[np.bool_]) -> int:
-    """Index of the least of the values that are allowed, the first of those tied."""
+    """Index of the smallest allowed value, the first one in a tie."""
     index = np.flatnonzero(allowed)
     some = values[index]
     least = some.min()
@@ -220,7 +221,7 @@ def first_of_least(values: npt.NDArray[np.float64], allowed: npt.NDArray[np.bool
 
 
 def kernel_arrays(selection: Selection) -> tuple[npt.NDArray[Any], ...]:
-    """Votes, labels, weights and vote weights for the kernels, and space for the scores."""
+    """Votes, labels, weights and vote weights for the kernels, and room for the scores."""
     return (
         kernel_view(np.ascontiguousarray(selection.answers, dtype=np.int32)),
         kernel_view(np.ascontiguousarray(selection.y, dtype=np.int64)),
@@ -253,8 +254,8 @@ def error_curve(
     -------
     ndarray of shape (n_members,)
         Weighted share of the samples on which the vote is wrong, or the mean squared error of the
-        mean prediction. A sample without votes so far counts as wrong; in regression the mean
-        target is predicted for it.
+        mean prediction. A sample without votes counts as wrong; in regression its prediction is the
+        mean target.
 
     Examples
     --------

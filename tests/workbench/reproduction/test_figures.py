@@ -114,12 +114,38 @@ def test_a_figure_of_a_table_shows_ours_beside_the_published():
     assert leaves.lines[1].get_ydata()[0] == 3.42
 
 
-@pytest.mark.parametrize("name", ["martinez-fig-4.1", "martinez-fig-4.3", "martinez-fig-5.4"])
+@pytest.mark.parametrize(
+    "name",
+    ["martinez-fig-2.3", "martinez-fig-4.1", "martinez-fig-4.3", "martinez-fig-5.4",
+     "recarey-fig-1.1", "recarey-fig-1.2", "recarey-fig-2.3"],
+)  # fmt: skip
 def test_pictures_of_single_models(monkeypatch, name):
     monkeypatch.setattr(figures, "QUICK_MEMBERS", 11)
     assert draw_figure(name, quick=True).axes
 
 
+def test_the_members_kept_are_those_of_small_angles(monkeypatch):
+    monkeypatch.setattr(figures, "QUICK_MEMBERS", 31)
+    (ax,) = draw_figure("martinez-fig-5.3", quick=True).axes
+    (kept, others) = ax.containers
+    n_kept = sum(bar.get_height() for bar in kept)
+    assert ax.get_legend().get_texts()[0].get_text() == f"the {n_kept:.0f} kept"
+    assert 0 < n_kept < 31
+    assert n_kept + sum(bar.get_height() for bar in others) == 31
+    farthest = max(bar.get_x() for bar in kept if bar.get_height())
+    assert farthest <= min(bar.get_x() for bar in others if bar.get_height())
+    assert farthest < 90
+
+
+def test_the_marks_of_published_errors_are_explained():
+    figure = FIGURES["martinez-fig-3.8"]
+    curve = {"sizes": list(range(1, 100)), "test": [20.0] * 99}
+    drawn = figures._draw_ensemble_curves(figure, {"waveform": [dict.fromkeys(figure.runs, curve)]})
+    labels = [text.get_text() for text in drawn.legends[0].get_texts()]
+    assert labels[1::2] == ["IGP ensemble", "boosting IGP"]
+    assert labels[-1] == "open marks: published"
+
+
 def test_an_unknown_figure_is_refused():
-    with pytest.raises(UserError, match=r"figure must be one of martinez-fig-2\.4.*got 'x'"):
+    with pytest.raises(UserError, match=r"figure must be one of martinez-fig-2\.3.*got 'x'"):
         draw_figure("x")

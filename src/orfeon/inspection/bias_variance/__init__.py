@@ -1,1 +1,1 @@
-"""Bias and variance: a file for each published definition, and repeated trainings to measure."""
+"""Bias and variance: the published definitions, and repeated trainings to measure them."""

@@ -1,4 +1,4 @@
-"""The picture of bias and variance: the parts of the error of several learners."""
+"""Plot of bias and variance: the parts of the error of several learners."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LOOKS = {
     "bias": (mixed(_BLUE, "#FFFFFF", 0.85), "////"),
     "variance": (_ORANGE, "...."),
 }
-#: Where the whisker of a part is, as a share of the height of a bar from its middle.
+#: Distance of a part's whisker from the middle of the bar, as a share of its height.
 _WHISKERS = {"bias": 0.22, "variance": -0.22}
 #: Half the height of a bar.
 _HALF = 0.3

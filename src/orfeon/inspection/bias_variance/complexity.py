@@ -34,7 +34,7 @@ from orfeon.utils.seeding import RandomState
 from orfeon.utils.types import Floats
 
 Show = Literal["errors", "parts"]
-#: The most values that are all named on the axis.
+#: With more values not every one has a label on the axis.
 _NAMED = 12
 
 

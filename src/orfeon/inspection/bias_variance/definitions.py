@@ -413,7 +413,7 @@ def webb_decomposition(
 
 @dataclass(frozen=True, eq=False)
 class DomingosBiasVariance(BiasVariance):
-    """The parts by Domingos: what they are, and how much of them counts.
+    """The parts by Domingos, with the factors by which they count.
 
     ``variance`` is the net variance c2 V and ``noise`` the net noise c1 N, for these add up.
 
@@ -460,7 +460,7 @@ class DomingosBiasVariance(BiasVariance):
 
     @property
     def unbiased_variance(self) -> float:
-        """Mean of V over unbiased points, zero at biased ones: what variance adds."""
+        """Mean of V over unbiased points, zero at biased ones: what variance adds to the error."""
         return self.mean(np.where(self.point_bias == 0, self.gross_variance_at, 0.0))
 
     @property
@@ -585,7 +585,7 @@ class Numbers(NamedTuple):
 
     @property
     def n_trainings(self) -> int:
-        """How often the learner was trained."""
+        """Number of trainings."""
         return int(self.answers.shape[0])
 
 

@@ -5,11 +5,11 @@ predicts that class if g is above 1/2. Its error is
 
     P(wrong) = |2 f - 1| P(decision is not that of the Bayes rule) + min(f, 1 - f)
 
-and its reducible part depends on g only through the probability to fall on the wrong side of 1/2.
-With the boundary bias b = sign(1/2 - f) (E g - 1/2), negative if the mean estimate is on the right
-side, that probability is about Phi(b / sd(g)) for nearly normal g. So bias and variance of the
-estimate multiply instead of adding: variance is harmful where the boundary bias is negative, and a
-large bias of the estimate does no harm as long as the boundary bias stays negative.
+and its reducible part depends on g only through the probability that it falls on the wrong side of
+1/2. With the boundary bias b = sign(1/2 - f) (E g - 1/2), negative if the mean estimate is on the
+right side, that probability is about Phi(b / sd(g)) for nearly normal g. So bias and variance of
+the estimate multiply instead of adding: variance is harmful where the boundary bias is negative,
+and a large bias of the estimate does no harm as long as the boundary bias stays negative.
 
 References
 ----------
@@ -177,7 +177,7 @@ def friedman_decomposition(
 def _normal_chance(
     boundary: Floats, variance: Floats, mean: Floats, best: npt.NDArray[np.int64]
 ) -> Floats:
-    """Probability of a normal estimate to be on the wrong side; without variance, whether it is."""
+    """Probability that a normal estimate is on the wrong side; without variance, 0 or 1."""
     wrong = ((mean > 0.5).astype(np.int64) != best).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(variance > 0, ndtr(boundary / np.sqrt(variance)), wrong))

@@ -1,11 +1,11 @@
 """Confidence intervals of bias and variance, by the bootstrap.
 
 Parts of an error are not means over trainings: the bias depends on all trainings together. So the
-trainings are drawn again with replacement and all parts recomputed; with ``over="both"`` the points
-are drawn again too, independently, so the interval is about the problem and not about these points
-alone. Standard errors are the standard deviations of the replicates, and intervals are normal ones
-about the estimate. Percentiles would be off: a bootstrap sample has fewer different trainings, so
-its variance is too small and its bias too large, by a share of 1 / n_trainings. A spread is not
+trainings are resampled with replacement and all parts recomputed; with ``over="both"`` the points
+are resampled too, independently, so the interval covers the problem and not these points alone.
+Standard errors are the standard deviations of the replicates, and intervals are normal ones about
+the estimate. Percentiles would be off: a bootstrap sample has fewer different trainings, so its
+variance is too small and its bias too large, by a share of 1 / n_trainings. A spread is not
 affected.
 
 References
@@ -39,7 +39,7 @@ from orfeon.utils.types import Floats, Integers
 
 Over = Literal["both", "trainings"]
 
-#: Numbers that a block of replicates may take, at most.
+#: Maximum number of values in a block of replicates.
 _BLOCK = 4_000_000
 
 
@@ -286,7 +286,7 @@ class _Bootstrap:
 def _parts(
     table: Votes | Numbers, times: Integers, definition: str, unbiased: bool
 ) -> Iterator[Parts]:
-    """Parts at each point, with each training so many times in the sample."""
+    """Parts at each point, with a count for each training."""
     if isinstance(table, Numbers):
         # About the mean of all: squares of large numbers would hide their differences.
         middle = table.answers.mean(axis=0)

@@ -101,6 +101,29 @@ def best_addition(votes, y, weights, vote_weights, score, decided, used, largest
 
 
 @kernel
+def errors_of_additions(votes, y, weights, vote_weights, score, decided, used, listed, errors):
+    """Errors of the vote of all chosen and one more, for each member that is not chosen."""
+    n_listed, base = _contested(score, decided, weights, y, vote_weights.max(), listed)
+    for k in range(len(used)):
+        if used[k]:
+            continue
+        wrong = np.int64(base)
+        for at in range(n_listed):
+            i = listed[at]
+            if _would_win(score, decided, i, votes[k, i], vote_weights[k]) != y[i]:
+                wrong += weights[i]
+        errors[k] = wrong
+
+
+@kernel
+def choose(votes, k, vote_weights, score, decided):
+    """Add the votes of a member."""
+    for i in range(votes.shape[1]):
+        if votes[k, i] >= 0:
+            add_vote(score, decided, i, votes[k, i], vote_weights[k])
+
+
+@kernel
 def reduce_error(votes, y, weights, vote_weights, score, order, errors):
     """Choose in turn the member that minimises the errors of the vote of all chosen."""
     n_members, n = votes.shape

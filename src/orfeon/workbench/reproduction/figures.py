@@ -316,12 +316,16 @@ def _draw_ensemble_curves(figure: FigureSettings, results: Mapping[str, list[Con
         for number, name in enumerate(figure.runs):
             look = look_of(number)
             sizes, errors = _mean_curve(its, name, "test")
-            label = name.replace("_", " ")
-            ax.plot(sizes, errors, color=look.colour, linestyle=look.linestyle, label=label)
+            ax.plot(sizes, errors, color=look.colour, linestyle=look.linestyle, label=_label(name))
             _mark_published(ax, figure, dataset, name, look, int(sizes[-1]))
         ax.set(title=dataset, xlabel="members", ylabel="test error (%)")
         scale_members(ax, int(sizes[-1]), "log")
     return _finished(drawn, axes[0], figure, results)
+
+
+def _label(name: str) -> str:
+    """The name of a run or a rule in a legend."""
+    return name.replace("_hat", "\u0302").replace("_", " ").replace("igp", "IGP")
 
 
 def _mark_published(
@@ -347,7 +351,7 @@ def _draw_order_curves(figure: FigureSettings, results: Mapping[str, list[Conten
                 sizes, errors = _mean_curve(its, rule, of)
                 ax.plot(
                     sizes, errors, color=look.colour, linestyle=look.linestyle,
-                    label="random order" if rule == "random" else rule.replace("_", " "),
+                    label="random order" if rule == "random" else _label(rule),
                 )  # fmt: skip
                 if len(sizes) < figure.members:
                     continue  # not comparable with those of all members
@@ -377,7 +381,7 @@ def _draw_random_orders(figure: FigureSettings, results: Mapping[str, list[Conte
                 ax.plot(range(1, len(curve) + 1), curve, color="0.7", linewidth=0.6, label=label)
             own = its[0][name]["own"]
             ax.plot(range(1, len(own) + 1), own, color="black", label="own order")
-            ax.set(title=f"{name}, {dataset}", xlabel="members", ylabel="test error (%)")
+            ax.set(title=f"{_label(name)}, {dataset}", xlabel="members", ylabel="test error (%)")
     return _finished(drawn, axes[0], figure, results)
 
 
@@ -417,9 +421,9 @@ def _draw_best_subsets(figure: FigureSettings, results: Mapping[str, list[Conten
     matrix = np.mean([result["coincidence"] for result in its], axis=0)
     image = axes[1].imshow(matrix, cmap="Greys", vmin=0, vmax=1, origin="upper",
                            extent=(0.5, len(sizes) + 0.5, len(sizes) + 0.5, 0.5))  # fmt: skip
-    axes[1].set(title="members of the greedy order in the best subset",
+    axes[1].set(title="greedy order and best subsets",
                 xlabel="place in the greedy order", ylabel="size of the subset")  # fmt: skip
-    drawn.colorbar(image, ax=axes[1], label="share of splits")
+    drawn.colorbar(image, ax=axes[1], label="member is in the best subset, share of splits")
     return _finished(drawn, axes[0], figure, results)
 
 
@@ -431,6 +435,9 @@ def _finished(
     splits = f"mean of {n_splits} splits" if n_splits > 1 else "one split"
     drawn.suptitle(f"{figure.title} ({splits})", fontsize="medium")
     handles, labels = ax.get_legend_handles_labels()
+    if any(len(line.get_xdata()) == 1 for axes in drawn.axes for line in axes.lines):
+        (mark,) = ax.plot([], [], "o", color="0.3", mfc="none")
+        handles, labels = [*handles, mark], [*labels, "open marks: published"]
     drawn.legend(
         handles, labels, loc="outside lower center", frameon=False, fontsize="small",
         ncols=max(1, min(len(labels), int(drawn.get_figwidth() // 2))),
@@ -453,7 +460,7 @@ def _draw_by_training_size(figure: FigureSettings, found: Any) -> Any:
                 if (ours.published.metric, ours.published.method) == (metric, method)
             ]  # fmt: skip
             sizes = [int(ours.published.config["n_train"]) for ours in its]
-            name = method.replace("_", " ")
+            name = _label(method)
             ax.plot(sizes, [ours.mean for ours in its], color=look.colour,
                     marker=look.marker, markersize=4, label=name)  # fmt: skip
             ax.plot(sizes, [ours.published.value for ours in its], color=look.colour,
@@ -505,9 +512,12 @@ def _switching_theory(figure: FigureSettings, members: int, data: _Folder) -> An
     return SwitchingTheoryDisplay.from_rates(max_members=members).figure_
 
 
-def _switching(figure: FigureSettings, members: int) -> Any:
+def _mapped(figure: FigureSettings, members: int) -> Any:
+    """Class-switching at the figure's rate, or bagging without one."""
+    rate = figure.options.get("rate")
+    if rate is None:
+        return orfeon.BaggingClassifier(n_estimators=members, random_state=0)
     tree = orfeon.C45Classifier(pruning=False, mdl_penalty=False, min_samples_leaf=1)
-    rate = figure.options["rate"]
     return orfeon.ClassSwitchingClassifier(tree, members, switch_rate=rate, random_state=0)
 
 
@@ -521,8 +531,10 @@ def _maps(figure: FigureSettings, members: int, data: _Folder, *, margins: bool 
     samples = {f"{n:,} samples": problem.sample(n, random_state=0) for n in sizes}
     n_members = [size for size in (1, 11, 101, 1001) if size <= members]
     options = {"kind": "margins"} if margins else {"true_classes": problem}
-    mosaic = map_mosaic(_switching(figure, members), samples, n_members=n_members, **options)
-    shown: dict[str, Any] = {"grey": True, "levels": (0.1, 0.2, 0.4)} if margins else {}
+    mosaic = map_mosaic(_mapped(figure, members), samples, n_members=n_members, **options)
+    shown: dict[str, Any] = {"grey": True} if margins else {}
+    if margins and members == figure.members:  # few members make too many curves
+        shown["levels"] = (0.1, 0.2, 0.4)
     return MapMosaicDisplay(mosaic).plot(title=figure.title, **shown).figure_
 
 
@@ -533,7 +545,48 @@ def _walk(figure: FigureSettings, members: int, data: _Folder) -> Any:
     drawn, axes = _panels(2, 2, (5.0, 4.4))
     for ax, view in zip(axes, figure.options["views"], strict=True):
         EnsembleWalkDisplay.from_estimator(models["bagging"], X, y, view=view, ax=ax)
+    axes[1].set_title("The same walks, seen along the last step of both")
     return drawn
+
+
+def _angles(figure: FigureSettings, members: int, data: _Folder) -> Any:
+    """Angles of the members with the direction that the ensemble lacks."""
+    models, X, y = _bag_and_boost(figure, members)
+    order = orfeon.order(models["bagging"], X, y, rule="orientation")
+    degrees, kept = np.degrees(order.criterion), order.own_size or 0
+    drawn, (ax,) = _panels(1, 1, (6.0, 4.0))
+    edges = np.histogram_bin_edges(degrees, bins=max(10, members // 5))
+    ax.hist(degrees[:kept], edges, color="#0072B2", label=f"the {kept} kept")
+    ax.hist(degrees[kept:], edges, color="0.75", label="others",
+            bottom=np.histogram(degrees[:kept], edges)[0])  # fmt: skip
+    ax.axvline(90, color="black", linestyle="--", linewidth=1, label="right angle")
+    ax.set(title=f"{figure.title}, {members} members", ylabel="members",
+           xlabel="angle with what the ensemble lacks, degrees")  # fmt: skip
+    ax.legend(frameon=False)
+    return drawn
+
+
+def _complexity(figure: FigureSettings, members: int, data: _Folder) -> Any:
+    """Errors, or their parts, of trees of more and more leaves; ``members`` are trainings."""
+    from orfeon.inspection import ComplexityDisplay, complexity_curve
+
+    curve = complexity_curve(
+        orfeon.CARTRegressor(), orfeon.datasets.problem(figure.datasets[0]),
+        parameter="max_leaf_nodes", values=(2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128), unbiased=True,
+        n_train=200, n_test=300, n_repetitions=members, random_state=0,
+    )  # fmt: skip
+    return ComplexityDisplay(curve).plot(show=figure.options["show"]).figure_
+
+
+def _member_correlation(figure: FigureSettings, members: int, data: _Folder) -> Any:
+    """Correlation of the trees of forests against the features that each split may use."""
+    from orfeon.inspection import MemberCorrelationDisplay
+
+    display = MemberCorrelationDisplay.from_estimator(
+        orfeon.RandomForestRegressor(members), orfeon.datasets.problem(figure.datasets[0]),
+        values=(1, 2, 4, 6, 8, 10), n_train=100, n_test=100, n_repetitions=members, random_state=0,
+    )  # fmt: skip
+    return display.figure_
 
 
 def _categories(figure: FigureSettings, members: int, data: _Folder) -> Any:
@@ -553,8 +606,7 @@ def _letter_margins(figure: FigureSettings, members: int, data: _Folder) -> Any:
     rows = np.random.default_rng(0).permutation(len(y))[:n_samples]
     X, y = X[rows], y[rows]
     model = orfeon.AdaBoostClassifier(orfeon.C45Classifier(), members, random_state=0).fit(X, y)
-    display = MarginDistributionDisplay.from_estimator({f"AdaBoost, {members} trees": model}, X, y,
-                                                       sizes=[members])  # fmt: skip
+    display = MarginDistributionDisplay.from_estimator({"AdaBoost": model}, X, y, sizes=[members])
     return display.figure_
 
 
@@ -600,6 +652,9 @@ KINDS: dict[str, _FromSplits | _FromTable | _FromModels] = {
     "maps": _FromModels(_maps),
     "margin maps": _FromModels(partial(_maps, margins=True)),
     "walk": _FromModels(_walk),
+    "angles": _FromModels(_angles),
+    "complexity": _FromModels(_complexity),
+    "correlation of members": _FromModels(_member_correlation),
     "categories": _FromModels(_categories),
 }
 
