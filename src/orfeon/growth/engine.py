@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.presorted import Table
-from orfeon.data.sorting import spread_keys
 from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.kernels.cart import criteria
@@ -20,9 +19,9 @@ from orfeon.kernels.cart.grow_batch import (
     grow_best,
     grow_best_ordered,
     grow_oblique,
-    grow_random,
     grow_sorting,
 )
+from orfeon.kernels.cart.random_batch import grow_random
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
@@ -98,6 +97,8 @@ class Growth:
 
 
 def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
+    if growth.splitter == "random":
+        return table.unsorted.arrays
     # A table from another process may be memory-mapped, read-only.
     records, ranks, segment, kind, n_values, value_start, values = map(
         kernel_view,
@@ -106,11 +107,6 @@ def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
             table.value_start, table.values,
         ),
     )  # fmt: skip
-    if growth.splitter == "random":  # random cuts read values by row, not by rank
-        keys = np.zeros(ranks.shape, np.int64)
-        is_categorical = table.schema.is_categorical
-        spread_keys(ranks, is_categorical, n_values, value_start, values, keys)
-        values = keys.ravel().view(np.float64)
     return (
         records.ravel(), ranks.ravel(), segment, kind, n_values, value_start, values, table.shift,
         table.mask, table.n_rows,

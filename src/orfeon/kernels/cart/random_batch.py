@@ -1,0 +1,143 @@
+"""Growing a block of trees of random cuts in one call without the GIL."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orfeon.data.unsorted import CATEGORY_CODES
+from orfeon.kernels.cart.grow_batch import append_nodes, make_arenas, make_nodes, results, row_of
+from orfeon.kernels.cart.random_cuts import LIGHT, make_items
+from orfeon.kernels.cart.random_growth import grow_cuts
+from orfeon.kernels.cart.random_records import (
+    Cells,
+    Features,
+    Frontier,
+    Limits,
+    Sample,
+    Scratch,
+    Tree,
+)
+from orfeon.kernels.cart.random_search import SIDE_BY_SIDE
+from orfeon.kernels.rng import seed_state
+from orfeon.utils.jit import array_step, kernel, step
+
+
+@step
+def enlarge_branches(arenas, used, widest):
+    """Double the room for branch tables, keeping those of the finished trees."""
+    larger = make_arenas(
+        2 * arenas.branches.shape[0] + 16 * widest, arenas.term_start.shape[0] - 1, np.int64(0)
+    )
+    for i in range(used):
+        larger.branches[i] = arenas.branches[i]
+    larger.used[0] = used
+    return larger
+
+
+@array_step
+def are_light(weights):
+    largest = np.int64(0)
+    for row in range(weights.shape[0]):
+        largest = max(largest, weights[row])
+    return largest < LIGHT
+
+
+@step
+def make_scratch(n_rows, n_stats, n_candidates, n_words, widest):
+    return Scratch(
+        np.empty(n_rows + 1, np.uint64),
+        np.empty(n_rows + 1, np.uint64),
+        np.empty(2 * n_rows, np.uint64),
+        np.empty(n_rows, np.uint16),
+        np.empty(n_candidates, np.int64),
+        np.zeros(n_words, np.uint64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
+        np.zeros(widest + 1, np.uint8),
+        np.empty(widest + 2, np.int64),
+        np.empty(widest + 1, np.uint8),
+        np.empty(widest + 1, np.int64),
+        np.empty(widest + 1, np.uint8),
+        np.empty(7, np.int64),
+        np.empty(1, np.uint64),
+    )
+
+
+@step
+def make_frontier(n_waiting, n_stats, n_words):
+    return Frontier(
+        np.empty((2, 4), np.int64),
+        np.empty(n_words, np.uint64),
+        np.empty((n_waiting, 8), np.int64),
+        np.empty(n_waiting),
+        np.empty(n_waiting),
+        np.empty((n_waiting, n_stats), np.int64),
+        np.empty((n_waiting, n_words), np.uint64),
+    )
+
+
+@step
+def widest_category(kind, n_values):
+    widest = np.int64(0)
+    for f in range(kind.shape[0]):
+        if kind[f] >= CATEGORY_CODES:
+            widest = max(widest, n_values[f])
+    return widest
+
+
+@kernel
+def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, settings, labels,
+                weights, moments, targets, limits, min_decrease, seeds, candidates,
+                table):  # fmt: skip
+    """Grow ``len(seeds)`` trees; returns their starts, nodes and arenas."""
+    features = Features(rows, codes, keys, kind, start, n_values, values, value_start)
+    n_stats = settings[1]
+    max_leaves = settings[4]
+    n_trees = seeds.shape[0]
+    n_rows = weights.shape[1]
+    n_candidates = candidates.shape[1]
+    regression = targets.shape[1] > 0
+    max_nodes = 2 * min(n_rows, max_leaves) + 1
+    n_words = kind.shape[0] // 64 + 1
+    widest = widest_category(kind, n_values)
+    nodes = make_nodes(max_nodes, n_stats, regression)
+    kept = make_nodes(min(max_nodes * min(n_trees, 4), 1024), n_stats, regression)
+    arenas = make_arenas(np.int64(0), np.int64(0), np.int64(0))
+    starts = np.zeros(n_trees + 1, np.int64)
+    scratch = make_scratch(n_rows, n_stats, n_candidates, n_words, widest)
+    frontier = make_frontier(max_nodes // 2 + 2, n_stats, n_words)
+    room = max(n_rows, SIDE_BY_SIDE)
+    cells = Cells(np.empty(2 * room, np.int64), np.empty(2 * room, np.uint8))
+    for t in range(n_trees):
+        own_weights = weights[row_of(weights, t)]
+        light = are_light(own_weights)
+        sample = Sample(
+            labels[row_of(labels, t)], own_weights, moments[row_of(moments, t)],
+            targets[row_of(targets, t)], light,
+        )  # fmt: skip
+        options = Limits(
+            limits[t, 3], settings[3], max_leaves, settings[5], limits[t, 0], limits[t, 1],
+            min_decrease[t], limits[t, 2],
+        )  # fmt: skip
+        before = arenas.used[0]
+        while True:
+            seed_state(scratch.random, seeds[t])
+            own = row_of(candidates, t)
+            for k in range(n_candidates):
+                scratch.candidates[k] = candidates[own, k]
+            m = make_items(sample.labels, own_weights, light, scratch.items)
+            tree = Tree(
+                nodes.threshold, nodes.feature, nodes.first_child, nodes.n_children,
+                nodes.missing, nodes.label, nodes.stats, nodes.spread, arenas.branches,
+                arenas.used,
+            )  # fmt: skip
+            n_nodes = grow_cuts(features, sample, options, scratch, cells, frontier, tree, m)
+            if not arenas.used[3]:
+                break
+            arenas = enlarge_branches(arenas, before, widest)
+        kept = append_nodes(kept, starts[t], nodes, n_nodes, n_trees - 1 - t)
+        starts[t + 1] = starts[t] + n_nodes
+    return results(starts, kept, arenas)
