@@ -17,13 +17,15 @@ from orfeon.data.unsorted import MISSING_CODE, code_of
 from orfeon.kernels.cart.criteria import GINI, GINI_TWO, VARIANCE, split_score
 from orfeon.kernels.cart.search import MISSING_LEFT, MISSING_RIGHT, NONE_MISSING, midpoint
 from orfeon.kernels.rng import random_below, random_unit
-from orfeon.utils.jit import array_step, inlined
+from orfeon.utils.jit import inlined, merged_step
 
 #: How statistics are summed: all class weights in one word, weights and moments, or by class.
 PACKED, MOMENTS, BY_CLASS = 0, 1, 2
 #: Weights below this are kept in the items.
 LIGHT = 1 << 16
 _LOW = (1 << 16) - 1
+#: The bits of infinity; those of NaN are more.
+_INFINITY = 0x7FF << 52
 
 
 @inlined
@@ -31,7 +33,7 @@ def row_of_item(item):
     return np.uint64(item) >> np.uint64(32)
 
 
-@array_step
+@merged_step
 def make_items(labels, weights, light, items):
     """Write the items of the rows of positive weight, in order; returns how many."""
     n = np.int64(0)
@@ -49,25 +51,29 @@ def make_items(labels, weights, light, items):
 # -- cells -----------------------------------------------------------------------------------------
 
 
-@array_step
+@merged_step
 def gather_values(rows, width, f, is_categorical, missing, items, begin, n, cells, at):
     """Copy the node's values of a feature from a table by row, as keys or category codes."""
+    # First the bits, a load and a store each; then what several numbers at once can do.
+    base = np.uint64(f)
+    step = np.uint64(width)
+    for i in range(n):
+        row = row_of_item(items[np.uint64(begin + i)])
+        cells[np.uint64(at + i)] = np.float64(rows[row * step + base]).view(np.int64)
     if is_categorical:
         for i in range(n):
-            row = row_of_item(items[np.uint64(begin + i)])
-            x = rows[row * np.uint64(width) + np.uint64(f)]
+            x = np.int64(cells[np.uint64(at + i)]).view(np.float64)
             cells[np.uint64(at + i)] = np.int64(x) if x == x else missing
-    else:
-        for i in range(n):
-            row = row_of_item(items[np.uint64(begin + i)])
-            x = rows[row * np.uint64(width) + np.uint64(f)]
-            bits = np.float64(x).view(np.int64)
-            sign = bits >> np.int64(63)
-            key = ((bits & np.int64(MISSING_KEY)) ^ sign) - sign
-            cells[np.uint64(at + i)] = key if x == x else np.int64(MISSING_KEY)
+        return
+    for i in range(n):
+        bits = cells[np.uint64(at + i)]
+        magnitude = bits & np.int64(MISSING_KEY)
+        sign = bits >> np.int64(63)
+        key = (magnitude ^ sign) - sign
+        cells[np.uint64(at + i)] = key if magnitude <= _INFINITY else np.int64(MISSING_KEY)
 
 
-@array_step
+@merged_step
 def gather_column(column, start, items, begin, n, cells, at):
     """The same from a column of codes or keys."""
     for i in range(n):
@@ -75,7 +81,7 @@ def gather_column(column, start, items, begin, n, cells, at):
         cells[np.uint64(at + i)] = column[np.uint64(start) + row]
 
 
-@array_step
+@merged_step
 def gather_words(form, bits, light, local, weights, moments, items, begin, n, words,
                  labels):  # fmt: skip
     """Weights of the node's rows, in the form that they are summed in."""
@@ -101,7 +107,7 @@ def gather_words(form, bits, light, local, weights, moments, items, begin, n, wo
 # -- one cut ---------------------------------------------------------------------------------------
 
 
-@array_step
+@merged_step
 def extremes(cells, at, n, missing):
     """Smallest and largest known cell, and whether any are missing."""
     low = cells[np.uint64(at)]
@@ -120,7 +126,7 @@ def extremes(cells, at, n, missing):
     return np.int64(low), np.int64(high), any_missing
 
 
-@array_step
+@merged_step
 def random_threshold(random, low, high):
     """A threshold uniform between two values, always below the larger one."""
     threshold = low + random_unit(random) * (high - low)
@@ -153,7 +159,7 @@ def draw_cut(low, high, any_missing, missing, is_coded, values, first, random):
     return varies, cut, threshold, goes
 
 
-@array_step
+@merged_step
 def list_categories(cells, at, n, n_codes, seen, present):
     """List the codes in the cells in ascending order; returns how many."""
     for i in range(n):
@@ -179,7 +185,7 @@ def list_categories(cells, at, n, n_codes, seen, present):
     return m
 
 
-@array_step
+@merged_step
 def random_sides(random, present, n_present, sides):
     """Send a random proper subset of the present categories to side 0, the others to side 1."""
     for i in range(n_present - 1, 0, -1):
@@ -190,13 +196,13 @@ def random_sides(random, present, n_present, sides):
         sides[present[i]] = np.int64(i >= size)
 
 
-@array_step
+@merged_step
 def cells_to_sides(cells, at, n, sides):
     for i in range(n):
         cells[np.uint64(at + i)] = sides[np.uint64(cells[np.uint64(at + i)])]
 
 
-@array_step
+@merged_step
 def sum_cells(cells, at, n, cut, beyond, words, second):
     """Sum the words of the cells on the left: those up to ``cut``, and those equal to ``beyond``."""
     total = np.uint64(0)
@@ -207,7 +213,7 @@ def sum_cells(cells, at, n, cut, beyond, words, second):
     return total
 
 
-@array_step
+@merged_step
 def sum_classes(cells, at, n, cut, beyond, words, labels, left, n_classes):
     for c in range(n_classes):
         left[c] = 0
@@ -221,7 +227,7 @@ def sum_classes(cells, at, n, cut, beyond, words, labels, left, n_classes):
     return weight
 
 
-@array_step
+@merged_step
 def score_packed(criterion, counters, bits, n_classes, min_leaf, weight, left, total):
     """Score of a cut from packed class weights; -inf if a side is too small. Fills ``left``."""
     lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
@@ -248,7 +254,7 @@ def score_packed(criterion, counters, bits, n_classes, min_leaf, weight, left, t
     return score
 
 
-@array_step
+@merged_step
 def score_classes(criterion, n_classes, weight_left, weight, left, total):
     if criterion == GINI_TWO or criterion > GINI:
         return split_score(criterion, left, total)
@@ -262,7 +268,7 @@ def score_classes(criterion, n_classes, weight_left, weight, left, total):
     return squares_left / float(weight_left) + squares_right / float(weight - weight_left)
 
 
-@array_step
+@merged_step
 def score_cut(criterion, form, bits, n_classes, min_leaf, weight, cells, at, n, cut, beyond, words,
               labels, left, total):  # fmt: skip
     """Score of a cut; -inf if a side is too small. Fills ``left``."""
@@ -320,7 +326,7 @@ def cut_cells(criterion, form, bits, n_classes, min_leaf, weight, cells, at, n, 
     return score, varies, cut, beyond, threshold, goes, n_present
 
 
-@array_step
+@merged_step
 def partition_items(cells, at, cut, beyond, items, spare, begin, n):
     """Move the items on the left to the front, both sides in order; returns where the right begins.
     """

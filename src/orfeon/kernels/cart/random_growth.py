@@ -32,10 +32,14 @@ from orfeon.kernels.cart.random_records import (
 )
 from orfeon.kernels.cart.random_search import form_of, number_classes, search_cuts
 from orfeon.kernels.cart.search import NO_SPLIT, NONE_MISSING
-from orfeon.utils.jit import array_step, inlined
+from orfeon.utils.jit import array_step, inlined, merged_step
+
+bound_of = merged_step(best_possible)
+gain_of = merged_step(decrease)
+label_of = merged_step(majority)
 
 
-@array_step
+@merged_step
 def best_of_two_targets(targets, weights, moments, items, begin, end, left, total):
     """Score of separating the only two targets of a node; +inf if there are more."""
     one = targets[row_of_item(items[np.uint64(begin)])]
@@ -55,7 +59,7 @@ def best_of_two_targets(targets, weights, moments, items, begin, end, left, tota
     return split_score(np.int64(VARIANCE), left, total)
 
 
-@array_step
+@merged_step
 def save_categories(present, sides, n_present, n_categories, branches, used):
     """Store the sides of the present categories as a branch table; returns where it starts."""
     start = used[0]
@@ -71,7 +75,7 @@ def save_categories(present, sides, n_present, n_categories, branches, used):
     return start
 
 
-@array_step
+@merged_step
 def finish_leaf(criterion, node, items, begin, end, weights, targets, spread):
     """Sum of squared deviations of a node that stays a leaf, in regression."""
     if criterion != VARIANCE:
@@ -92,7 +96,7 @@ def finish_leaf(criterion, node, items, begin, end, weights, targets, spread):
     spread[node] = squares
 
 
-@array_step
+@merged_step
 def is_impure(criterion, items, begin, end, targets, stats):
     if criterion == VARIANCE:
         first = targets[row_of_item(items[np.uint64(begin)])]
@@ -121,7 +125,7 @@ def describe_leaf(sample, limits, tree, items, node, begin, end, depth, parent_l
     """Label a node whose statistics are known; returns its weight and whether it may be split."""
     weight = tree.stats[node, 0]
     if limits.criterion != VARIANCE:
-        tree.label[node] = majority(tree.stats[node], limits.tie, parent_label)
+        tree.label[node] = label_of(tree.stats[node], limits.tie, parent_label)
         for c in range(1, tree.stats.shape[1]):
             weight += tree.stats[node, c]
     may_split = (
@@ -193,7 +197,7 @@ def search_node(features, sample, limits, scratch, cells, frontier, tree, k, wai
         n_classes = number_classes(
             tree.stats[node], scratch.local, scratch.classes, total, scratch.left
         )
-        bound = best_possible(criterion, total)
+        bound = bound_of(criterion, total)
     weight, bits, form = form_of(criterion, n_classes, total)
     gather_words(
         form, bits, sample.light, scratch.local, sample.weights, sample.moments, items, begin, n,
@@ -203,7 +207,7 @@ def search_node(features, sample, limits, scratch, cells, frontier, tree, k, wai
         features, limits, scratch, cells, form, bits, n_classes, weight, bound, begin, n
     )
     f = choice[FEATURE]
-    gain = decrease(criterion, score, total)
+    gain = gain_of(criterion, score, total)
     if f == NO_SPLIT or gain < limits.min_decrease:
         finish_leaf(
             criterion, node, items, begin, end, sample.weights, sample.targets, tree.spread

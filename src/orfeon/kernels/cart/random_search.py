@@ -30,7 +30,9 @@ from orfeon.kernels.cart.random_records import (
     PLACE,
 )
 from orfeon.kernels.cart.search import NO_SPLIT, NONE_MISSING, next_candidate
-from orfeon.utils.jit import array_step, inlined
+from orfeon.utils.jit import inlined, merged_step
+
+draw_candidate = merged_step(next_candidate)
 
 #: Small nodes read several candidates at once, up to this many values.
 SIDE_BY_SIDE = 256
@@ -57,7 +59,7 @@ def reads_rows(features, f, n):
     return n * 64 < n_rows and features.codes.shape[0] > CACHED
 
 
-@array_step
+@merged_step
 def number_classes(stats, local, classes, total, left):
     """Number the classes of a node from 0 on; returns how many it has."""
     m = np.int64(0)
@@ -153,7 +155,7 @@ def search_cuts(features, limits, scratch, cells, form, bits, n_classes, weight,
         # Drawn in rounds, so that small nodes can copy the values of all candidates at once.
         drawn = min(max(max_features - visited, np.int64(1)), n_candidates - first)
         for j in range(first, first + drawn):
-            next_candidate(scratch.candidates, scratch.random, j, n_candidates)
+            draw_candidate(scratch.candidates, scratch.random, j, n_candidates)
         together = n < SMALL and drawn * n <= SIDE_BY_SIDE
         half = room - best_half
         if together:
