@@ -396,6 +396,9 @@ class Trees:
             np.array(rows_of(self.candidates, block)),
             _n_log_n(variants, whole),
         )
+        if growth.splitter == "random":  # needs no logarithms, but the type of the sums
+            counts = n_classes > 0 and bool(whole.exact.all())
+            arguments = (*arguments[:-1], np.zeros(0, np.uint32 if counts else np.int64))
         return Prepared(self.table, n_classes, whole, arguments, target_scale, centre)
 
 

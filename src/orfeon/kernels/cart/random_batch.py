@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.unsorted import CATEGORY_CODES
-from orfeon.kernels.cart.grow_batch import append_nodes, make_arenas, make_nodes, results, row_of
+from orfeon.kernels.cart.grow_batch import copy_nodes, make_arenas, results, row_of
 from orfeon.kernels.cart.random_cuts import LIGHT, make_items
 from orfeon.kernels.cart.random_growth import grow_cuts
 from orfeon.kernels.cart.random_records import (
+    N_FIELDS,
     Cells,
     Features,
     Frontier,
@@ -17,7 +18,7 @@ from orfeon.kernels.cart.random_records import (
     Scratch,
     Tree,
 )
-from orfeon.kernels.cart.random_search import SIDE_BY_SIDE
+from orfeon.kernels.cart.records import Nodes
 from orfeon.kernels.rng import seed_state
 from orfeon.utils.jit import array_step, kernel, step
 
@@ -56,6 +57,7 @@ def make_scratch(n_rows, n_stats, n_candidates, n_words, widest):
         np.zeros(n_stats, np.int64),
         np.zeros(n_stats, np.int64),
         np.zeros(n_stats, np.int64),
+        np.zeros(n_stats, np.int64),
         np.zeros(widest + 1, np.uint8),
         np.empty(widest + 2, np.int64),
         np.empty(widest + 1, np.uint8),
@@ -67,11 +69,48 @@ def make_scratch(n_rows, n_stats, n_candidates, n_words, widest):
 
 
 @step
+def make_nodes_of(n, n_stats, stats_type, regression):
+    return Nodes(
+        np.empty(n),
+        np.empty(n, np.int32),
+        np.empty(n, np.int32),
+        np.empty(n, np.uint16),
+        np.empty(n, np.uint16),
+        np.empty(n, np.int32),
+        np.empty((n, n_stats), stats_type.dtype),
+        np.empty(n if regression else 0),
+    )
+
+
+@step
+def make_room(nodes, n_nodes, n_last, n_left, most, stats_type):
+    """Make room for one more tree of up to ``most`` nodes, and for ``n_left`` like the last one."""
+    # Pages never written take no memory.
+    if n_nodes + most <= nodes.threshold.shape[0]:
+        return nodes
+    room = n_nodes + (n_left + n_left // 8) * n_last + most
+    larger = make_nodes_of(room, nodes.stats.shape[1], stats_type, nodes.spread.shape[0] > 0)
+    copy_nodes(larger, np.int64(0), nodes, n_nodes)
+    return larger
+
+
+@step
+def tree_at(nodes, first, arenas):
+    """The nodes from one on, for a tree that begins there."""
+    return Tree(
+        nodes.threshold[first:], nodes.feature[first:], nodes.first_child[first:],
+        nodes.n_children[first:], nodes.missing[first:], nodes.label[first:], nodes.stats[first:],
+        nodes.spread[first:] if nodes.spread.shape[0] > 0 else nodes.spread, arenas.branches,
+        arenas.used,
+    )  # fmt: skip
+
+
+@step
 def make_frontier(n_waiting, n_stats, n_words):
     return Frontier(
         np.empty((2, 4), np.int64),
         np.empty(n_words, np.uint64),
-        np.empty((n_waiting, 8), np.int64),
+        np.empty((n_waiting, N_FIELDS), np.int64),
         np.empty(n_waiting),
         np.empty(n_waiting),
         np.empty((n_waiting, n_stats), np.int64),
@@ -91,8 +130,9 @@ def widest_category(kind, n_values):
 @kernel
 def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, settings, labels,
                 weights, moments, targets, limits, min_decrease, seeds, candidates,
-                table):  # fmt: skip
+                stats_type):  # fmt: skip
     """Grow ``len(seeds)`` trees; returns their starts, nodes and arenas."""
+    # ``stats_type`` is an empty array of the type of the nodes' statistics.
     features = Features(rows, codes, keys, kind, start, n_values, values, value_start)
     n_stats = settings[1]
     max_leaves = settings[4]
@@ -103,14 +143,13 @@ def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, s
     max_nodes = 2 * min(n_rows, max_leaves) + 1
     n_words = kind.shape[0] // 64 + 1
     widest = widest_category(kind, n_values)
-    nodes = make_nodes(max_nodes, n_stats, regression)
-    kept = make_nodes(min(max_nodes * min(n_trees, 4), 1024), n_stats, regression)
+    nodes = make_nodes_of(max_nodes, n_stats, stats_type, regression)
+    n_nodes = np.int64(0)
     arenas = make_arenas(np.int64(0), np.int64(0), np.int64(0))
     starts = np.zeros(n_trees + 1, np.int64)
     scratch = make_scratch(n_rows, n_stats, n_candidates, n_words, widest)
     frontier = make_frontier(max_nodes // 2 + 2, n_stats, n_words)
-    room = max(n_rows, SIDE_BY_SIDE)
-    cells = Cells(np.empty(2 * room, np.int64), np.empty(2 * room, np.uint8))
+    cells = Cells(np.empty(2 * n_rows, np.int64), np.empty(2 * n_rows, np.uint8))
     for t in range(n_trees):
         own_weights = weights[row_of(weights, t)]
         light = are_light(own_weights)
@@ -123,21 +162,17 @@ def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, s
             min_decrease[t], limits[t, 2],
         )  # fmt: skip
         before = arenas.used[0]
+        nodes = make_room(nodes, starts[t], n_nodes, n_trees - t, max_nodes, stats_type)
         while True:
             seed_state(scratch.random, seeds[t])
             own = row_of(candidates, t)
             for k in range(n_candidates):
                 scratch.candidates[k] = candidates[own, k]
             m = make_items(sample.labels, own_weights, light, scratch.items)
-            tree = Tree(
-                nodes.threshold, nodes.feature, nodes.first_child, nodes.n_children,
-                nodes.missing, nodes.label, nodes.stats, nodes.spread, arenas.branches,
-                arenas.used,
-            )  # fmt: skip
+            tree = tree_at(nodes, starts[t], arenas)
             n_nodes = grow_cuts(features, sample, options, scratch, cells, frontier, tree, m)
             if not arenas.used[3]:
                 break
             arenas = enlarge_branches(arenas, before, widest)
-        kept = append_nodes(kept, starts[t], nodes, n_nodes, n_trees - 1 - t)
         starts[t + 1] = starts[t] + n_nodes
-    return results(starts, kept, arenas)
+    return results(starts, nodes, arenas)

@@ -16,8 +16,11 @@ from orfeon.data.sorting import MISSING_KEY, key_of, value_of
 from orfeon.data.unsorted import MISSING_CODE, code_of
 from orfeon.kernels.cart.criteria import GINI, GINI_TWO, VARIANCE, split_score
 from orfeon.kernels.cart.search import MISSING_LEFT, MISSING_RIGHT, NONE_MISSING, midpoint
+from orfeon.kernels.bits import count_ones
 from orfeon.kernels.rng import random_below, random_unit
 from orfeon.utils.jit import inlined, merged_step
+
+count_bits = merged_step(count_ones)
 
 #: How statistics are summed: all class weights in one word, weights and moments, or by class.
 PACKED, MOMENTS, BY_CLASS = 0, 1, 2
@@ -186,8 +189,24 @@ def list_categories(cells, at, n, n_codes, seen, present):
 
 
 @merged_step
+def list_few_categories(cells, at, n, present):
+    """The same for codes below 64, which are gathered as the bits of a word."""
+    found = np.uint64(0)
+    for i in range(n):
+        found |= np.uint64(1) << np.uint64(cells[np.uint64(at + i)])
+    m = np.int64(0)
+    while found != np.uint64(0):
+        below = (found & (~found + np.uint64(1))) - np.uint64(1)
+        present[m] = np.int64(count_bits(below))
+        found &= found - np.uint64(1)
+        m += 1
+    return m
+
+
+@merged_step
 def random_sides(random, present, n_present, sides):
     """Send a random proper subset of the present categories to side 0, the others to side 1."""
+    # Shuffles ``present``.
     for i in range(n_present - 1, 0, -1):
         q = random_below(random, np.int64(i + 1))
         present[i], present[q] = present[q], present[i]
@@ -203,6 +222,17 @@ def cells_to_sides(cells, at, n, sides):
 
 
 @merged_step
+def few_to_sides(cells, at, n, present, n_present, sides):
+    """The same for codes below 64."""
+    right = np.uint64(0)
+    for i in range(n_present):
+        right |= np.uint64(sides[present[i]]) << np.uint64(present[i])
+    for i in range(n):
+        side = (right >> np.uint64(cells[np.uint64(at + i)])) & np.uint64(1)
+        cells[np.uint64(at + i)] = side
+
+
+@merged_step
 def sum_cells(cells, at, n, cut, beyond, words, second):
     """Sum the words of the cells on the left: those up to ``cut``, and those equal to ``beyond``."""
     total = np.uint64(0)
@@ -214,8 +244,8 @@ def sum_cells(cells, at, n, cut, beyond, words, second):
 
 
 @merged_step
-def sum_classes(cells, at, n, cut, beyond, words, labels, left, n_classes):
-    for c in range(n_classes):
+def sum_classes(cells, at, n, cut, beyond, words, labels, left):
+    for c in range(left.shape[0]):
         left[c] = 0
     weight = np.int64(0)
     for i in range(n):
@@ -228,14 +258,14 @@ def sum_classes(cells, at, n, cut, beyond, words, labels, left, n_classes):
 
 
 @merged_step
-def score_packed(criterion, counters, bits, n_classes, min_leaf, weight, left, total):
+def score_packed(criterion, counters, bits, min_leaf, weight, left, total):
     """Score of a cut from packed class weights; -inf if a side is too small. Fills ``left``."""
     lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     weight_left = np.int64(0)
     squares_left = 0.0
     squares_right = 0.0
     here = np.int64(0)
-    for c in range(n_classes):
+    for c in range(total.shape[0]):
         here = np.int64((counters >> np.uint64(bits * c)) & lowest)
         left[c] = here
         weight_left += here
@@ -255,12 +285,12 @@ def score_packed(criterion, counters, bits, n_classes, min_leaf, weight, left, t
 
 
 @merged_step
-def score_classes(criterion, n_classes, weight_left, weight, left, total):
+def score_classes(criterion, weight_left, weight, left, total):
     if criterion == GINI_TWO or criterion > GINI:
         return split_score(criterion, left, total)
     squares_left = 0.0
     squares_right = 0.0
-    for c in range(n_classes):
+    for c in range(total.shape[0]):
         on_left = float(left[c])
         on_right = float(total[c] - left[c])
         squares_left += on_left * on_left
@@ -269,30 +299,28 @@ def score_classes(criterion, n_classes, weight_left, weight, left, total):
 
 
 @merged_step
-def score_cut(criterion, form, bits, n_classes, min_leaf, weight, cells, at, n, cut, beyond, words,
-              labels, left, total):  # fmt: skip
+def score_cut(criterion, form, bits, min_leaf, weight, cells, at, n, cut, beyond, words, labels,
+              left, total):  # fmt: skip
     """Score of a cut; -inf if a side is too small. Fills ``left``."""
     first = np.int64(0)
     if form == PACKED:
         counters = sum_cells(cells, at, n, cut, beyond, words, first)
-        return score_packed(criterion, counters, bits, n_classes, min_leaf, weight, left, total)
+        return score_packed(criterion, counters, bits, min_leaf, weight, left, total)
     if form == MOMENTS:
         second = np.int64(words.shape[0] // 2)
         left[0] = np.int64(sum_cells(cells, at, n, cut, beyond, words, first))
         left[1] = np.int64(sum_cells(cells, at, n, cut, beyond, words, second))
         weight_left = left[0]
     else:
-        weight_left = sum_classes(
-            cells, at, n, cut, beyond, words, labels, left, n_classes
-        )
+        weight_left = sum_classes(cells, at, n, cut, beyond, words, labels, left)
     if weight_left < min_leaf or weight - weight_left < min_leaf:
         return -np.inf
-    return score_classes(criterion, n_classes, weight_left, weight, left, total)
+    return score_classes(criterion, weight_left, weight, left, total)
 
 
 @inlined
-def cut_cells(criterion, form, bits, n_classes, min_leaf, weight, cells, at, n, is_categorical,
-              is_coded, missing, values, first, scratch):  # fmt: skip
+def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categorical, is_coded,
+              missing, values, first, scratch, left, total):  # fmt: skip
     """Cut one feature: (score, varies, cut, beyond, threshold, missing goes, categories)."""
     n_present = np.int64(0)
     score = -np.inf
@@ -302,14 +330,21 @@ def cut_cells(criterion, form, bits, n_classes, min_leaf, weight, cells, at, n, 
     present = scratch.present
     sides = scratch.sides
     if is_categorical:
-        n_present = list_categories(cells, at, n, missing, scratch.seen, present)
+        few = missing < 64
+        if few:
+            n_present = list_few_categories(cells, at, n, present)
+        else:
+            n_present = list_categories(cells, at, n, missing, scratch.seen, present)
         varies = n_present > 1
         if varies:
             random_sides(scratch.random, present, n_present, sides)
             for i in range(n_present):
                 if present[i] == missing:
                     goes = np.int64(1) - np.int64(sides[missing])
-            cells_to_sides(cells, at, n, sides)
+            if few:
+                few_to_sides(cells, at, n, present, n_present, sides)
+            else:
+                cells_to_sides(cells, at, n, sides)
         beyond = cut
     else:
         low, high, any_missing = extremes(cells, at, n, missing)
@@ -319,9 +354,8 @@ def cut_cells(criterion, form, bits, n_classes, min_leaf, weight, cells, at, n, 
         beyond = missing if goes == MISSING_LEFT else cut
     if varies:
         score = score_cut(
-            criterion, form, bits, n_classes, min_leaf, weight, cells, at, n,
-            cells.dtype.type(cut), cells.dtype.type(beyond), scratch.words, scratch.labels,
-            scratch.left, scratch.total,
+            criterion, form, bits, min_leaf, weight, cells, at, n, cells.dtype.type(cut),
+            cells.dtype.type(beyond), scratch.words, scratch.labels, left, total,
         )  # fmt: skip
     return score, varies, cut, beyond, threshold, goes, n_present
 

@@ -23,12 +23,15 @@ from orfeon.kernels.cart.random_records import (
     FEATURE,
     GOES,
     IS_CODED,
+    IS_IMPURE,
+    LABEL,
     MIDDLE,
     N_PRESENT,
     NODE,
     PLACE,
     SPLIT_FEATURE,
     SPLIT_GOES,
+    WEIGHT,
 )
 from orfeon.kernels.cart.random_search import form_of, number_classes, search_cuts
 from orfeon.kernels.cart.search import NO_SPLIT, NONE_MISSING
@@ -97,17 +100,42 @@ def finish_leaf(criterion, node, items, begin, end, weights, targets, spread):
 
 
 @merged_step
-def is_impure(criterion, items, begin, end, targets, stats):
-    if criterion == VARIANCE:
-        first = targets[row_of_item(items[np.uint64(begin)])]
-        for i in range(begin + 1, end):
-            if targets[row_of_item(items[np.uint64(i)])] != first:
-                return True
-        return False
+def has_targets(items, begin, end, targets):
+    """Whether there are several targets."""
+    first = targets[row_of_item(items[np.uint64(begin)])]
+    for i in range(begin + 1, end):
+        if targets[row_of_item(items[np.uint64(i)])] != first:
+            return True
+    return False
+
+
+@merged_step
+def sum_classes_of(stats):
+    """Weight of a node, and whether it has several classes."""
+    weight = np.int64(0)
     present = np.int64(0)
     for c in range(stats.shape[0]):
+        weight += np.int64(stats[c])
         present += np.int64(stats[c] > 0)
-    return present > 1
+    return weight, present > 1
+
+
+@merged_step
+def child_label(stats, classes, tie, parent, parent_label):
+    """The class of greatest weight; among ties the parent's label, else the first."""
+    # As :func:`orfeon.kernels.cart.grow.majority`, for classes that are numbered in the parent;
+    # ``parent`` is the number of the parent's label, -1 if that does not occur.
+    best = np.int64(0)
+    for c in range(1, stats.shape[0]):
+        if stats[c] > stats[best]:
+            best = np.int64(c)
+    of_parent = stats[parent] if parent >= 0 else np.int64(0)
+    if stats[best] - of_parent <= tie:
+        return parent_label
+    for c in range(best):
+        if stats[best] - stats[c] <= tie:
+            return classes[c]
+    return classes[best]
 
 
 @inlined
@@ -117,29 +145,16 @@ def make_leaf(tree, node):
     tree.first_child[node] = node
     tree.n_children[node] = 0
     tree.missing[node] = 0
-    tree.label[node] = 0
 
 
 @inlined
-def describe_leaf(sample, limits, tree, items, node, begin, end, depth, parent_label):
-    """Label a node whose statistics are known; returns its weight and whether it may be split."""
-    weight = tree.stats[node, 0]
-    if limits.criterion != VARIANCE:
-        tree.label[node] = label_of(tree.stats[node], limits.tie, parent_label)
-        for c in range(1, tree.stats.shape[1]):
-            weight += tree.stats[node, c]
-    may_split = (
-        end - begin > 1
+def may_split(limits, n, depth, weight):
+    return (
+        n > 1
         and depth < limits.max_depth
         and weight >= limits.min_split
         and weight >= 2 * limits.min_leaf
-        and is_impure(limits.criterion, items, begin, end, sample.targets, tree.stats[node])
     )
-    if not may_split:
-        finish_leaf(
-            limits.criterion, node, items, begin, end, sample.weights, sample.targets, tree.spread
-        )
-    return weight, may_split
 
 
 @inlined
@@ -164,13 +179,22 @@ def open_root(sample, limits, scratch, frontier, tree, m):
         else:
             tree.stats[0, np.int64(sample.labels[row])] += sample.weights[row]
     make_leaf(tree, zero)
-    _, may_split = describe_leaf(
-        sample, limits, tree, scratch.items, zero, zero, m, zero, np.int64(-1)
-    )
-    open_node(frontier, zero, zero, zero, m, zero)
+    tree.label[0] = 0
+    if limits.criterion == VARIANCE:
+        weight = np.int64(tree.stats[0, 0])
+        impure = has_targets(scratch.items, zero, m, sample.targets)
+    else:
+        tree.label[0] = label_of(tree.stats[0], limits.tie, np.int64(-1))
+        weight, impure = sum_classes_of(tree.stats[0])
     for w in range(frontier.inherited.shape[0]):
         frontier.inherited[w] = 0
-    return np.int64(may_split)
+    if impure and may_split(limits, m, zero, weight):
+        open_node(frontier, zero, zero, zero, m, zero)
+        return np.int64(1)
+    finish_leaf(
+        limits.criterion, zero, scratch.items, zero, m, sample.weights, sample.targets, tree.spread
+    )
+    return zero
 
 
 @inlined
@@ -183,28 +207,31 @@ def search_node(features, sample, limits, scratch, cells, frontier, tree, k, wai
     criterion = limits.criterion
     items = scratch.items
     choice = scratch.choice
-    total = scratch.total
     for w in range(frontier.inherited.shape[0]):
         scratch.constant[w] = frontier.inherited[w]
     if criterion == VARIANCE:
         n_classes = np.int64(2)
-        total[0] = tree.stats[node, 0]
-        total[1] = tree.stats[node, 1]
-        bound = best_of_two_targets(
-            sample.targets, sample.weights, sample.moments, items, begin, end, scratch.left, total
-        )
+        scratch.total[0] = tree.stats[node, 0]
+        scratch.total[1] = tree.stats[node, 1]
     else:
         n_classes = number_classes(
-            tree.stats[node], scratch.local, scratch.classes, total, scratch.left
+            tree.stats[node], scratch.local, scratch.classes, scratch.total
         )
+    total = scratch.total[:n_classes]
+    left = scratch.left[:n_classes]
+    if criterion == VARIANCE:
+        bound = best_of_two_targets(
+            sample.targets, sample.weights, sample.moments, items, begin, end, left, total
+        )
+    else:
         bound = bound_of(criterion, total)
-    weight, bits, form = form_of(criterion, n_classes, total)
+    weight, bits, form = form_of(criterion, total)
     gather_words(
         form, bits, sample.light, scratch.local, sample.weights, sample.moments, items, begin, n,
         scratch.words, scratch.labels,
     )  # fmt: skip
     score, threshold = search_cuts(
-        features, limits, scratch, cells, form, bits, n_classes, weight, bound, begin, n
+        features, limits, scratch, cells, form, bits, left, total, weight, bound, begin, n
     )
     f = choice[FEATURE]
     gain = gain_of(criterion, score, total)
@@ -235,15 +262,32 @@ def search_node(features, sample, limits, scratch, cells, frontier, tree, k, wai
             scratch.best_present, scratch.best_sides, choice[N_PRESENT], features.n_values[f],
             tree.branches, tree.used,
         )  # fmt: skip
-    left = frontier.left[waiting]
+    on_left = frontier.left[waiting]
+    best_left = scratch.best_left[:n_classes]
     if criterion == VARIANCE:
-        left[0] = scratch.best_left[0]
-        left[1] = scratch.best_left[1]
+        on_left[0] = best_left[0]
+        on_left[1] = best_left[1]
+        entry[LABEL] = 0
+        entry[LABEL + 1] = 0
+        entry[WEIGHT] = best_left[0]
+        entry[WEIGHT + 1] = total[0] - best_left[0]
+        entry[IS_IMPURE] = np.int64(has_targets(items, begin, middle, sample.targets))
+        entry[IS_IMPURE + 1] = np.int64(has_targets(items, middle, end, sample.targets))
     else:
-        for c in range(left.shape[0]):
-            left[c] = 0
+        best_right = scratch.best_right[:n_classes]
+        for c in range(on_left.shape[0]):
+            on_left[c] = 0
         for c in range(n_classes):
-            left[scratch.classes[c]] = scratch.best_left[c]
+            on_left[scratch.classes[c]] = best_left[c]
+            best_right[c] = total[c] - best_left[c]
+        label = np.int64(tree.label[node])
+        parent = scratch.local[label] if tree.stats[node, label] > 0 else np.int64(-1)
+        entry[LABEL] = child_label(best_left, scratch.classes, limits.tie, parent, label)
+        entry[LABEL + 1] = child_label(best_right, scratch.classes, limits.tie, parent, label)
+        entry[WEIGHT], impure = sum_classes_of(best_left)
+        entry[IS_IMPURE] = np.int64(impure)
+        entry[WEIGHT + 1], impure = sum_classes_of(best_right)
+        entry[IS_IMPURE + 1] = np.int64(impure)
     for w in range(scratch.constant.shape[0]):
         frontier.constant[waiting, w] = scratch.constant[w]
     frontier.gain[waiting] = gain
@@ -277,23 +321,23 @@ def split_node(features, sample, limits, items, frontier, tree, k, n_nodes):
         frontier.inherited[w] = frontier.constant[k, w]
     for c in range(left.shape[0]):
         tree.stats[n_nodes, c] = left[c]
-        tree.stats[n_nodes + 1, c] = tree.stats[node, c] - left[c]
+        tree.stats[n_nodes + 1, c] = np.int64(tree.stats[node, c]) - left[c]
     n_open = np.int64(0)
-    on_left = np.int64(0)
-    on_right = np.int64(0)
     for side in range(1, -1, -1):
         child = n_nodes + side
         first = middle if side else begin
         last = end if side else middle
         make_leaf(tree, child)
-        weight, may_split = describe_leaf(
-            sample, limits, tree, items, child, first, last, depth, np.int64(tree.label[node])
-        )
-        on_left, on_right = weight, on_left
-        if may_split:
+        tree.label[child] = entry[LABEL + side]
+        if entry[IS_IMPURE + side] and may_split(limits, last - first, depth, entry[WEIGHT + side]):
             open_node(frontier, n_open, child, first, last, depth)
             n_open += 1
-    heavier = np.int64(on_right > on_left)
+        else:
+            finish_leaf(
+                limits.criterion, child, items, first, last, sample.weights, sample.targets,
+                tree.spread,
+            )  # fmt: skip
+    heavier = np.int64(entry[WEIGHT + 1] > entry[WEIGHT])
     tree.first_child[node] = n_nodes
     tree.n_children[node] = 2
     tree.missing[node] = heavier if goes == NONE_MISSING else 1 - goes

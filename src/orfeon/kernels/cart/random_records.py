@@ -58,6 +58,7 @@ class Scratch(NamedTuple):
     total: Any
     left: Any
     best_left: Any
+    best_right: Any
     seen: Any  # by category
     present: Any  # categories
     sides: Any  # by category
@@ -86,6 +87,8 @@ class Frontier(NamedTuple):
 
 #: Fields of an entry of the frontier.
 BEGIN, MIDDLE, END, NODE, DEPTH, SPLIT_FEATURE, SPLIT_GOES, BRANCHES = 0, 1, 2, 3, 4, 5, 6, 7
+#: Of the left child, and of the right one after it: label, weight, and whether it is impure.
+LABEL, WEIGHT, IS_IMPURE, N_FIELDS = 8, 10, 12, 14
 
 
 class Tree(NamedTuple):
