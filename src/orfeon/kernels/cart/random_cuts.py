@@ -27,6 +27,8 @@ PACKED, MOMENTS, BY_CLASS = 0, 1, 2
 #: Weights below this are kept in the items.
 LIGHT = 1 << 16
 _LOW = (1 << 16) - 1
+#: In nodes of fewer rows cells are compared when they are copied.
+SMALL = 32
 #: The bits of infinity; those of NaN are more.
 _INFINITY = 0x7FF << 52
 
@@ -85,6 +87,39 @@ def gather_column(column, start, items, begin, n, cells, at):
 
 
 @merged_step
+def gather_few(column, start, items, begin, n, cells, at):
+    """As :func:`gather_column`; returns the smallest and the largest cell, too."""
+    # In small nodes a second loop costs more than what vectors save in it.
+    low = np.int64(MISSING_KEY)
+    high = np.int64(-MISSING_KEY)
+    for i in range(n):
+        row = row_of_item(items[np.uint64(begin + i)])
+        cell = column[np.uint64(start) + row]
+        cells[np.uint64(at + i)] = cell
+        low = min(low, np.int64(cell))
+        high = max(high, np.int64(cell))
+    return low, high
+
+
+@merged_step
+def gather_few_values(rows, width, f, items, begin, n, cells, at):
+    """The same for keys from a table by row."""
+    low = np.int64(MISSING_KEY)
+    high = np.int64(-MISSING_KEY)
+    for i in range(n):
+        row = row_of_item(items[np.uint64(begin + i)])
+        bits = np.float64(rows[row * np.uint64(width) + np.uint64(f)]).view(np.int64)
+        magnitude = bits & np.int64(MISSING_KEY)
+        sign = bits >> np.int64(63)
+        key = (magnitude ^ sign) - sign
+        key = key if magnitude <= _INFINITY else np.int64(MISSING_KEY)
+        cells[np.uint64(at + i)] = key
+        low = min(low, key)
+        high = max(high, key)
+    return low, high
+
+
+@merged_step
 def gather_words(form, bits, light, local, weights, moments, items, begin, n, words,
                  labels):  # fmt: skip
     """Weights of the node's rows, in the form that they are summed in."""
@@ -111,22 +146,25 @@ def gather_words(form, bits, light, local, weights, moments, items, begin, n, wo
 
 
 @merged_step
-def extremes(cells, at, n, missing):
-    """Smallest and largest known cell, and whether any are missing."""
+def extremes(cells, at, n):
+    """Smallest and largest cell."""
     low = cells[np.uint64(at)]
     high = low
     for i in range(n):
         cell = cells[np.uint64(at + i)]
         low = min(low, cell)
         high = max(high, cell)
-    any_missing = np.int64(high) == missing
-    if any_missing and np.int64(low) != missing:
-        high = low
-        for i in range(n):
-            cell = cells[np.uint64(at + i)]
-            if np.int64(cell) != missing:
-                high = max(high, cell)
-    return np.int64(low), np.int64(high), any_missing
+    return np.int64(low), np.int64(high)
+
+
+@merged_step
+def largest_known(cells, at, n, low, missing):
+    """The largest cell that is not missing, or ``low`` if there is none."""
+    high = np.int64(low)
+    for i in range(n):
+        cell = np.int64(cells[np.uint64(at + i)])
+        high = max(high, cell if cell < missing else high)
+    return high
 
 
 @merged_step
@@ -320,7 +358,7 @@ def score_cut(criterion, form, bits, min_leaf, weight, cells, at, n, cut, beyond
 
 @inlined
 def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categorical, is_coded,
-              missing, values, first, scratch, left, total):  # fmt: skip
+              low, high, missing, values, first, scratch, left, total):  # fmt: skip
     """Cut one feature: (score, varies, cut, beyond, threshold, missing goes, categories)."""
     n_present = np.int64(0)
     score = -np.inf
@@ -347,7 +385,11 @@ def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categori
                 cells_to_sides(cells, at, n, sides)
         beyond = cut
     else:
-        low, high, any_missing = extremes(cells, at, n, missing)
+        if n >= SMALL:
+            low, high = extremes(cells, at, n)
+        any_missing = high == missing
+        if any_missing:
+            high = largest_known(cells, at, n, low, missing)
         varies, cut, threshold, goes = draw_cut(
             low, high, any_missing, missing, is_coded, values, first, scratch.random
         )
@@ -364,16 +406,22 @@ def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categori
 def partition_items(cells, at, cut, beyond, items, spare, begin, n):
     """Move the items on the left to the front, both sides in order; returns where the right begins.
     """
-    put = np.uint64(begin)
-    aside = np.uint64(0)
-    for i in range(n):
-        item = items[np.uint64(begin + i)]
-        cell = cells[np.uint64(at + i)]
-        side = np.uint64((cell <= cut) | (cell == beyond))
-        items[put] = item
-        spare[aside] = item
-        put += side
-        aside += np.uint64(1) - side
-    for i in range(np.int64(aside)):
+    put = np.uint64(0)
+    first = np.uint64(begin)
+    if cut == beyond:
+        for i in range(n):
+            item = items[first + np.uint64(i)]
+            items[first + put] = item
+            spare[np.uint64(i) - put] = item
+            put += np.uint64(cells[np.uint64(at + i)] <= cut)
+    else:
+        for i in range(n):
+            item = items[first + np.uint64(i)]
+            cell = cells[np.uint64(at + i)]
+            items[first + put] = item
+            spare[np.uint64(i) - put] = item
+            put += np.uint64((cell <= cut) | (cell == beyond))
+    put += first
+    for i in range(begin + n - np.int64(put)):
         items[put + np.uint64(i)] = spare[np.uint64(i)]
     return np.int64(put)

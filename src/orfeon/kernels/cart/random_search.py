@@ -16,8 +16,11 @@ from orfeon.kernels.cart.random_cuts import (
     BY_CLASS,
     MOMENTS,
     PACKED,
+    SMALL,
     cut_cells,
     gather_column,
+    gather_few,
+    gather_few_values,
     gather_values,
 )
 from orfeon.kernels.cart.random_records import (
@@ -82,20 +85,37 @@ def form_of(criterion, total):
 
 @inlined
 def gather_one(features, items, cells, at, f, begin, n):
-    """Copy the values of one candidate; returns whether they are codes."""
+    """Copy the values of one candidate: (whether they are codes, smallest, largest)."""
+    # The extremes of small nodes only.
     kind = features.kind[f]
+    width = features.kind.shape[0]
+    start = features.start[f]
+    is_small = n < SMALL
     is_coded = False
+    low = np.int64(0)
+    high = np.int64(0)
     if reads_rows(features, f, n):
-        gather_values(
-            features.rows, features.kind.shape[0], f, kind >= CATEGORY_CODES, features.n_values[f],
-            items, begin, n, cells.keys, at,
-        )  # fmt: skip
+        if is_small and kind < CATEGORY_CODES:
+            low, high = gather_few_values(
+                features.rows, width, f, items, begin, n, cells.keys, at
+            )
+        else:
+            gather_values(
+                features.rows, width, f, kind >= CATEGORY_CODES, features.n_values[f], items,
+                begin, n, cells.keys, at,
+            )  # fmt: skip
     elif kind == KEYS or kind == CATEGORY_KEYS:
-        gather_column(features.keys, features.start[f], items, begin, n, cells.keys, at)
+        if is_small:
+            low, high = gather_few(features.keys, start, items, begin, n, cells.keys, at)
+        else:
+            gather_column(features.keys, start, items, begin, n, cells.keys, at)
     else:
         is_coded = True
-        gather_column(features.codes, features.start[f], items, begin, n, cells.codes, at)
-    return is_coded
+        if is_small:
+            low, high = gather_few(features.codes, start, items, begin, n, cells.codes, at)
+        else:
+            gather_column(features.codes, start, items, begin, n, cells.codes, at)
+    return is_coded, low, high
 
 
 @inlined
@@ -140,20 +160,22 @@ def search_cuts(features, limits, scratch, cells, form, bits, left, total, weigh
             if scratch.constant[word] & bit != np.uint64(0):
                 continue
             is_categorical = features.kind[f] >= CATEGORY_CODES
-            is_coded = gather_one(features, scratch.items, cells, at, f, begin, n)
+            is_coded, low, high = gather_one(
+                features, scratch.items, cells, at, f, begin, n
+            )
             if is_coded:
                 missing = features.n_values[f] if is_categorical else np.int64(MISSING_CODE)
                 score, varies, cut, beyond, threshold, goes, n_present = cut_cells(
                     limits.criterion, form, bits, limits.min_leaf, weight, cells.codes, at, n,
-                    is_categorical, is_coded, missing, features.values, features.value_start[f],
-                    scratch, left, total,
+                    is_categorical, is_coded, low, high, missing, features.values,
+                    features.value_start[f], scratch, left, total,
                 )  # fmt: skip
             else:
                 missing = features.n_values[f] if is_categorical else np.int64(MISSING_KEY)
                 score, varies, cut, beyond, threshold, goes, n_present = cut_cells(
                     limits.criterion, form, bits, limits.min_leaf, weight, cells.keys, at, n,
-                    is_categorical, is_coded, missing, features.values, features.value_start[f],
-                    scratch, left, total,
+                    is_categorical, is_coded, low, high, missing, features.values,
+                    features.value_start[f], scratch, left, total,
                 )  # fmt: skip
             if not varies:
                 if goes == NONE_MISSING:
