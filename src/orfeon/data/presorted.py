@@ -137,7 +137,7 @@ class Table:
 
     @property
     def _is_narrow(self) -> bool:
-        return self.n_rows <= MAX_NARROW_ROWS
+        return bool(self.n_rows <= MAX_NARROW_ROWS)
 
     @property
     def _record_type(self) -> type[np.unsignedinteger[Any]]:

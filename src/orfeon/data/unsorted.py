@@ -7,19 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.data.coding import (
+    CATEGORY_CODES,
+    CATEGORY_KEYS,
+    CODES,
+    KEYS,
+    MOST_CODES,
+    N_SLOTS,
+    few_values,
+    fill_columns,
+)
 from orfeon.data.schema import Schema
-from orfeon.data.sorting import MISSING_KEY, key_of, value_of
-from orfeon.utils.jit import array_step, kernel, kernel_view
-
-#: How the values of a feature are stored by column: codes of 8 bits or keys of 64 bits, of ordered
-#: values or of categories.
-CODES, KEYS, CATEGORY_CODES, CATEGORY_KEYS = 0, 1, 2, 3
-#: The most values that codes of 8 bits distinguish, besides missing values.
-MOST_CODES = 254
-#: The code of a missing value of an ordered feature.
-MISSING_CODE = 255
-#: Slots of the hash table that the values of a feature are counted in.
-_SLOTS = 1024
+from orfeon.utils.jit import kernel_view
 
 
 class UnsortedTable:
@@ -61,12 +60,12 @@ class UnsortedTable:
         self.kind = np.empty(n_features, np.int64)
         self.start = np.empty(n_features, np.int64)
         self.value_start = np.zeros(n_features, np.int64)
-        values, n_values = np.empty((n_features, MOST_CODES)), 0
-        slots = np.empty(_SLOTS, np.int64)
-        n_coded = n_keyed = 0
+        values = np.empty((n_features, MOST_CODES))
+        slots = np.empty(N_SLOTS, np.int64)
+        n_coded = n_keyed = n_values = 0
         for f, is_categorical in enumerate(schema.is_categorical):
             if is_categorical:
-                few = self.n_values[f] <= MOST_CODES
+                few = bool(self.n_values[f] <= MOST_CODES)
                 self.kind[f] = CATEGORY_CODES if few else CATEGORY_KEYS
             else:
                 count = few_values(self.rows, n_features, f, slots, values[f])
@@ -74,13 +73,13 @@ class UnsortedTable:
                 self.kind[f] = CODES if few else KEYS
                 self.n_values[f] = max(count, 0)
                 self.value_start[f] = n_values
-                n_values += self.n_values[f]
+                n_values += int(self.n_values[f])
             self.start[f] = (n_coded if few else n_keyed) * n_rows
             n_coded, n_keyed = n_coded + int(few), n_keyed + int(not few)
         self.values = np.empty(n_values)
-        for f in np.flatnonzero(self.kind == CODES):
-            first = self.value_start[f]
-            self.values[first : first + self.n_values[f]] = values[f, : self.n_values[f]]
+        for coded in np.flatnonzero(self.kind == CODES):
+            first, count = self.value_start[coded], self.n_values[coded]
+            self.values[first : first + count] = values[coded, :count]
         self.codes = np.empty(n_coded * n_rows, np.uint8)
         self.keys = np.empty(n_keyed * n_rows, np.int64)
         fill_columns(
@@ -95,75 +94,3 @@ class UnsortedTable:
             self.rows, self.codes, self.keys, self.kind, self.start, self.n_values, self.values,
             self.value_start,
         )  # fmt: skip
-
-
-@array_step
-def code_of(values, first, last, x):
-    """The last of the ascending ``values[first:last]`` that is at most ``x``, from 0 on."""
-    low = np.int64(first)
-    size = np.int64(last - first)
-    while size > 1:
-        half = size >> np.int64(1)
-        low += half if values[np.uint64(low + half)] <= x else np.int64(0)
-        size -= half
-    return low - first
-
-
-@kernel
-def few_values(rows, width, f, slots, values):
-    """Write the distinct values of a feature, ascending; returns how many, -1 if too many."""
-    # Open addressing: a slot holds a key, or that of a missing value if it is empty.
-    for s in range(slots.shape[0]):
-        slots[s] = MISSING_KEY
-    most = values.shape[0]
-    count = 0
-    for i in range(f, rows.shape[0], width):
-        x = rows[i]
-        if x != x:
-            continue
-        key = key_of(x)
-        s = (np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(54)
-        while slots[s] != key and slots[s] != MISSING_KEY:
-            s = (s + np.uint64(1)) & np.uint64(_SLOTS - 1)
-        if slots[s] == key:
-            continue
-        if count == most:
-            return -1
-        slots[s] = key
-        value = value_of(key)
-        at = count
-        while at > 0 and values[at - 1] > value:
-            values[at] = values[at - 1]
-            at -= 1
-        values[at] = value
-        count += 1
-    return count
-
-
-@kernel
-def fill_columns(rows, kind, start, n_values, value_start, values, codes, keys):
-    """Write the codes and keys of all features, a few rows at a time."""
-    width = kind.shape[0]
-    n_rows = rows.shape[0] // width
-    for begin in range(0, n_rows, 64):
-        end = min(begin + 64, n_rows)
-        for f in range(width):
-            first = start[f]
-            known = n_values[f]
-            if kind[f] == KEYS:
-                for i in range(begin, end):
-                    x = rows[i * width + f]
-                    keys[first + i] = key_of(x) if x == x else MISSING_KEY
-            elif kind[f] == CATEGORY_KEYS:
-                for i in range(begin, end):
-                    x = rows[i * width + f]
-                    keys[first + i] = np.int64(x) if x == x else known
-            elif kind[f] == CATEGORY_CODES:
-                for i in range(begin, end):
-                    x = rows[i * width + f]
-                    codes[first + i] = np.int64(x) if x == x else known
-            else:
-                own = value_start[f]
-                for i in range(begin, end):
-                    x = rows[i * width + f]
-                    codes[first + i] = code_of(values, own, own + known, x) if x == x else MISSING_CODE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.data.unsorted import CATEGORY_CODES
+from orfeon.data.coding import CATEGORY_CODES
 from orfeon.kernels.cart.grow_batch import copy_nodes, make_arenas, results, row_of
 from orfeon.kernels.cart.random_cuts import LIGHT, make_items
 from orfeon.kernels.cart.random_growth import grow_cuts

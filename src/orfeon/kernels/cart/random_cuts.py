@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from orfeon.data.coding import code_of
 from orfeon.data.sorting import MISSING_KEY, key_of, value_of
-from orfeon.data.unsorted import MISSING_CODE, code_of
-from orfeon.kernels.cart.criteria import GINI, GINI_TWO, VARIANCE, split_score
-from orfeon.kernels.cart.search import MISSING_LEFT, MISSING_RIGHT, NONE_MISSING, midpoint
 from orfeon.kernels.bits import count_ones
+from orfeon.kernels.cart.criteria import GINI, GINI_TWO, split_score
+from orfeon.kernels.cart.search import MISSING_LEFT, MISSING_RIGHT, NONE_MISSING, midpoint
 from orfeon.kernels.rng import random_below, random_unit
 from orfeon.utils.jit import inlined, merged_step
 
@@ -272,7 +272,7 @@ def few_to_sides(cells, at, n, present, n_present, sides):
 
 @merged_step
 def sum_cells(cells, at, n, cut, beyond, words, second):
-    """Sum the words of the cells on the left: those up to ``cut``, and those equal to ``beyond``."""
+    """Sum the words on the left: of the cells up to ``cut``, and of those equal to ``beyond``."""
     total = np.uint64(0)
     for i in range(n):
         cell = cells[np.uint64(at + i)]
@@ -404,8 +404,8 @@ def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categori
 
 @merged_step
 def partition_items(cells, at, cut, beyond, items, spare, begin, n):
-    """Move the items on the left to the front, both sides in order; returns where the right begins.
-    """
+    """Move the items on the left to the front; returns where the others begin."""
+    # Both sides keep their order.
     put = np.uint64(0)
     first = np.uint64(begin)
     if cut == beyond:

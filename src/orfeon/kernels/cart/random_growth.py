@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.data.unsorted import CATEGORY_CODES
+from orfeon.data.coding import CATEGORY_CODES
 from orfeon.kernels.cart.criteria import VARIANCE, best_possible, decrease, split_score
 from orfeon.kernels.cart.grow import NO_LIMIT, UNDECIDED, majority
 from orfeon.kernels.cart.random_cuts import gather_words, partition_items, row_of_item
@@ -214,9 +214,7 @@ def search_node(features, sample, limits, scratch, cells, frontier, tree, k, wai
         scratch.total[0] = tree.stats[node, 0]
         scratch.total[1] = tree.stats[node, 1]
     else:
-        n_classes = number_classes(
-            tree.stats[node], scratch.local, scratch.classes, scratch.total
-        )
+        n_classes = number_classes(tree.stats[node], scratch.local, scratch.classes, scratch.total)
     total = scratch.total[:n_classes]
     left = scratch.left[:n_classes]
     if criterion == VARIANCE:
@@ -236,9 +234,7 @@ def search_node(features, sample, limits, scratch, cells, frontier, tree, k, wai
     f = choice[FEATURE]
     gain = gain_of(criterion, score, total)
     if f == NO_SPLIT or gain < limits.min_decrease:
-        finish_leaf(
-            criterion, node, items, begin, end, sample.weights, sample.targets, tree.spread
-        )
+        finish_leaf(criterion, node, items, begin, end, sample.weights, sample.targets, tree.spread)
         return waiting
     if choice[IS_CODED]:
         middle = partition_items(
@@ -384,9 +380,7 @@ def grow_cuts(features, sample, limits, scratch, cells, frontier, tree, m):
         if waiting == 0 or n_leaves >= limits.max_leaves or tree.used[3]:
             break
         k = next_entry(limits.max_leaves, frontier.gain, waiting)
-        n_open = split_node(
-            features, sample, limits, scratch.items, frontier, tree, k, n_nodes
-        )
+        n_open = split_node(features, sample, limits, scratch.items, frontier, tree, k, n_nodes)
         waiting = drop_entry(frontier, k, waiting)
         n_nodes += 2
         n_leaves += 1

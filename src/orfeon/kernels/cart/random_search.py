@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from orfeon.data.coding import CATEGORY_CODES, CATEGORY_KEYS, KEYS, MISSING_CODE
 from orfeon.data.sorting import MISSING_KEY
-from orfeon.data.unsorted import CATEGORY_CODES, CATEGORY_KEYS, KEYS, MISSING_CODE
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.random_cuts import (
     BY_CLASS,
@@ -96,9 +96,7 @@ def gather_one(features, items, cells, at, f, begin, n):
     high = np.int64(0)
     if reads_rows(features, f, n):
         if is_small and kind < CATEGORY_CODES:
-            low, high = gather_few_values(
-                features.rows, width, f, items, begin, n, cells.keys, at
-            )
+            low, high = gather_few_values(features.rows, width, f, items, begin, n, cells.keys, at)
         else:
             gather_values(
                 features.rows, width, f, kind >= CATEGORY_CODES, features.n_values[f], items,
@@ -160,9 +158,7 @@ def search_cuts(features, limits, scratch, cells, form, bits, left, total, weigh
             if scratch.constant[word] & bit != np.uint64(0):
                 continue
             is_categorical = features.kind[f] >= CATEGORY_CODES
-            is_coded, low, high = gather_one(
-                features, scratch.items, cells, at, f, begin, n
-            )
+            is_coded, low, high = gather_one(features, scratch.items, cells, at, f, begin, n)
             if is_coded:
                 missing = features.n_values[f] if is_categorical else np.int64(MISSING_CODE)
                 score, varies, cut, beyond, threshold, goes, n_present = cut_cells(
