@@ -133,6 +133,15 @@ def _criteria(
     return np.where(packed, criteria.GINI_FEW, criteria.GINI)
 
 
+def _table(
+    growth: Growth, n_classes: int, variants: Integers, whole: IntegerWeights
+) -> npt.NDArray[Any]:
+    """Multiples of logarithms; for random cuts, an empty array of the type of the nodes' sums."""
+    if growth.splitter != "random":
+        return _n_log_n(variants, whole)
+    return np.zeros(0, np.uint32 if n_classes and whole.exact.all() else np.int64)
+
+
 def _n_log_n(variants: Integers, whole: IntegerWeights) -> Floats:
     tabled = variants == criteria.ENTROPY_TABLE
     if not tabled.any():
@@ -323,7 +332,7 @@ class Prepared:
         )
 
 
-#: Arguments of the growing kernels after the ten of the table.
+#: Arguments of the growing kernels after those of the features.
 EACH_TREE = (
     "settings", "labels", "weights", "moments", "targets", "limits", "min_decrease", "seeds",
     "candidates", "table",
@@ -394,11 +403,8 @@ class Trees:
             _least_decrease(growth, whole, target_scale) * np.ones(len(seeds)),
             seeds,
             np.array(rows_of(self.candidates, block)),
-            _n_log_n(variants, whole),
+            _table(growth, n_classes, variants, whole),
         )
-        if growth.splitter == "random":  # needs no logarithms, but the type of the sums
-            counts = n_classes > 0 and bool(whole.exact.all())
-            arguments = (*arguments[:-1], np.zeros(0, np.uint32 if counts else np.int64))
         return Prepared(self.table, n_classes, whole, arguments, target_scale, centre)
 
 
