@@ -6,7 +6,8 @@ only filters and partitions.
 
 from __future__ import annotations
 
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from orfeon.data.sorting import (
     order_column,
     rank_column,
 )
+from orfeon.data.unsorted import UnsortedTable
 
 #: Features with at most this many distinct values are sorted by counting at each node.
 FEW_VALUES = 64
@@ -74,19 +76,12 @@ class Table:
     """
 
     def __init__(self, X: npt.NDArray[np.float64], schema: Schema | None = None) -> None:
-        n_rows, n_features = X.shape
-        self.schema = Schema.ordered(n_features) if schema is None else schema
-        self.n_rows = n_rows
-        self.n_features = n_features
-        narrow = n_rows <= MAX_NARROW_ROWS
-        record_type: type[np.unsignedinteger[Any]] = np.uint32 if narrow else np.uint64
-        self.shift = record_type(16 if narrow else 32)
-        self.mask = record_type(0xFFFF if narrow else 0xFFFFFFFF)
-        self.ranks = np.empty((n_features, n_rows), dtype=np.uint16 if narrow else np.uint32)
-        self.segment = np.full(n_features, -1, dtype=np.int64)
-        self.kind = np.full(n_features, CATEGORICAL, dtype=np.uint8)
-        self.n_values = self.schema.n_categories
-        self._sort(X, record_type)
+        self.n_rows, self.n_features = X.shape
+        self.schema = Schema.ordered(self.n_features) if schema is None else schema
+        self._X = X
+        record_type = self._record_type
+        self.shift = record_type(16 if self._is_narrow else 32)
+        self.mask = record_type(0xFFFF if self._is_narrow else 0xFFFFFFFF)
 
     @classmethod
     def from_data(cls, X: Any, categorical_features: CategoricalFeatures = "auto") -> Table:
@@ -107,15 +102,62 @@ class Table:
         schema, encoded = Schema.learn_and_encode(X, categorical_features)
         return cls(encoded, schema)
 
-    def _sort(self, X: npt.NDArray[np.float64], record_type: type[Any]) -> None:
-        n_rows = self.n_rows
+    @cached_property
+    def unsorted(self) -> UnsortedTable:
+        """The features for random cuts, which need no order."""
+        return UnsortedTable(self._X, self.schema)
+
+    @property
+    def ranks(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        return self.in_order.ranks
+
+    @property
+    def records(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        return self.in_order.records
+
+    @property
+    def segment(self) -> npt.NDArray[np.int64]:
+        return self.in_order.segment
+
+    @property
+    def values(self) -> npt.NDArray[np.float64]:
+        return self.in_order.values
+
+    @property
+    def value_start(self) -> npt.NDArray[np.int64]:
+        return self.in_order.value_start
+
+    @property
+    def n_values(self) -> npt.NDArray[np.int64]:
+        return self.in_order.n_values
+
+    @property
+    def kind(self) -> npt.NDArray[np.uint8]:
+        return self.in_order.kind
+
+    @property
+    def _is_narrow(self) -> bool:
+        return bool(self.n_rows <= MAX_NARROW_ROWS)
+
+    @property
+    def _record_type(self) -> type[np.unsignedinteger[Any]]:
+        return np.uint32 if self._is_narrow else np.uint64
+
+    @cached_property
+    def in_order(self) -> _Sorted:
+        """The features in order, on first use."""
+        X, n_rows, n_features = self._X, self.n_rows, self.n_features
+        ranks = np.empty((n_features, n_rows), np.uint16 if self._is_narrow else np.uint32)
+        segment = np.full(n_features, -1, dtype=np.int64)
+        kind = np.full(n_features, CATEGORICAL, dtype=np.uint8)
+        counts = self.schema.n_categories
         ordered = np.flatnonzero(~self.schema.is_categorical)
         for j in np.flatnonzero(self.schema.is_categorical):
-            code_column(np.ascontiguousarray(X[:, j]), self.n_values[j], self.ranks[j])
+            code_column(np.ascontiguousarray(X[:, j]), counts[j], ranks[j])
         # The maximum size; pages never written take no memory.
-        records = np.empty((len(ordered), n_rows), dtype=record_type)
+        records = np.empty((len(ordered), n_rows), dtype=self._record_type)
         values = np.empty(len(ordered) * n_rows)
-        value_counts = np.zeros(self.n_features, dtype=np.int64)
+        value_counts = np.zeros(n_features, dtype=np.int64)
         n_sorted = n_values = 0
         # Columns are sorted in blocks: few NumPy calls for few rows, little memory for many.
         block = max(1, (1 << 20) // max(n_rows, 1))
@@ -124,21 +166,32 @@ class Table:
             columns = np.ascontiguousarray(X[:, features].T)
             for j, column, order in zip(features, columns, _orders(columns), strict=True):
                 own = records[n_sorted]
-                count = rank_column(
-                    column, order, self.ranks[j], own, values[n_values:], self.shift
-                )
-                self.n_values[j] = value_counts[j] = count
+                count = rank_column(column, order, ranks[j], own, values[n_values:], self.shift)
+                counts[j] = value_counts[j] = count
                 n_values += count
-                self.kind[j] = SORTED if count > FEW_VALUES else COUNTED
+                kind[j] = SORTED if count > FEW_VALUES else COUNTED
                 if count <= FEW_VALUES:
                     continue
                 if count < n_rows <= MAX_COMPARED_ROWS:
                     own.sort()  # the order of equal values depends on the machine
-                self.segment[j] = n_sorted
+                segment[j] = n_sorted
                 n_sorted += 1
-        self.records = records[:n_sorted]
-        self.values = values[:n_values]
-        self.value_start = np.concatenate([[0], np.cumsum(value_counts)]).astype(np.int64)
+        return _Sorted(
+            ranks, records[:n_sorted], segment, values[:n_values],
+            np.concatenate([[0], np.cumsum(value_counts)]).astype(np.int64), counts, kind,
+        )  # fmt: skip
+
+
+class _Sorted(NamedTuple):
+    """The sorted part of a table."""
+
+    ranks: npt.NDArray[np.unsignedinteger[Any]]
+    records: npt.NDArray[np.unsignedinteger[Any]]
+    segment: npt.NDArray[np.int64]
+    values: npt.NDArray[np.float64]
+    value_start: npt.NDArray[np.int64]
+    n_values: npt.NDArray[np.int64]
+    kind: npt.NDArray[np.uint8]
 
 
 def _orders(columns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:

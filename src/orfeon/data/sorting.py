@@ -65,19 +65,6 @@ def value_of(key):
     return magnitude if key >= 0 else -magnitude
 
 
-@kernel
-def spread_keys(ranks, is_categorical, n_values, value_start, values, keys):
-    for f in range(ranks.shape[0]):
-        if is_categorical[f]:
-            continue
-        for row in range(ranks.shape[1]):
-            rank = np.int64(ranks[f, row])
-            if rank < n_values[f]:
-                keys[f, row] = key_of(values[value_start[f] + rank])
-            else:
-                keys[f, row] = MISSING_KEY
-
-
 @array_step
 def sort_by_digit(keys, rows, to_keys, to_rows, count, shift):
     """Sort keys and their rows stably by the digit that starts at bit ``shift``."""

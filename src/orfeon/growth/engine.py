@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.presorted import Table
-from orfeon.data.sorting import spread_keys
 from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.kernels.cart import criteria
@@ -20,9 +19,9 @@ from orfeon.kernels.cart.grow_batch import (
     grow_best,
     grow_best_ordered,
     grow_oblique,
-    grow_random,
     grow_sorting,
 )
+from orfeon.kernels.cart.random_batch import grow_random
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
@@ -98,6 +97,8 @@ class Growth:
 
 
 def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
+    if growth.splitter == "random":
+        return table.unsorted.arrays
     # A table from another process may be memory-mapped, read-only.
     records, ranks, segment, kind, n_values, value_start, values = map(
         kernel_view,
@@ -106,11 +107,6 @@ def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
             table.value_start, table.values,
         ),
     )  # fmt: skip
-    if growth.splitter == "random":  # random cuts read values by row, not by rank
-        keys = np.zeros(ranks.shape, np.int64)
-        is_categorical = table.schema.is_categorical
-        spread_keys(ranks, is_categorical, n_values, value_start, values, keys)
-        values = keys.ravel().view(np.float64)
     return (
         records.ravel(), ranks.ravel(), segment, kind, n_values, value_start, values, table.shift,
         table.mask, table.n_rows,
@@ -135,6 +131,15 @@ def _criteria(
         )
     packed = whole.exact & (total < (1 << 20 if n_classes == 3 else 1 << 16)) & (n_classes <= 4)
     return np.where(packed, criteria.GINI_FEW, criteria.GINI)
+
+
+def _table(
+    growth: Growth, n_classes: int, variants: Integers, whole: IntegerWeights
+) -> npt.NDArray[Any]:
+    """Multiples of logarithms; for random cuts, an empty array of the type of the nodes' sums."""
+    if growth.splitter != "random":
+        return _n_log_n(variants, whole)
+    return np.zeros(0, np.uint32 if n_classes and whole.exact.all() else np.int64)
 
 
 def _n_log_n(variants: Integers, whole: IntegerWeights) -> Floats:
@@ -327,7 +332,7 @@ class Prepared:
         )
 
 
-#: Arguments of the growing kernels after the ten of the table.
+#: Arguments of the growing kernels after those of the features.
 EACH_TREE = (
     "settings", "labels", "weights", "moments", "targets", "limits", "min_decrease", "seeds",
     "candidates", "table",
@@ -398,7 +403,7 @@ class Trees:
             _least_decrease(growth, whole, target_scale) * np.ones(len(seeds)),
             seeds,
             np.array(rows_of(self.candidates, block)),
-            _n_log_n(variants, whole),
+            _table(growth, n_classes, variants, whole),
         )
         return Prepared(self.table, n_classes, whole, arguments, target_scale, centre)
 

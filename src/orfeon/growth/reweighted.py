@@ -25,15 +25,15 @@ from orfeon.growth.engine import (
     _kernel,
     _least_decrease,
     _limits,
-    _n_log_n,
+    _table,
     integer_weights,
 )
 from orfeon.kernels.routing import route
 from orfeon.utils.types import Floats
 
-#: Positions of the kernel arguments that change from tree to tree.
+#: Positions of the kernel arguments that change from tree to tree, from the end.
 _LABELS, _WEIGHTS, _MOMENTS, _LIMITS, _DECREASE, _SEEDS, _TABLE = (
-    10 + EACH_TREE.index(name)
+    EACH_TREE.index(name) - len(EACH_TREE)
     for name in ("labels", "weights", "moments", "limits", "min_decrease", "seeds", "table")
 )
 
@@ -114,7 +114,7 @@ class ReweightedTrees:
             known = (
                 _limits(self.growth, variants, whole),
                 _least_decrease(self.growth, whole, np.ones(1)),
-                _n_log_n(variants, whole),
+                _table(self.growth, self.n_classes, variants, whole),
             )
             if exact or self._has_no_limits:
                 self._known[key] = known

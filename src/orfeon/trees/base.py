@@ -140,7 +140,7 @@ class BaseTree(TabularEstimator):
 
     def _prepare(self, data: TrainingSet) -> None:
         """Compute what all trees share before threads start."""
-        _ = data.table
+        _ = data.table.in_order
 
     def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth | None:
         """How trees are grown, if they are neither pruned nor grown from halves."""

@@ -37,6 +37,9 @@ class _RandomTree(BaseTree):
 
     max_features: Any
 
+    def _prepare(self, data: TrainingSet) -> None:
+        _ = data.table.unsorted
+
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         growth = Growth(
             criterion=self._impurity,  # type: ignore[arg-type]

@@ -145,6 +145,18 @@ def array_step(function: FunctionT) -> FunctionT:
     return compiled
 
 
+def merged_step(function: FunctionT) -> FunctionT:
+    """Compile an array step that becomes part of each of its callers.
+
+    An array is passed to a function as seven words, which in a node of a few samples costs more
+    than reading them.
+    """
+    plain = getattr(function, "py_func", function)
+    options = {**_OPTIONS, **_NO_WRAPPERS, "_nrt": False, "forceinline": True}
+    compiled: FunctionT = _cached(numba.njit(**options)(plain))
+    return compiled
+
+
 def inlined(function: FunctionT) -> FunctionT:
     """Compile a function as part of its only caller.
 

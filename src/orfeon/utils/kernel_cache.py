@@ -39,7 +39,9 @@ _DIGEST_SIZE = hashlib.sha256().digest_size
 def source_digest() -> str:
     """A digest of all files that kernels are compiled from."""
     package = resources.files("orfeon")  # also where it is imported from a zip archive
-    sources = {"data/sorting.py": package / "data" / "sorting.py", **_sources(package / "kernels")}
+    sources = {
+        f"data/{name}": package / "data" / name for name in ("coding.py", "sorting.py")
+    } | _sources(package / "kernels")
     digest = hashlib.sha256()
     for name, source in sorted(sources.items()):
         content = source.read_bytes()

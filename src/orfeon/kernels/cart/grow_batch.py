@@ -19,8 +19,6 @@ from orfeon.kernels.cart.grow import (
 from orfeon.kernels.cart.linear import find_linear
 from orfeon.kernels.cart.oblique import find_oblique
 from orfeon.kernels.cart.partition import partition_node
-from orfeon.kernels.cart.random_cuts import SIDE_BY_SIDE, pack_counters
-from orfeon.kernels.cart.random_growth import grow_random_open
 from orfeon.kernels.cart.records import Arenas, Columns, Nodes, Options, Sample, Work
 from orfeon.kernels.cart.search import MOST_PAIRS, find_best_ordered
 from orfeon.kernels.cart.subsample import find_subsampled
@@ -34,9 +32,6 @@ def make_work(columns, options, n_candidates, table, max_nodes):
     n_rows = columns.n_rows
     n_features = columns.kind.shape[0]
     n_sorted = columns.records.shape[0] // n_rows if options.uses_segments else 0
-    # Random cuts need keys instead of sorted records and linear combinations.
-    is_random = not options.uses_segments and options.n_combined == 0
-    n_keyed = max(n_rows, SIDE_BY_SIDE) if is_random else 0
     widest = 0
     for f in range(n_features):
         if columns.segment[f] < 0:
@@ -58,8 +53,7 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.empty(widest + 1),
         np.empty(widest + 1, np.uint8),
         np.empty(widest + 1, np.uint8),
-        np.empty(n_rows if options.n_combined > 0 else n_keyed),
-        np.empty(2 * n_keyed, np.uint64),
+        np.empty(n_rows if options.n_combined > 0 else 0),
         np.empty(2 * options.n_combined, np.int64),
         np.empty(2 * options.n_combined),
         np.empty(4, np.int64),
@@ -70,7 +64,6 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.empty((n_waiting, 8), np.int64),
         np.empty(n_waiting),
         np.empty(n_waiting),
-        np.empty((n_waiting if n_keyed > 0 else 0, n_stats), np.int64),
         table,
     )
 
@@ -347,9 +340,6 @@ grow_best_ordered = _block_kernel(
     mark_sides=no_marks, enlarge=no_larger,
 )  # fmt: skip
 grow_among_best = _block_kernel("among_best", find_among_best)
-grow_random = kernel(
-    with_step(_grow_block, "grow_block_random", grow_open=grow_random_open, pack=pack_counters)
-)
 #: Linear combinations are sorted in new arrays, so array references must be counted.
 grow_oblique = _block_kernel("oblique", find_oblique, compiled=inlined)
 

@@ -1,149 +1,173 @@
 """Random cuts: each candidate feature of a node is cut once, and the best cut is made.
 
-Values are read unsorted, as *keys*: integers in the order of the values
-(:func:`orfeon.data.sorting.spread_keys`). A candidate takes three passes over the node's rows: copy
-the keys, find the extremes, sum the left side; the last two take several rows at a time.
+A candidate takes a few passes over the node's rows: copy its values to *cells*, find their
+extremes, sum the left side; all but the first take several rows at a time. Cells are codes of 8
+bits, or keys (:func:`orfeon.data.sorting.key_of`). Categories are replaced by the sides that a
+random subset sends them to, so that they are summed and partitioned as numbers are.
+
+An *item* is a row of a node in one word: the row, then its weight if it is small, then its class.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from orfeon.data.sorting import CATEGORICAL, MISSING_KEY, key_of, value_of
-from orfeon.kernels.cart.criteria import (
-    GINI,
-    GINI_TWO,
-    VARIANCE,
-    best_of_two,
-    best_possible,
-    counter_bits,
-    split_score,
-)
-from orfeon.kernels.cart.search import (
-    ABSENT,
-    MISSING_LEFT,
-    MISSING_RIGHT,
-    NO_SPLIT,
-    NONE_MISSING,
-    add_row,
-    midpoint,
-    next_candidate,
-)
+from orfeon.data.coding import code_of
+from orfeon.data.sorting import MISSING_KEY, key_of, value_of
+from orfeon.kernels.bits import count_ones
+from orfeon.kernels.cart.criteria import GINI, GINI_TWO, split_score
+from orfeon.kernels.cart.search import MISSING_LEFT, MISSING_RIGHT, NONE_MISSING, midpoint
 from orfeon.kernels.rng import random_below, random_unit
-from orfeon.utils.jit import array_step, inlined, step
+from orfeon.utils.jit import inlined, merged_step
 
-#: Small nodes read several candidates at once, up to this many values.
-SIDE_BY_SIDE = 256
+count_bits = merged_step(count_ones)
+
 #: How statistics are summed: all class weights in one word, weights and moments, or by class.
 PACKED, MOMENTS, BY_CLASS = 0, 1, 2
-
-
-@step
-def pack_counters(options, labels, weights, packed):
-    """Put each row's weight into the bits of its class, for sums that fit in one word."""
-    bits = counter_bits(options.n_stats)
-    if options.criterion == VARIANCE or bits == 0:
-        return
-    for i in range(weights.shape[0]):
-        packed[i] = np.uint64(weights[i]) << np.uint64(bits * np.int64(labels[i]))
-
-
-@array_step
-def random_categories(random, present, trial, n):
-    """Draw a random proper subset of the ``n`` present categories into ``trial``."""
-    for i in range(n - 1, 0, -1):
-        q = random_below(random, i + 1)
-        present[i], present[q] = present[q], present[i]
-    size = 1 + random_below(random, n - 1)
-    for i in range(n):
-        trial[present[i]] = 1 if i < size else 0
-
-
-@array_step
-def count_categories(criterion, ranks, base, labels, weights, moments, rows, begin, end, count,
-                     histogram, present):  # fmt: skip
-    """Statistics of each category in the node; returns how many are present, listed in order."""
-    n = np.int64(0)
-    for i in range(begin, end):
-        row = np.int64(rows[i])
-        code = np.int64(ranks[base + np.uint64(row)])
-        if count[code] == 0:
-            at = n
-            while at > 0 and present[at - 1] > code:
-                present[at] = present[at - 1]
-                at -= 1
-            present[at] = code
-            n += 1
-            for c in range(histogram.shape[1]):
-                histogram[code, c] = 0
-        count[code] += 1
-        add_row(criterion, labels, weights, moments, row, histogram[code])
-    for i in range(n):
-        count[present[i]] = 0
-    return n
-
-
-@array_step
-def keep_categories(present, n, trial, n_categories, chosen):
-    """Make the subset under trial the best one; returns where missing values go."""
-    for code in range(n_categories + 1):
-        chosen[code] = ABSENT
-    for i in range(n):
-        chosen[present[i]] = trial[present[i]]
-    missing = np.int64(chosen[n_categories])
-    return np.int64(NONE_MISSING) if missing == ABSENT else missing
-
-
-@array_step
-def gather_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells):
-    """Copy the node's keys of some candidates, one after the other."""
-    # The loads are independent: in a small node each misses the cache, and they overlap.
-    n = end - begin
-    for q in range(drawn):
-        base = np.uint64(candidates[first + q] * n_rows)
-        put = np.uint64(q * n)
-        for i in range(n):
-            cells[put + np.uint64(i)] = keys[base + np.uint64(rows[np.uint64(begin + i)])]
-
-
-@array_step
-def gather_words(form, packed, labels, weights, moments, rows, begin, end, words, codes):
-    n = end - begin
-    if form == PACKED:
-        for i in range(n):
-            words[i] = packed[rows[np.uint64(begin + i)]]
-    elif form == MOMENTS:
-        second = words.shape[0] // 2
-        for i in range(n):
-            row = rows[np.uint64(begin + i)]
-            words[i] = np.uint64(weights[row])
-            words[np.uint64(second + i)] = np.uint64(moments[row])
-    else:
-        for i in range(n):
-            row = rows[np.uint64(begin + i)]
-            words[i] = np.uint64(weights[row])
-            codes[i] = labels[row]
+#: Weights below this are kept in the items.
+LIGHT = 1 << 16
+_LOW = (1 << 16) - 1
+#: In nodes of fewer rows cells are compared when they are copied.
+SMALL = 32
+#: The bits of infinity; those of NaN are more.
+_INFINITY = 0x7FF << 52
 
 
 @inlined
-def extremes(cells, start, n):
-    """Smallest and largest known key, and whether any are missing."""
+def row_of_item(item):
+    return np.uint64(item) >> np.uint64(32)
+
+
+@merged_step
+def make_items(labels, weights, light, items):
+    """Write the items of the rows of positive weight, in order; returns how many."""
+    n = np.int64(0)
+    for row in range(weights.shape[0]):
+        item = np.uint64(row) << np.uint64(32)
+        if light:
+            item |= np.uint64(weights[row]) << np.uint64(16)
+        if labels.shape[0] > 0:
+            item |= np.uint64(labels[row])
+        items[n] = item
+        n += np.int64(weights[row] != 0)
+    return n
+
+
+# -- cells -----------------------------------------------------------------------------------------
+
+
+@merged_step
+def gather_values(rows, width, f, is_categorical, missing, items, begin, n, cells, at):
+    """Copy the node's values of a feature from a table by row, as keys or category codes."""
+    # First the bits, a load and a store each; then what several numbers at once can do.
+    base = np.uint64(f)
+    step = np.uint64(width)
+    for i in range(n):
+        row = row_of_item(items[np.uint64(begin + i)])
+        cells[np.uint64(at + i)] = np.float64(rows[row * step + base]).view(np.int64)
+    if is_categorical:
+        for i in range(n):
+            x = np.int64(cells[np.uint64(at + i)]).view(np.float64)
+            cells[np.uint64(at + i)] = np.int64(x) if x == x else missing
+        return
+    for i in range(n):
+        bits = cells[np.uint64(at + i)]
+        magnitude = bits & np.int64(MISSING_KEY)
+        sign = bits >> np.int64(63)
+        key = (magnitude ^ sign) - sign
+        cells[np.uint64(at + i)] = key if magnitude <= _INFINITY else np.int64(MISSING_KEY)
+
+
+@merged_step
+def gather_column(column, start, items, begin, n, cells, at):
+    """The same from a column of codes or keys."""
+    for i in range(n):
+        row = row_of_item(items[np.uint64(begin + i)])
+        cells[np.uint64(at + i)] = column[np.uint64(start) + row]
+
+
+@merged_step
+def gather_few(column, start, items, begin, n, cells, at):
+    """As :func:`gather_column`; returns the smallest and the largest cell, too."""
+    # In small nodes a second loop costs more than what vectors save in it.
     low = np.int64(MISSING_KEY)
     high = np.int64(-MISSING_KEY)
     for i in range(n):
-        key = cells[np.uint64(start + i)]
+        row = row_of_item(items[np.uint64(begin + i)])
+        cell = column[np.uint64(start) + row]
+        cells[np.uint64(at + i)] = cell
+        low = min(low, np.int64(cell))
+        high = max(high, np.int64(cell))
+    return low, high
+
+
+@merged_step
+def gather_few_values(rows, width, f, items, begin, n, cells, at):
+    """The same for keys from a table by row."""
+    low = np.int64(MISSING_KEY)
+    high = np.int64(-MISSING_KEY)
+    for i in range(n):
+        row = row_of_item(items[np.uint64(begin + i)])
+        bits = np.float64(rows[row * np.uint64(width) + np.uint64(f)]).view(np.int64)
+        magnitude = bits & np.int64(MISSING_KEY)
+        sign = bits >> np.int64(63)
+        key = (magnitude ^ sign) - sign
+        key = key if magnitude <= _INFINITY else np.int64(MISSING_KEY)
+        cells[np.uint64(at + i)] = key
         low = min(low, key)
         high = max(high, key)
-    any_missing = high == MISSING_KEY
-    if any_missing:
-        high = np.int64(-MISSING_KEY)
-        for i in range(n):
-            key = cells[np.uint64(start + i)]
-            high = max(high, key if key < MISSING_KEY else high)
-    return low, high, any_missing
+    return low, high
 
 
-@array_step
+@merged_step
+def gather_words(form, bits, light, local, weights, moments, items, begin, n, words,
+                 labels):  # fmt: skip
+    """Weights of the node's rows, in the form that they are summed in."""
+    second = np.int64(words.shape[0] // 2)
+    for i in range(n):
+        item = items[np.uint64(begin + i)]
+        row = row_of_item(item)
+        if light:
+            weight = (item >> np.uint64(16)) & np.uint64(_LOW)
+        else:
+            weight = np.uint64(weights[row])
+        if form == MOMENTS:
+            words[np.uint64(second + i)] = np.uint64(moments[row])
+        else:
+            label = local[item & np.uint64(_LOW)]
+            if form == PACKED:
+                weight = weight << np.uint64(bits * label)
+            else:
+                labels[np.uint64(i)] = label
+        words[np.uint64(i)] = weight
+
+
+# -- one cut ---------------------------------------------------------------------------------------
+
+
+@merged_step
+def extremes(cells, at, n):
+    """Smallest and largest cell."""
+    low = cells[np.uint64(at)]
+    high = low
+    for i in range(n):
+        cell = cells[np.uint64(at + i)]
+        low = min(low, cell)
+        high = max(high, cell)
+    return np.int64(low), np.int64(high)
+
+
+@merged_step
+def largest_known(cells, at, n, low, missing):
+    """The largest cell that is not missing, or ``low`` if there is none."""
+    high = np.int64(low)
+    for i in range(n):
+        cell = np.int64(cells[np.uint64(at + i)])
+        high = max(high, cell if cell < missing else high)
+    return high
+
+
+@merged_step
 def random_threshold(random, low, high):
     """A threshold uniform between two values, always below the larger one."""
     threshold = low + random_unit(random) * (high - low)
@@ -153,41 +177,125 @@ def random_threshold(random, low, high):
 
 
 @inlined
-def sum_cells(cells, start, words, second, n, cut, missing_left):
+def draw_cut(low, high, any_missing, missing, is_coded, values, first, random):
+    """Cut an ordered feature: (varies, cut, threshold, missing goes)."""
+    threshold = np.inf
+    goes = np.int64(NONE_MISSING)
+    if any_missing:
+        goes = random_below(random, np.int64(2))
+    varies = low < high
+    cut = low
+    if varies and is_coded:
+        a = np.int64(first + low)
+        b = np.int64(first + high)
+        threshold = random_threshold(random, values[np.uint64(a)], values[np.uint64(b)])
+        cut = low + code_of(values, a, b, threshold)
+    elif varies:
+        threshold = random_threshold(random, value_of(low), value_of(high))
+        cut = key_of(threshold)
+    elif any_missing and low != missing:
+        # One known value: the only split separates the missing values from it.
+        varies = True
+        goes = np.int64(MISSING_RIGHT)
+    return varies, cut, threshold, goes
+
+
+@merged_step
+def list_categories(cells, at, n, n_codes, seen, present):
+    """List the codes in the cells in ascending order; returns how many."""
+    for i in range(n):
+        seen[np.uint64(cells[np.uint64(at + i)])] = 1
+    m = np.int64(0)
+    if n_codes <= 8 * n:
+        for code in range(n_codes + 1):
+            present[m] = code
+            m += np.int64(seen[code])
+            seen[code] = 0
+        return m
+    for i in range(n):
+        code = np.int64(cells[np.uint64(at + i)])
+        if seen[code] == 0:
+            continue
+        seen[code] = 0
+        put = m
+        while put > 0 and present[put - 1] > code:
+            present[put] = present[put - 1]
+            put -= 1
+        present[put] = code
+        m += 1
+    return m
+
+
+@merged_step
+def list_few_categories(cells, at, n, present):
+    """The same for codes below 64, which are gathered as the bits of a word."""
+    found = np.uint64(0)
+    for i in range(n):
+        found |= np.uint64(1) << np.uint64(cells[np.uint64(at + i)])
+    m = np.int64(0)
+    while found != np.uint64(0):
+        below = (found & (~found + np.uint64(1))) - np.uint64(1)
+        present[m] = np.int64(count_bits(below))
+        found &= found - np.uint64(1)
+        m += 1
+    return m
+
+
+@merged_step
+def random_sides(random, present, n_present, sides):
+    """Send a random proper subset of the present categories to side 0, the others to side 1."""
+    # Shuffles ``present``.
+    for i in range(n_present - 1, 0, -1):
+        q = random_below(random, np.int64(i + 1))
+        present[i], present[q] = present[q], present[i]
+    size = 1 + random_below(random, n_present - 1)
+    for i in range(n_present):
+        sides[present[i]] = np.int64(i >= size)
+
+
+@merged_step
+def cells_to_sides(cells, at, n, sides):
+    for i in range(n):
+        cells[np.uint64(at + i)] = sides[np.uint64(cells[np.uint64(at + i)])]
+
+
+@merged_step
+def few_to_sides(cells, at, n, present, n_present, sides):
+    """The same for codes below 64."""
+    right = np.uint64(0)
+    for i in range(n_present):
+        right |= np.uint64(sides[present[i]]) << np.uint64(present[i])
+    for i in range(n):
+        side = (right >> np.uint64(cells[np.uint64(at + i)])) & np.uint64(1)
+        cells[np.uint64(at + i)] = side
+
+
+@merged_step
+def sum_cells(cells, at, n, cut, beyond, words, second):
+    """Sum the words on the left: of the cells up to ``cut``, and of those equal to ``beyond``."""
     total = np.uint64(0)
     for i in range(n):
+        cell = cells[np.uint64(at + i)]
         word = words[np.uint64(second + i)]
-        total += word if cells[np.uint64(start + i)] <= cut else np.uint64(0)
-    if missing_left:
-        for i in range(n):
-            if cells[np.uint64(start + i)] == MISSING_KEY:
-                total += words[np.uint64(second + i)]
+        total += word if (cell <= cut) | (cell == beyond) else np.uint64(0)
     return total
 
 
-@array_step
-def sum_moments(cells, start, words, n, cut, missing_left, left):
-    second = words.shape[0] // 2
-    left[0] = np.int64(sum_cells(cells, start, words, np.int64(0), n, cut, missing_left))
-    left[1] = np.int64(sum_cells(cells, start, words, second, n, cut, missing_left))
-    return left[0]
-
-
-@array_step
-def sum_classes(cells, start, words, codes, n, cut, missing_left, left):
+@merged_step
+def sum_classes(cells, at, n, cut, beyond, words, labels, left):
     for c in range(left.shape[0]):
         left[c] = 0
     weight = np.int64(0)
     for i in range(n):
-        key = cells[np.uint64(start + i)]
-        side = np.int64(key <= cut) | np.int64(missing_left and key == MISSING_KEY)
-        w = np.int64(words[i]) * side
-        left[np.uint64(codes[i])] += w
+        cell = cells[np.uint64(at + i)]
+        side = np.int64((cell <= cut) | (cell == beyond))
+        w = np.int64(words[np.uint64(i)]) * side
+        left[np.uint64(labels[np.uint64(i)])] += w
         weight += w
     return weight
 
 
-@inlined
+@merged_step
 def score_packed(criterion, counters, bits, min_leaf, weight, left, total):
     """Score of a cut from packed class weights; -inf if a side is too small. Fills ``left``."""
     lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
@@ -214,142 +322,106 @@ def score_packed(criterion, counters, bits, min_leaf, weight, left, total):
     return score
 
 
-@array_step
-def cut_categories(criterion, histogram, present, n, trial, random, left, total, min_leaf):
-    """Score of a random subset of categories, in ``trial``; -inf if a side is too small."""
-    # Fills ``left``.
-    if n < 2:
-        return -np.inf
-    random_categories(random, present, trial, n)
-    for c in range(left.shape[0]):
-        left[c] = 0
-    for i in range(n):
-        code = present[i]
-        if trial[code] == 1:
-            for c in range(left.shape[0]):
-                left[c] += histogram[code, c]
-    weight_left = left[0]
-    weight = total[0]
-    if criterion != VARIANCE:
-        for c in range(1, left.shape[0]):
-            weight_left += left[c]
-            weight += total[c]
+@merged_step
+def score_classes(criterion, weight_left, weight, left, total):
+    if criterion == GINI_TWO or criterion > GINI:
+        return split_score(criterion, left, total)
+    squares_left = 0.0
+    squares_right = 0.0
+    for c in range(total.shape[0]):
+        on_left = float(left[c])
+        on_right = float(total[c] - left[c])
+        squares_left += on_left * on_left
+        squares_right += on_right * on_right
+    return squares_left / float(weight_left) + squares_right / float(weight - weight_left)
+
+
+@merged_step
+def score_cut(criterion, form, bits, min_leaf, weight, cells, at, n, cut, beyond, words, labels,
+              left, total):  # fmt: skip
+    """Score of a cut; -inf if a side is too small. Fills ``left``."""
+    first = np.int64(0)
+    if form == PACKED:
+        counters = sum_cells(cells, at, n, cut, beyond, words, first)
+        return score_packed(criterion, counters, bits, min_leaf, weight, left, total)
+    if form == MOMENTS:
+        second = np.int64(words.shape[0] // 2)
+        left[0] = np.int64(sum_cells(cells, at, n, cut, beyond, words, first))
+        left[1] = np.int64(sum_cells(cells, at, n, cut, beyond, words, second))
+        weight_left = left[0]
+    else:
+        weight_left = sum_classes(cells, at, n, cut, beyond, words, labels, left)
     if weight_left < min_leaf or weight - weight_left < min_leaf:
         return -np.inf
-    return split_score(criterion, left, total)
+    return score_classes(criterion, weight_left, weight, left, total)
 
 
 @inlined
-def form_of(criterion, total):
-    """Weight of a node, bits per class in a word, and how its statistics are summed."""
-    weight = total[0]
-    bits = counter_bits(total.shape[0])
-    form = np.int64(MOMENTS)
-    if criterion != VARIANCE:
-        for c in range(1, total.shape[0]):
-            weight += total[c]
-        form = np.int64(PACKED if weight < np.int64(1) << bits else BY_CLASS)
-    return weight, bits, form
-
-
-@inlined
-def cut_keys(criterion, form, bits, min_leaf, weight, cells, start, n, words, codes, random, left,
-             total):  # fmt: skip
-    """Cut one feature: (score, threshold, missing goes, whether the feature varies)."""
-    # The score is -inf if a side is too small. Fills ``left``.
+def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categorical, is_coded,
+              low, high, missing, values, first, scratch, left, total):  # fmt: skip
+    """Cut one feature: (score, varies, cut, beyond, threshold, missing goes, categories)."""
+    n_present = np.int64(0)
     score = -np.inf
     threshold = np.inf
     goes = np.int64(NONE_MISSING)
-    low, high, any_missing = extremes(cells, start, n)
-    if any_missing:
-        goes = random_below(random, np.int64(2))
-    varies = low < high
-    cut = low
-    if varies:
-        threshold = random_threshold(random, value_of(low), value_of(high))
-        cut = key_of(threshold)
-    elif low == high and any_missing:
-        # One known value: the only split separates the missing values from it.
-        varies = True
-        goes = np.int64(MISSING_RIGHT)
-    if varies:
-        to_left = goes == MISSING_LEFT
-        if form == PACKED:
-            counters = sum_cells(cells, start, words, np.int64(0), n, cut, to_left)
-            score = score_packed(criterion, counters, bits, min_leaf, weight, left, total)
+    cut = np.int64(0)
+    present = scratch.present
+    sides = scratch.sides
+    if is_categorical:
+        few = missing < 64
+        if few:
+            n_present = list_few_categories(cells, at, n, present)
         else:
-            if form == MOMENTS:
-                weight_left = sum_moments(cells, start, words, n, cut, to_left, left)
+            n_present = list_categories(cells, at, n, missing, scratch.seen, present)
+        varies = n_present > 1
+        if varies:
+            random_sides(scratch.random, present, n_present, sides)
+            for i in range(n_present):
+                if present[i] == missing:
+                    goes = np.int64(1) - np.int64(sides[missing])
+            if few:
+                few_to_sides(cells, at, n, present, n_present, sides)
             else:
-                weight_left = sum_classes(cells, start, words, codes, n, cut, to_left, left)
-            if weight_left >= min_leaf and weight - weight_left >= min_leaf:
-                score = split_score(criterion, left, total)
-    return score, threshold, goes, varies
-
-
-@inlined
-def search_cuts(criterion, max_features, min_leaf, n_rows, kinds, n_values, ranks, keys, packed,
-                labels, weights, moments, targets, rows, spare, cells, words, candidates, total,
-                left, best_left, count, histogram, present, trial, chosen, choice, random, begin,
-                end):  # fmt: skip
-    """The best of one random cut for each of ``max_features`` features: (score, threshold)."""
-    # Leaves the best cut in ``choice`` and its left side in ``best_left``.
-    n = end - begin
-    weight, bits, form = form_of(criterion, total)
-    gather_words(form, packed, labels, weights, moments, rows, begin, end, words, spare)
-    if criterion == VARIANCE:
-        bound = best_of_two(targets, weights, moments, rows, begin, end, left, total)
+                cells_to_sides(cells, at, n, sides)
+        beyond = cut
     else:
-        bound = best_possible(criterion, total)
-    best = -np.inf
-    best_threshold = 0.0
-    choice[0] = NO_SPLIT
-    seen = 0
-    first = np.int64(0)
-    one = np.int64(1)
-    while first < candidates.shape[0]:
-        # Drawn in rounds, so that small nodes can copy the keys of all candidates at once.
-        drawn = min(max(max_features - seen, one), candidates.shape[0] - first)
-        for j in range(first, first + drawn):
-            next_candidate(candidates, random, j, candidates.shape[0])
-        together = drawn * n <= SIDE_BY_SIDE
-        if together:
-            gather_keys(keys, n_rows, candidates, first, drawn, rows, begin, end, cells)
-        for j in range(first, first + drawn):
-            f = candidates[j]
-            n_present = np.int64(0)
-            if kinds[f] == CATEGORICAL:
-                n_present = count_categories(
-                    criterion, ranks, np.uint64(f * n_rows), labels, weights, moments, rows,
-                    begin, end, count, histogram, present,
-                )  # fmt: skip
-                score = cut_categories(
-                    criterion, histogram, present, n_present, trial, random, left, total, min_leaf
-                )
-                varies = n_present > 1
-                threshold = np.inf
-                goes = np.int64(NONE_MISSING)
-            else:
-                if not together:
-                    gather_keys(keys, n_rows, candidates, j, one, rows, begin, end, cells)
-                score, threshold, goes, varies = cut_keys(
-                    criterion, form, bits, min_leaf, weight, cells,
-                    (j - first) * n if together else np.int64(0), n, words, spare, random, left,
-                    total,
-                )  # fmt: skip
-            seen += np.int64(varies)
-            if score > best:
-                best = score
-                best_threshold = threshold
-                choice[0] = f
-                choice[3] = goes
-                for c in range(total.shape[0]):
-                    best_left[c] = left[c]
-                if n_present > 0:
-                    choice[3] = keep_categories(present, n_present, trial, n_values[f], chosen)
-            if best >= bound:
-                break
-        first += drawn
-        if best >= bound or (seen >= max_features and choice[0] != NO_SPLIT):
-            break
-    return best, best_threshold
+        if n >= SMALL:
+            low, high = extremes(cells, at, n)
+        any_missing = high == missing
+        if any_missing:
+            high = largest_known(cells, at, n, low, missing)
+        varies, cut, threshold, goes = draw_cut(
+            low, high, any_missing, missing, is_coded, values, first, scratch.random
+        )
+        beyond = missing if goes == MISSING_LEFT else cut
+    if varies:
+        score = score_cut(
+            criterion, form, bits, min_leaf, weight, cells, at, n, cells.dtype.type(cut),
+            cells.dtype.type(beyond), scratch.words, scratch.labels, left, total,
+        )  # fmt: skip
+    return score, varies, cut, beyond, threshold, goes, n_present
+
+
+@merged_step
+def partition_items(cells, at, cut, beyond, items, spare, begin, n):
+    """Move the items on the left to the front; returns where the others begin."""
+    # Both sides keep their order.
+    put = np.uint64(0)
+    first = np.uint64(begin)
+    if cut == beyond:
+        for i in range(n):
+            item = items[first + np.uint64(i)]
+            items[first + put] = item
+            spare[np.uint64(i) - put] = item
+            put += np.uint64(cells[np.uint64(at + i)] <= cut)
+    else:
+        for i in range(n):
+            item = items[first + np.uint64(i)]
+            cell = cells[np.uint64(at + i)]
+            items[first + put] = item
+            spare[np.uint64(i) - put] = item
+            put += np.uint64((cell <= cut) | (cell == beyond))
+    put += first
+    for i in range(begin + n - np.int64(put)):
+        items[put + np.uint64(i)] = spare[np.uint64(i)]
+    return np.int64(put)

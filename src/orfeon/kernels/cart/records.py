@@ -17,7 +17,7 @@ class Columns:
     kind: Any
     n_values: Any
     value_start: Any
-    values: Any  # by rank; for random cuts, the keys by row
+    values: Any  # by rank
     shift: Any
     mask: Any
     n_rows: int
@@ -81,8 +81,7 @@ class Work:
     key: Any
     chosen: Any  # categories of the best subset so far
     trial: Any  # those of the subset under trial
-    projected: Any  # values of the linear combination, or keys of the features, under trial
-    words: Any  # weights of the node's rows
+    projected: Any  # values of the linear combination under trial
     term_feature: Any  # best linear combination so far, then the one under trial
     term_weight: Any
     choice: Any  # feature, cut, next, missing goes left
@@ -93,7 +92,6 @@ class Work:
     frontier: Any  # begin, end, node, depth and choice of the nodes searched
     frontier_gain: Any
     frontier_threshold: Any
-    frontier_left: Any  # statistics of their left sides, for random cuts
     table: Any  # n log2 n
 
 

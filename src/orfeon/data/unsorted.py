@@ -1,0 +1,96 @@
+"""A training table for random cuts, which need the values of each feature but not their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.data.coding import (
+    CATEGORY_CODES,
+    CATEGORY_KEYS,
+    CODES,
+    KEYS,
+    MOST_CODES,
+    N_SLOTS,
+    few_values,
+    fill_columns,
+)
+from orfeon.data.schema import Schema
+from orfeon.utils.jit import kernel_view
+
+
+class UnsortedTable:
+    """Features of the training samples by row and by column, for random cuts.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Encoded values: codes for categorical features, NaN where missing.
+    schema : Schema
+        The features.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows * n_features,)
+        The encoded values, row after row.
+    kind : ndarray of shape (n_features,)
+        ``CODES``, ``KEYS``, ``CATEGORY_CODES`` or ``CATEGORY_KEYS``.
+    codes : ndarray of uint8
+        Codes of the features with few values, one feature after the other, in the order of the
+        values; ``MISSING_CODE`` where missing, or the number of categories.
+    keys : ndarray of int64
+        The same for the other features: keys in the order of the values, or category codes.
+    start : ndarray of shape (n_features,)
+        Where a feature begins in ``codes`` or in ``keys``.
+    n_values : ndarray of shape (n_features,)
+        Number of categories, or of distinct values if they are coded.
+    values : ndarray
+        The values of the codes of ordered features, ascending, one feature after the other.
+    value_start : ndarray of shape (n_features,)
+        Where a feature's values begin.
+    """
+
+    def __init__(self, X: npt.NDArray[np.float64], schema: Schema) -> None:
+        X = kernel_view(np.ascontiguousarray(X, dtype=np.float64))
+        n_rows, n_features = X.shape
+        self.rows = X.ravel()
+        self.n_values = schema.n_categories.copy()
+        self.kind = np.empty(n_features, np.int64)
+        self.start = np.empty(n_features, np.int64)
+        self.value_start = np.zeros(n_features, np.int64)
+        values = np.empty((n_features, MOST_CODES))
+        slots = np.empty(N_SLOTS, np.int64)
+        n_coded = n_keyed = n_values = 0
+        for f, is_categorical in enumerate(schema.is_categorical):
+            if is_categorical:
+                few = bool(self.n_values[f] <= MOST_CODES)
+                self.kind[f] = CATEGORY_CODES if few else CATEGORY_KEYS
+            else:
+                count = few_values(self.rows, n_features, f, slots, values[f])
+                few = count >= 0
+                self.kind[f] = CODES if few else KEYS
+                self.n_values[f] = max(count, 0)
+                self.value_start[f] = n_values
+                n_values += int(self.n_values[f])
+            self.start[f] = (n_coded if few else n_keyed) * n_rows
+            n_coded, n_keyed = n_coded + int(few), n_keyed + int(not few)
+        self.values = np.empty(n_values)
+        for coded in np.flatnonzero(self.kind == CODES):
+            first, count = self.value_start[coded], self.n_values[coded]
+            self.values[first : first + count] = values[coded, :count]
+        self.codes = np.empty(n_coded * n_rows, np.uint8)
+        self.keys = np.empty(n_keyed * n_rows, np.int64)
+        fill_columns(
+            self.rows, self.kind, self.start, self.n_values, self.value_start, self.values,
+            self.codes, self.keys,
+        )  # fmt: skip
+
+    @property
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """The arguments of the kernels."""
+        return (
+            self.rows, self.codes, self.keys, self.kind, self.start, self.n_values, self.values,
+            self.value_start,
+        )  # fmt: skip
