@@ -11,6 +11,8 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, SORTED
 from orfeon.kernels.cart.criteria import VARIANCE, decrease
+from orfeon.kernels.cart.constants import clear_marks, copy_marks
+from orfeon.kernels.cart.node_sorting import small_node
 from orfeon.kernels.cart.partition import partition_node, partition_segments, sum_rows
 from orfeon.kernels.cart.search import (
     ABSENT,
@@ -18,7 +20,6 @@ from orfeon.kernels.cart.search import (
     NONE_MISSING,
     PROJECTION,
     find_best,
-    small_node,
 )
 from orfeon.utils.jit import array_step, inlined, step
 
@@ -39,7 +40,7 @@ def load_rows(columns, sample, options, work, n_candidates):
         rows[m] = i
         present[i] = weights[i] != 0
         m += np.int64(present[i])
-    if not options.uses_segments or m <= small_node(options.max_features, n_candidates):
+    if not options.uses_segments or n_rows <= small_node(options.max_features, n_candidates):
         return m
     records = columns.records
     segments = work.segments
@@ -81,6 +82,8 @@ def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_n
         put[node] += 1
     for i in range(m):
         rows[i] = work.spare_rows[i]
+    if columns.n_rows <= small_node(options.max_features, n_candidates):
+        return
     buffer = segments.shape[0] - columns.n_rows
     for a in range(n_candidates):
         f = work.candidates[a]
@@ -213,9 +216,12 @@ find_split = find_best
 
 
 @inlined
-def search_node(columns, sample, options, work, arenas, nodes, node, begin, end, depth, waiting,
-             n_candidates):  # fmt: skip
+def search_node(columns, sample, options, work, arenas, nodes, k, waiting, n_candidates):
     """Search an open node and add it to the frontier if it has a split."""
+    node = work.open[k, 0]
+    begin = work.open[k, 1]
+    end = work.open[k, 2]
+    copy_marks(work.counts.open_constant[k], work.counts.constant)
     for c in range(options.n_stats):
         work.total[c] = nodes.stats[node, c]
     score, threshold = find_split(columns, sample, options, work, begin, end, n_candidates)
@@ -229,15 +235,16 @@ def search_node(columns, sample, options, work, arenas, nodes, node, begin, end,
     frontier[waiting, 0] = begin
     frontier[waiting, 1] = end
     frontier[waiting, 2] = node
-    frontier[waiting, 3] = depth
-    for k in range(4):
-        frontier[waiting, 4 + k] = work.choice[k]
+    frontier[waiting, 3] = work.open[k, 3]
+    for c in range(4):
+        frontier[waiting, 4 + c] = work.choice[c]
     if f == PROJECTION:
         frontier[waiting, 5] = save_projection(work, arenas, work.choice[1])
     elif columns.kind[f] == CATEGORICAL:
         frontier[waiting, 5] = save_subset(work, arenas, columns.n_values[f])
     work.frontier_gain[waiting] = gain
     work.frontier_threshold[waiting] = threshold
+    copy_marks(work.counts.constant, work.counts.frontier_constant[waiting])
     return waiting + 1
 
 
@@ -274,6 +281,7 @@ def drop_entry(work, entry, waiting):
         work.frontier[entry, k] = work.frontier[last, k]
     work.frontier_gain[entry] = work.frontier_gain[last]
     work.frontier_threshold[entry] = work.frontier_threshold[last]
+    copy_marks(work.counts.frontier_constant[last], work.counts.frontier_constant[entry])
     return last
 
 
@@ -315,11 +323,12 @@ def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_
             work.open[n_open, 1] = first
             work.open[n_open, 2] = last
             work.open[n_open, 3] = depth
+            copy_marks(work.counts.frontier_constant[entry], work.counts.open_constant[n_open])
             n_open += 1
             if last - first > small:
                 opened += 1 + side
     partition_segments(
-        columns, options, work, begin, end, opened in (1, 3), opened >= 2, n_candidates
+        columns, options, work, entry, begin, end, opened in (1, 3), opened >= 2, n_candidates
     )
     return n_open
 
@@ -334,9 +343,8 @@ def grow_open(
     while True:
         for k in range(n_open):
             waiting = search_node(
-                columns, sample, options, work, arenas, nodes, work.open[k, 0], work.open[k, 1],
-                work.open[k, 2], work.open[k, 3], waiting, n_candidates,
-            )  # fmt: skip
+                columns, sample, options, work, arenas, nodes, k, waiting, n_candidates
+            )
         if waiting == 0 or n_leaves >= options.max_leaves or arenas.used[3]:
             break
         entry = next_to_split(options, work, waiting)
@@ -365,4 +373,5 @@ def open_root(columns, sample, options, work, nodes, n_candidates):
     work.open[0, 1] = 0
     work.open[0, 2] = m
     work.open[0, 3] = 0
+    clear_marks(work.counts.open_constant[0])
     return np.int64(may_split(nodes, zero, zero, sample, options, work.rows, zero, m))

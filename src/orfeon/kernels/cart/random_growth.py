@@ -273,7 +273,7 @@ def grow_random_open(
         columns.n_rows, sample.labels, sample.weights, sample.packed, sample.moments,
         sample.targets, options.criterion, options.max_depth, options.max_leaves,
         options.min_split, options.min_leaf, options.min_decrease, options.max_features,
-        options.tie, work.rows, work.spare_rows, work.projected.view(np.int64), work.words,
+        options.tie, work.rows, work.spare_rows, work.projected.view(np.int64), work.cut_words,
         work.candidates, work.total, work.left, work.aside, work.count, work.histogram,
         work.present, work.trial, work.chosen, work.choice, work.random, work.open, work.frontier,
         work.frontier_gain, work.frontier_threshold, work.frontier_left, arenas.branches,

@@ -64,6 +64,25 @@ class Nodes:
 
 
 @record
+class Counts:
+    """Scratch for searching without sorted records."""
+
+    uses_words: Any  # whether some features are searched by counting
+    words: Any  # of the node's rows, in their order
+    field: Any  # place of each class in the words
+    field_total: Any  # weight of each field
+    bins: Any  # sums of words by code or by bin of ranks; zero between searches
+    seen: Any  # codes that occur, a bit each; zero between searches
+    near: Any  # ranks of the node's rows, in their order
+    marked: Any  # bins to be searched
+    digits: Any  # for sorting
+    beside: Any  # the ranks beside a cut
+    constant: Any  # features constant in the node, a bit each
+    open_constant: Any  # the same for the nodes of ``open``
+    frontier_constant: Any
+
+
+@record
 class Work:
     """Scratch of one thread, for trees of one table."""
 
@@ -82,7 +101,7 @@ class Work:
     chosen: Any  # categories of the best subset so far
     trial: Any  # those of the subset under trial
     projected: Any  # values of the linear combination, or keys of the features, under trial
-    words: Any  # weights of the node's rows
+    cut_words: Any  # weights of the node's rows
     term_feature: Any  # best linear combination so far, then the one under trial
     term_weight: Any
     choice: Any  # feature, cut, next, missing goes left
@@ -95,6 +114,7 @@ class Work:
     frontier_threshold: Any
     frontier_left: Any  # statistics of their left sides, for random cuts
     table: Any  # n log2 n
+    counts: Any
 
 
 @record

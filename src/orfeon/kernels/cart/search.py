@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.data.sorting import CATEGORICAL, SORTED
-from orfeon.kernels.cart.criteria import (
-    GINI_FEW,
-    GINI_TWO,
-    VARIANCE,
-    best_of_two,
-    best_possible,
+from orfeon.data.sorting import CATEGORICAL, COUNTED, SORTED
+from orfeon.kernels.cart.bounded import CONSTANT, SEARCHED, search_bounded
+from orfeon.kernels.cart.constants import is_marked, mark_feature
+from orfeon.kernels.cart.counting import (
+    clear_bins,
+    count_codes,
+    list_codes,
+    search_counts,
+    search_subsets,
 )
+from orfeon.kernels.cart.criteria import GINI, GINI_TWO, VARIANCE, best_of_two, best_possible
+from orfeon.kernels.cart.node_sorting import small_node, sort_by_counting, sort_by_rank
 from orfeon.kernels.cart.scan import scan, scan_gini_few, scan_gini_two
 from orfeon.kernels.cart.subset import best_subset, sort_by_key
+from orfeon.kernels.cart.words import (
+    FIELDS,
+    TWO_CLASSES,
+    UNPACKED,
+    choose_fields,
+    load_words,
+)
 from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step, inlined, with_step
 
@@ -27,11 +38,8 @@ NO_SPLIT, PROJECTION = -2, -1
 MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = 0, 1, 2
 #: In a category set: the category does not occur in the node.
 ABSENT = 2
-
-#: Most rows to sort by comparing all pairs.
-MOST_PAIRS = 128
-#: The same for features with few values, where counting is faster beyond.
-_FEW_PAIRS = 32
+#: Nodes of more rows are searched by counting ranks, not by sorting them.
+LARGE = 128
 
 
 @array_step
@@ -41,58 +49,6 @@ def add_row(criterion, labels, weights, moments, row, stats):
         stats[1] += moments[row]
     else:
         stats[np.int64(labels[row])] += weights[row]
-
-
-@array_step
-def small_node(max_features, n_candidates):
-    """Up to how many rows a node's records are sorted when it is searched."""
-    # In larger nodes, and where all features are searched, every split partitions the sorted
-    # records of every feature. In small nodes, sorting the few features drawn costs less.
-    if 3 * max_features > n_candidates:
-        return np.int64(0)
-    return min(np.int64(MOST_PAIRS), 5 * n_candidates // max_features)
-
-
-@array_step
-def sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer):
-    """Write the sorted records of a small node's rows to the buffer."""
-    # A record's place is the number of smaller ones: n^2 comparisons, vectorised and branchless.
-    n = end - begin
-    unsorted = np.uint64(buffer - MOST_PAIRS)
-    for i in range(n):
-        row = rows[np.uint64(begin + i)]
-        segments[unsorted + np.uint64(i)] = (
-            segments.dtype.type(ranks[base + np.uint64(row)]) << shift
-        ) | segments.dtype.type(row)
-    for i in range(n):
-        record = segments[unsorted + np.uint64(i)]
-        smaller = np.uint32(0)
-        for j in range(n):
-            smaller += np.uint32(segments[unsorted + np.uint64(j)] < record)
-        segments[np.uint64(buffer) + np.uint64(smaller)] = record
-
-
-@array_step
-def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer):
-    """Write the sorted records of the node's rows to the buffer, for a feature of few values."""
-    if end - begin <= _FEW_PAIRS:
-        sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer)
-        return
-    for i in range(begin, end):
-        count[np.int64(ranks[base + np.uint64(rows[i])])] += 1
-    put = buffer
-    for r in range(n_ranks):
-        size = count[r]
-        count[r] = put
-        put += size
-    for i in range(begin, end):
-        row = rows[i]
-        rank = ranks[base + np.uint64(row)]
-        at = count[np.int64(rank)]
-        segments[np.uint64(at)] = (segments.dtype.type(rank) << shift) | segments.dtype.type(row)
-        count[np.int64(rank)] = at + 1
-    for r in range(n_ranks):
-        count[r] = 0
 
 
 @array_step
@@ -194,20 +150,6 @@ def cut_between(columns, f, cut, following):
 
 
 @array_step
-def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, begin, end, count,
-               buffer, small):  # fmt: skip
-    """Bounds of the node's sorted records of a feature, which are sorted first if necessary."""
-    base = np.uint64(f * n_rows)
-    if kind != SORTED:
-        sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer)
-    elif end - begin <= small:
-        sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer)
-    else:
-        return segment[f] * n_rows + begin, segment[f] * n_rows + end
-    return buffer, buffer + end - begin
-
-
-@array_step
 def next_candidate(candidates, random, j, n_candidates):
     """Draw the j-th candidate feature of the node without replacement."""
     q = j + random_below(random, n_candidates - j)
@@ -215,6 +157,27 @@ def next_candidate(candidates, random, j, n_candidates):
     candidates[q] = candidates[j]
     candidates[j] = f
     return f
+
+
+@array_step
+def search_counted_categories(columns, sample, options, work, f, begin, end, packing, bits, best):
+    """``search_categories`` by the node's words, if they are packed."""
+    if packing == UNPACKED:
+        return search_categories(columns, sample, options, work, f, begin, end, best)
+    n_codes = columns.n_values[f] + 1
+    count_codes(
+        columns.ranks, np.uint64(f * columns.n_rows), n_codes, work.rows, work.counts.words, begin, end,
+        work.counts.bins, work.counts.seen,
+    )  # fmt: skip
+    n = list_codes(work.counts.seen, n_codes, work.present)
+    better = False
+    if n > 1:
+        best, better = search_subsets(
+            options.criterion, packing, bits, work.counts.bins, work.present, n, work.histogram, work.key,
+            work.counts.field, work.left, work.total, options.min_leaf, best, work.trial,
+        )  # fmt: skip
+    clear_bins(work.counts.bins, work.present, n)
+    return best, n, better
 
 
 @inlined
@@ -243,6 +206,13 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
     table = work.table
     candidates = work.candidates
     random = work.random
+    constant = work.counts.constant
+    words = work.counts.words
+    bins = work.counts.bins
+    seen_codes = work.counts.seen
+    present = work.present
+    field = work.counts.field
+    field_total = work.counts.field_total
     in_order = options.in_order
     choice = work.choice
     choice[0] = NO_SPLIT
@@ -253,34 +223,84 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
         bound = best_possible(criterion, total)
     small = small_node(max_features, n_candidates)
     buffer = segments.shape[0] - n_rows
+    packing, n_fields, bits = choose_fields(criterion, total, field, field_total)
+    if packing != UNPACKED and (work.counts.uses_words or criterion == GINI):
+        load_words(
+            criterion, labels, weights, packed, rows, begin, end, field, columns.records.shape[0],
+            words,
+        )  # fmt: skip
     seen = 0
     for j in range(n_candidates):
         f = candidates[j] if in_order else next_candidate(candidates, random, j, n_candidates)
+        if is_marked(constant, f):
+            continue
         kind = kinds[f]
+        base = np.uint64(f * n_rows)
         if kind == CATEGORICAL:
-            score, n, better = search_categories(
-                columns, sample, options, work, f, begin, end, best
+            score, n, better = search_counted_categories(
+                columns, sample, options, work, f, begin, end, packing, bits, best
             )
             if n < 2:
+                mark_feature(constant, f)
                 continue
             if better:
                 best = score
                 keep_subset(columns, work, f, n)
+        elif kind == COUNTED and packing != UNPACKED:
+            n_codes = n_values[f] + 1
+            count_codes(ranks, base, n_codes, rows, words, begin, end, bins, seen_codes)
+            n = list_codes(seen_codes, n_codes, present)
+            if n < 2:
+                clear_bins(bins, present, n)
+                mark_feature(constant, f)
+                continue
+            score, position, missing_left = search_counts(
+                packing, n_fields, bits, bins, present, n, n_values[f], total, field_total,
+                min_leaf, best,
+            )  # fmt: skip
+            clear_bins(bins, present, n)
+            if position >= 0:
+                best = score
+                choice[0] = f
+                choice[1] = present[position]
+                choice[2] = present[position + 1]
+                choice[3] = NONE_MISSING
+                if present[n - 1] == n_values[f]:
+                    choice[3] = MISSING_LEFT if missing_left else MISSING_RIGHT
         else:
+            is_large = end - begin > LARGE and packing == TWO_CLASSES
+            if kind == SORTED and is_large and end - begin <= small:
+                found, score, better = search_bounded(
+                    ranks, base, n_values[f], rows, words, packed, begin, end, work.counts.near, bins,
+                    work.counts.marked, segments, shift, mask, work.counts.digits, total, min_leaf, best,
+                    work.counts.beside,
+                )  # fmt: skip
+                if found == CONSTANT:
+                    mark_feature(constant, f)
+                    continue
+                if better:
+                    best = score
+                    choice[0] = f
+                    choice[1] = work.counts.beside[0]
+                    choice[2] = work.counts.beside[1]
+                    choice[3] = NONE_MISSING
+                if found == SEARCHED:
+                    seen += 1
+                    if best >= bound or (seen >= max_features and choice[0] != NO_SPLIT):
+                        break
+                    continue
             first = buffer
             if kind != SORTED:
                 sort_by_counting(
-                    segments, shift, ranks, np.uint64(f * n_rows), n_values[f] + 1, rows, begin,
-                    end, count, buffer,
-                )  # fmt: skip
-            elif end - begin <= small:
-                sort_by_pairs(
-                    segments, shift, ranks, np.uint64(f * n_rows), rows, begin, end, buffer
+                    segments, shift, ranks, base, n_values[f] + 1, rows, begin, end, count, buffer
                 )
+            elif end - begin <= small:
+                first = sort_by_rank(segments, shift, ranks, base, rows, begin, end, work.counts.digits)
             else:
                 first = segment[f] * n_rows + begin
             last = first + end - begin
             if (segments[first] >> shift) == (segments[last - 1] >> shift):
+                mark_feature(constant, f)
                 continue
             goes = np.int64(NONE_MISSING)
             plain = np.int64(segments[last - 1] >> shift) < n_values[f]
@@ -289,12 +309,13 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
                 score, position = scan_gini_two(
                     segments, first, last, shift, mask, packed, left, total, min_leaf, best
                 )
-            elif plain and criterion == GINI_FEW:
-                for c in range(total.shape[0]):
+            elif plain and packing == FIELDS:
+                for c in range(n_fields):
                     left[c] = 0
                 score, position = scan_gini_few(
-                    segments, first, last, shift, mask, packed, left, total, min_leaf, best
-                )
+                    segments, first, last, shift, mask, packed, left, field_total, n_fields, bits,
+                    min_leaf, best,
+                )  # fmt: skip
             else:
                 score, position, goes = search_sorted(
                     criterion, segments, shift, mask, packed, labels, weights, moments, left,
@@ -316,8 +337,8 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
 
 
 @array_step
-def no_categories(columns, sample, options, work, f, begin, end, best):
-    """Replaces ``search_categories`` if there are no categories."""
+def no_categories(columns, sample, options, work, f, begin, end, packing, bits, best):
+    """Replaces ``search_counted_categories`` if there are no categories."""
     return best, np.int64(0), False
 
 
@@ -329,6 +350,7 @@ def no_subset(columns, work, f, n):
 #: ``find_best`` without categorical features.
 find_best_ordered = inlined(
     with_step(
-        find_best, "find_best_ordered", search_categories=no_categories, keep_subset=no_subset
+        find_best, "find_best_ordered", search_counted_categories=no_categories,
+        keep_subset=no_subset,
     )
-)
+)  # fmt: skip
