@@ -17,6 +17,8 @@ from orfeon.utils.jit import array_step
 #: The most bins, and about how many rows share one.
 MOST_BINS = 1024
 _ROWS_PER_BIN = 4
+#: The most ranks to count one by one.
+MOST_FINE = 4096
 #: Bins with bounds this close to the best border are searched: more than rounding can hide.
 _MARGIN = 1.0 - 1e-9
 #: What a search found: the feature is constant, it has missing values, or neither.
@@ -114,24 +116,75 @@ def mark_bins(bins, n_bins, total, floor, all_corners, marked):
 
 
 @array_step
-def gather_marked(near, rows, begin, n, low, shift, marked, segments, record_shift, at):
-    """Write the records of the rows in marked bins; returns how many."""
+def place_marked(marked, n_bins, shift, first_fine, within):
+    """Give the ranks of each marked bin their places, and all others one place."""
+    put = np.uint64(0)
+    for b in range(n_bins):
+        is_marked = np.uint64(marked[np.uint64(b)])
+        first_fine[np.uint64(b)] = put if is_marked else np.uint64(MOST_FINE)
+        within[np.uint64(b)] = ((np.uint64(1) << shift) - np.uint64(1)) * is_marked
+        put += is_marked << shift
+
+
+@array_step
+def list_by_counting(near, n, low, shift, words, marked, n_bins, first_fine, within, fine,
+                     listed_ranks, listed_words):  # fmt: skip
+    """List the ranks in marked bins in order, with their summed words; returns how many."""
+    place_marked(marked, n_bins, shift, first_fine, within)
+    for i in range(n):
+        above = np.uint64(near[np.uint64(i)]) - low
+        b = above >> shift
+        fine[np.uint64(first_fine[b]) + (above & np.uint64(within[b]))] += words[np.uint64(i)]
+    fine[np.uint64(MOST_FINE)] = 0
+    m = np.uint64(0)
+    for b in range(n_bins):
+        if not marked[np.uint64(b)]:
+            continue
+        first = np.uint64(first_fine[np.uint64(b)])
+        for k in range(np.int64(np.uint64(1) << shift)):
+            word = fine[first + np.uint64(k)]
+            fine[first + np.uint64(k)] = 0
+            listed_ranks[m] = low + (np.uint64(b) << shift) + np.uint64(k)
+            listed_words[m] = word
+            m += np.uint64(word != np.uint64(0))
+    return np.int64(m)
+
+
+@array_step
+def list_by_sorting(near, rows, begin, n, low, high, shift, packed, marked, segments, record_shift,
+                    mask, digits, listed_ranks, listed_words):  # fmt: skip
+    """As ``list_by_counting``, for ranks too far apart to be counted one by one."""
     first = np.uint64(begin)
-    put = np.uint64(at)
+    put = np.uint64(0)
     for i in range(n):
         rank = near[np.uint64(i)]
         segments[put] = (segments.dtype.type(rank) << record_shift) | segments.dtype.type(
             rows[first + np.uint64(i)]
         )
         put += np.uint64(marked[(np.uint64(rank) - low) >> shift])
-    return np.int64(put) - at
+    at = sort_records(
+        segments, record_shift, np.int64(0), np.int64(put), low, high, digits
+    )
+    m = np.int64(-1)
+    previous = np.uint64(0xFFFFFFFFFFFFFFFF)
+    for i in range(at, at + np.int64(put)):
+        record = segments[np.uint64(i)]
+        rank = np.uint64(record >> record_shift)
+        if rank != previous:
+            m += 1
+            listed_ranks[np.uint64(m)] = rank
+            listed_words[np.uint64(m)] = 0
+            previous = rank
+        listed_words[np.uint64(m)] += packed[record & mask]
+    return m + 1
 
 
 @array_step
-def search_marked(segments, at, n_records, record_shift, mask, packed, low, shift, bins, n_bins,
-                  marked, total, min_leaf, best, cut):  # fmt: skip
-    """Best of the borders and of the cuts in marked bins, in order: (score, border or -1)."""
-    # ``cut`` receives the ranks beside a cut within a bin; its border is -2, and -1 if none is.
+def search_listed(listed_ranks, listed_words, n_listed, low, shift, bins, n_bins, marked, total,
+                  min_leaf, best, beside):  # fmt: skip
+    """Best of the borders and of the cuts between listed ranks: (score, border or -1)."""
+    # In order, as if all cuts were scanned. ``beside`` receives the ranks beside a cut within a
+    # bin; its border is -2.
     high = np.uint64(32)
     half = np.uint64(0xFFFFFFFF)
     weight = total[0] + total[1]
@@ -141,25 +194,17 @@ def search_marked(segments, at, n_records, record_shift, mask, packed, low, shif
     bar = best * TIED
     border = np.int64(-1)
     accumulated = np.uint64(0)
-    p = at
-    end = at + n_records
+    p = np.uint64(0)
+    end = np.uint64(n_listed)
     for b in range(n_bins):
-        word = bins[np.uint64(b)]
         beyond = low + (np.uint64(b + 1) << shift)
         inside = accumulated
-        accumulated += word
-        while marked[np.uint64(b)] and p < end:
-            record = segments[np.uint64(p)]
-            rank = np.uint64(record >> record_shift)
-            if rank >= beyond:
-                break
-            inside += packed[record & mask]
-            p += 1
-            if p == end:
-                break
-            following = np.uint64(segments[np.uint64(p)] >> record_shift)
-            if following == rank or following >= beyond:
-                continue
+        accumulated += bins[np.uint64(b)]
+        while marked[np.uint64(b)] and p < end and np.uint64(listed_ranks[p]) < beyond:
+            inside += listed_words[p]
+            p += np.uint64(1)
+            if p == end or np.uint64(listed_ranks[p]) >= beyond:
+                continue  # the border of the bin
             weight_left = np.int64(inside & half)
             excess = float(np.int64(inside >> high)) * whole - float(weight_left) * ones
             shares = float(weight_left) * float(weight - weight_left)
@@ -167,8 +212,8 @@ def search_marked(segments, at, n_records, record_shift, mask, packed, low, shif
                 best = excess * excess / shares
                 bar = best * TIED
                 border = np.int64(-2)
-                cut[0] = np.int64(rank)
-                cut[1] = np.int64(following)
+                beside[0] = listed_ranks[p - np.uint64(1)]
+                beside[1] = listed_ranks[p]
         if b == n_bins - 1:
             break
         weight_left = np.int64(accumulated & half)
@@ -182,7 +227,7 @@ def search_marked(segments, at, n_records, record_shift, mask, packed, low, shif
 
 
 @array_step
-def ranks_beside(near, n, beyond, cut):
+def ranks_beside(near, n, beyond, beside):
     """The greatest rank below ``beyond`` and the least of the others."""
     limit = np.uint32(beyond)
     below = np.uint32(0)
@@ -191,16 +236,17 @@ def ranks_beside(near, n, beyond, cut):
         rank = near[np.uint64(i)]
         below = max(below, rank if rank < limit else np.uint32(0))
         above = min(above, rank if rank >= limit else np.uint32(0xFFFFFFFF))
-    cut[0] = np.int64(below)
-    cut[1] = np.int64(above)
+    beside[0] = np.int64(below)
+    beside[1] = np.int64(above)
 
 
 @array_step
 def search_bounded(ranks, base, missing_rank, rows, words, packed, begin, end, near, bins, marked,
-                   segments, record_shift, mask, digits, total, min_leaf, best, cut):  # fmt: skip
+                   first_fine, within, fine, listed_ranks, listed_words, segments, record_shift,
+                   mask, digits, total, min_leaf, best, beside):  # fmt: skip
     """Best cut of two classes: (what was found, score, whether it is better).
 
-    ``cut`` receives the ranks beside it. Cuts compare as if all were scanned in order.
+    ``beside`` receives the ranks beside it. Cuts compare as if all were scanned in order.
     """
     n = end - begin
     low, high = gather_ranks(ranks, base, rows, begin, end, near)
@@ -212,18 +258,27 @@ def search_bounded(ranks, base, missing_rank, rows, words, packed, begin, end, n
     n_bins = np.int64((high - low) >> shift) + 1
     count_bins(near, n, low, shift, words, bins)
     highest, border = best_border(bins, n_bins, total, min_leaf, best)
-    all_corners = min_leaf > 1
     floor = highest * _MARGIN if highest > 0.0 else 0.0
-    if mark_bins(bins, n_bins, total, floor, all_corners, marked) > 0:
-        at = np.int64(0)
-        m = gather_marked(near, rows, begin, n, low, shift, marked, segments, record_shift, at)
-        at = sort_records(segments, record_shift, at, m, low, high, digits)
-        highest, border = search_marked(
-            segments, at, m, record_shift, mask, packed, low, shift, bins, n_bins, marked, total,
-            min_leaf, best, cut,
+    n_marked = np.int64(0)
+    if shift > np.uint64(0):  # else each rank has its own bin
+        n_marked = mark_bins(bins, n_bins, total, floor, min_leaf > 1, marked)
+    if n_marked > 0:
+        if (n_marked << np.int64(shift)) <= MOST_FINE:
+            m = list_by_counting(
+                near, n, low, shift, words, marked, n_bins, first_fine, within, fine,
+                listed_ranks, listed_words,
+            )  # fmt: skip
+        else:
+            m = list_by_sorting(
+                near, rows, begin, n, low, high, shift, packed, marked, segments, record_shift,
+                mask, digits, listed_ranks, listed_words,
+            )  # fmt: skip
+        highest, border = search_listed(
+            listed_ranks, listed_words, m, low, shift, bins, n_bins, marked, total, min_leaf,
+            best, beside,
         )  # fmt: skip
     for b in range(n_bins):
         bins[np.uint64(b)] = 0
     if border >= 0:
-        ranks_beside(near, n, low + (np.uint64(border + 1) << shift), cut)
+        ranks_beside(near, n, low + (np.uint64(border + 1) << shift), beside)
     return np.int64(SEARCHED), highest, border != -1

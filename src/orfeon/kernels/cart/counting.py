@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from orfeon.kernels.cart.choice import MISSING_LEFT, MISSING_RIGHT, NONE_MISSING
 from orfeon.kernels.cart.scan import TIED
-from orfeon.kernels.cart.subset import best_subset, sort_by_key
+from orfeon.kernels.cart.subset import best_subset
 from orfeon.kernels.cart.words import TWO_CLASSES
 from orfeon.utils.jit import array_step
 
@@ -151,6 +152,21 @@ def unpack(packing, bits, bins, present, n, total, field, histogram):
 
 
 @array_step
+def sort_codes(present, n, key):
+    """Sort codes by their keys, stably, in place."""
+    for i in range(1, n):
+        code = present[np.uint64(i)]
+        own = key[np.uint64(i)]
+        j = i - 1
+        while j >= 0 and key[np.uint64(j)] > own:
+            present[np.uint64(j + 1)] = present[np.uint64(j)]
+            key[np.uint64(j + 1)] = key[np.uint64(j)]
+            j -= 1
+        present[np.uint64(j + 1)] = code
+        key[np.uint64(j + 1)] = own
+
+
+@array_step
 def search_subsets(criterion, packing, bits, bins, present, n, histogram, key, field, left, total,
                    min_leaf, best, trial):  # fmt: skip
     """Best subset of the counted categories: (score, whether it is better)."""
@@ -158,8 +174,8 @@ def search_subsets(criterion, packing, bits, bins, present, n, histogram, key, f
         for i in range(n):
             word = bins[present[i]]
             ones = float(np.int64(word >> np.uint64(32)))
-            key[present[i]] = ones / float(np.int64(word & np.uint64(0xFFFFFFFF)))
-        sort_by_key(present, n, key)
+            key[np.uint64(i)] = ones / float(np.int64(word & np.uint64(0xFFFFFFFF)))
+        sort_codes(present, n, key)
         best, position = scan_codes_two(bins, present, n, np.uint64(0), total, min_leaf, best)
         if position >= 0:
             for i in range(n):
@@ -175,3 +191,94 @@ def search_subsets(criterion, packing, bits, bins, present, n, histogram, key, f
 def clear_bins(bins, present, n):
     for i in range(n):
         bins[present[i]] = 0
+
+
+# -- many classes: a table of codes by classes -----------------------------------------------------
+
+
+@array_step
+def fill_cells(ranks, base, n_codes, rows, labels, weights, begin, end, n_classes, cells):
+    """Weight of each class at each code, flat."""
+    for k in range(n_codes * n_classes):
+        cells[np.uint64(k)] = 0
+    width = np.uint64(n_classes)
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        code = np.uint64(ranks[base + np.uint64(row)])
+        cells[code * width + np.uint64(labels[row])] += np.uint32(weights[row])
+
+
+@array_step
+def scan_cells(cells, n_codes, start, left, total, weight, min_leaf, best, beside):
+    """Best cut between codes that occur: (score, whether it is better).
+
+    Starts from the class weights of the code ``start``, or from none if it is negative.
+    """
+    n_classes = left.shape[0]
+    width = np.uint64(n_classes)
+    squares = np.int64(0)
+    for c in range(n_classes):
+        squares += np.int64(total[c]) * np.int64(total[c])
+        left[c] = cells[np.uint64(start) * width + np.uint64(c)] if start >= 0 else np.uint32(0)
+    most = weight - min_leaf
+    bar = best * TIED
+    before = np.int64(-1)
+    is_waiting = False
+    found = False
+    score = best
+    for code in range(n_codes):
+        first = np.uint64(code) * width
+        here = np.uint64(0)
+        for c in range(n_classes):
+            here += np.uint64(cells[first + np.uint64(c)])
+        if here == np.uint64(0):
+            continue
+        if is_waiting:
+            beside[1] = code
+            is_waiting = False
+        weight_left = np.uint64(0)
+        squares_left = np.uint64(0)
+        products = np.uint64(0)
+        for c in range(n_classes):
+            own = left[np.uint64(c)] + cells[first + np.uint64(c)]
+            left[np.uint64(c)] = own
+            weight_left += np.uint64(own)
+            squares_left += np.uint64(own) * np.uint64(own)
+            products += np.uint64(own) * np.uint64(total[np.uint64(c)])
+        on_left = np.int64(weight_left)
+        crossed = float(
+            np.int64(squares_left) * weight + on_left * (squares - 2 * np.int64(products))
+        )
+        shares = float(on_left * (weight - on_left))
+        if crossed > bar * shares and on_left >= min_leaf and on_left <= most and on_left < weight:
+            score = crossed / shares
+            bar = score * TIED
+            before = np.int64(code)
+            is_waiting = True
+            found = True
+    if found:
+        beside[0] = before
+    return score, found
+
+
+@array_step
+def search_cells(cells, n_codes, left, total, weight, min_leaf, best, beside):
+    """Best cut of a feature with few values: (codes present, score, better, missing go left)."""
+    n_classes = left.shape[0]
+    n = np.int64(0)
+    n_missing = np.uint64(0)
+    for code in range(n_codes):
+        here = np.uint64(0)
+        for c in range(n_classes):
+            here += np.uint64(cells[code * n_classes + c])
+        n += np.int64(here != np.uint64(0))
+        n_missing = here
+    if n < 2:
+        return n, best, False, np.int64(NONE_MISSING)
+    none = np.int64(-1)
+    best, better = scan_cells(cells, n_codes, none, left, total, weight, min_leaf, best, beside)
+    if n_missing == np.uint64(0):
+        return n, best, better, np.int64(NONE_MISSING)
+    known = n_codes - 1
+    best, found = scan_cells(cells, known, known, left, total, weight, min_leaf, best, beside)
+    return n, best, better or found, np.int64(MISSING_LEFT if found else MISSING_RIGHT)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from orfeon.kernels.cart.among_best import find_among_best
-from orfeon.kernels.cart.bounded import MOST_BINS
+from orfeon.kernels.cart.bounded import MOST_BINS, MOST_FINE
 from orfeon.kernels.cart.criteria import GINI_FEW, GINI_TWO, counter_bits
 from orfeon.kernels.cart.grow import (
     grow_open,
@@ -49,6 +49,7 @@ def make_work(columns, options, n_candidates, table, max_nodes):
             widest = max(widest, columns.n_values[f])
     n_counted = n_rows if options.uses_segments else 0
     uses_words = widest > 0 or n_rows <= small
+    n_listed = max(n_rows, MOST_FINE) if n_rows <= small and options.uses_segments else 0
     n_marks = (n_features + 63) >> 6
     n_stats = options.n_stats
     n_waiting = max_nodes // 2 + 2
@@ -57,10 +58,18 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.empty(n_counted, np.uint64),
         np.empty(n_stats, np.int64),
         np.empty(32, np.int64),
+        np.empty(n_stats, np.uint32),
+        np.empty(n_stats, np.uint32),
+        np.empty((widest + 1) * n_stats, np.uint32),
         np.zeros(max(widest + 2, MOST_BINS), np.uint64),
         np.zeros((widest + 65) >> 6, np.uint64),
         np.empty(n_counted, np.uint32),
         np.empty(MOST_BINS, np.bool_),
+        np.empty(MOST_BINS, np.uint32),
+        np.empty(MOST_BINS, np.uint32),
+        np.zeros(MOST_FINE + 1, np.uint64),
+        np.empty(n_listed, np.uint32),
+        np.empty(n_listed, np.uint64),
         np.empty(N_DIGITS, np.uint32),
         np.empty(2, np.int64),
         np.zeros(n_marks, np.uint64),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL
-from orfeon.kernels.cart.constants import clear_marks
+from orfeon.kernels.cart.constant_features import clear_marks
 from orfeon.kernels.cart.grow import group_by_leaf, grow_open, make_leaf, may_split, open_root
 from orfeon.kernels.cart.grow_batch import (
     Block,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, SORTED
-from orfeon.kernels.cart.constants import is_marked
+from orfeon.kernels.cart.constant_features import is_marked
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.search import MISSING_LEFT, PROJECTION
 from orfeon.utils.jit import array_step, inlined

@@ -10,11 +10,19 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, COUNTED, SORTED
 from orfeon.kernels.cart.bounded import CONSTANT, SEARCHED, search_bounded
-from orfeon.kernels.cart.constants import is_marked, mark_feature
+from orfeon.kernels.cart.choice import ABSENT as ABSENT
+from orfeon.kernels.cart.choice import MISSING_LEFT as MISSING_LEFT
+from orfeon.kernels.cart.choice import MISSING_RIGHT as MISSING_RIGHT
+from orfeon.kernels.cart.choice import NO_SPLIT as NO_SPLIT
+from orfeon.kernels.cart.choice import NONE_MISSING as NONE_MISSING
+from orfeon.kernels.cart.choice import PROJECTION as PROJECTION
+from orfeon.kernels.cart.constant_features import is_marked, mark_feature
 from orfeon.kernels.cart.counting import (
     clear_bins,
     count_codes,
+    fill_cells,
     list_codes,
+    search_cells,
     search_counts,
     search_subsets,
 )
@@ -25,21 +33,15 @@ from orfeon.kernels.cart.subset import best_subset, sort_by_key
 from orfeon.kernels.cart.words import (
     FIELDS,
     TWO_CLASSES,
-    UNPACKED,
+    MANY_CLASSES,
     choose_fields,
     load_words,
 )
 from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step, inlined, with_step
 
-#: In place of a feature: the node has no split, or it tests a linear combination.
-NO_SPLIT, PROJECTION = -2, -1
-#: Where missing values go; ``NONE_MISSING`` if none were seen.
-MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = 0, 1, 2
-#: In a category set: the category does not occur in the node.
-ABSENT = 2
 #: Nodes of more rows are searched by counting ranks, not by sorting them.
-LARGE = 128
+LARGE = 64
 
 
 @array_step
@@ -162,7 +164,7 @@ def next_candidate(candidates, random, j, n_candidates):
 @array_step
 def search_counted_categories(columns, sample, options, work, f, begin, end, packing, bits, best):
     """``search_categories`` by the node's words, if they are packed."""
-    if packing == UNPACKED:
+    if packing != TWO_CLASSES and packing != FIELDS:
         return search_categories(columns, sample, options, work, f, begin, end, best)
     n_codes = columns.n_values[f] + 1
     count_codes(
@@ -223,8 +225,14 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
         bound = best_possible(criterion, total)
     small = small_node(max_features, n_candidates)
     buffer = segments.shape[0] - n_rows
-    packing, n_fields, bits = choose_fields(criterion, total, field, field_total)
-    if packing != UNPACKED and (work.counts.uses_words or criterion == GINI):
+    packing, n_fields, bits = choose_fields(
+        criterion, total, field, field_total, work.counts.total_classes
+    )
+    is_packed = packing == TWO_CLASSES or packing == FIELDS
+    weight = np.int64(0)
+    for c in range(options.n_stats):
+        weight += total[c]
+    if is_packed and (work.counts.uses_words or criterion == GINI):
         load_words(
             criterion, labels, weights, packed, rows, begin, end, field, columns.records.shape[0],
             words,
@@ -246,7 +254,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             if better:
                 best = score
                 keep_subset(columns, work, f, n)
-        elif kind == COUNTED and packing != UNPACKED:
+        elif kind == COUNTED and is_packed:
             n_codes = n_values[f] + 1
             count_codes(ranks, base, n_codes, rows, words, begin, end, bins, seen_codes)
             n = list_codes(seen_codes, n_codes, present)
@@ -267,13 +275,36 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
                 choice[3] = NONE_MISSING
                 if present[n - 1] == n_values[f]:
                     choice[3] = MISSING_LEFT if missing_left else MISSING_RIGHT
+        elif (
+            kind == COUNTED and packing == MANY_CLASSES
+            and end - begin > (n_values[f] + 1) * options.n_stats // 2
+        ):  # fmt: skip
+            n_codes = n_values[f] + 1
+            cells = work.counts.cells
+            fill_cells(
+                ranks, base, n_codes, rows, labels, weights, begin, end, options.n_stats, cells
+            )
+            n, score, better, goes = search_cells(
+                cells, n_codes, work.counts.left_classes, work.counts.total_classes, weight,
+                min_leaf, best, work.counts.beside,
+            )  # fmt: skip
+            if n < 2:
+                mark_feature(constant, f)
+                continue
+            if better:
+                best = score
+                choice[0] = f
+                choice[1] = work.counts.beside[0]
+                choice[2] = work.counts.beside[1]
+                choice[3] = goes
         else:
             is_large = end - begin > LARGE and packing == TWO_CLASSES
             if kind == SORTED and is_large and end - begin <= small:
                 found, score, better = search_bounded(
                     ranks, base, n_values[f], rows, words, packed, begin, end, work.counts.near, bins,
-                    work.counts.marked, segments, shift, mask, work.counts.digits, total, min_leaf, best,
-                    work.counts.beside,
+                    work.counts.marked, work.counts.first_fine, work.counts.within,
+                    work.counts.fine, work.counts.listed_ranks, work.counts.listed_words, segments,
+                    shift, mask, work.counts.digits, total, min_leaf, best, work.counts.beside,
                 )  # fmt: skip
                 if found == CONSTANT:
                     mark_feature(constant, f)

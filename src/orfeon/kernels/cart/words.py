@@ -12,13 +12,14 @@ from orfeon.kernels.cart.criteria import GINI, GINI_FEW, GINI_TWO, counter_bits
 from orfeon.utils.jit import array_step
 
 #: How the words of a node are packed.
-UNPACKED, TWO_CLASSES, FIELDS = 0, 1, 2
+#: ``MANY_CLASSES``: not packed, but light enough for 32-bit counters by class.
+UNPACKED, TWO_CLASSES, FIELDS, MANY_CLASSES = 0, 1, 2, 3
 #: Cubes of smaller node weights fit in 63 bits.
 _MAX_WEIGHT = 1 << 20
 
 
 @array_step
-def choose_fields(criterion, total, field, field_total):
+def choose_fields(criterion, total, field, field_total, total_classes):
     """Give a field to each class that a node needs: (packing, fields, bits of each)."""
     if criterion == GINI_TWO:
         return np.int64(TWO_CLASSES), np.int64(2), np.int64(32)
@@ -34,8 +35,12 @@ def choose_fields(criterion, total, field, field_total):
             field[c] = n_fields
             n_fields += 1
     bits = counter_bits(n_fields)
-    if weight >= min(np.int64(_MAX_WEIGHT), np.int64(1) << bits):
+    if weight >= _MAX_WEIGHT:
         return np.int64(UNPACKED), n_fields, bits
+    if weight >= np.int64(1) << bits:
+        for c in range(total.shape[0]):
+            total_classes[c] = total[c]
+        return np.int64(MANY_CLASSES), n_fields, bits
     for c in range(total.shape[0]):
         field[c] *= bits
     return np.int64(FIELDS), n_fields, bits
