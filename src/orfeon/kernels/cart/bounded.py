@@ -263,7 +263,7 @@ def search_bounded(ranks, base, missing_rank, rows, words, packed, begin, end, n
     if shift > np.uint64(0):  # else each rank has its own bin
         n_marked = mark_bins(bins, n_bins, total, floor, min_leaf > 1, marked)
     if n_marked > 0:
-        if (n_marked << np.int64(shift)) <= MOST_FINE:
+        if (n_marked << np.int64(shift)) <= min(n, np.int64(MOST_FINE)):
             m = list_by_counting(
                 near, n, low, shift, words, marked, n_bins, first_fine, within, fine,
                 listed_ranks, listed_words,

@@ -16,20 +16,63 @@ from orfeon.utils.jit import array_step
 
 
 @array_step
+def count_in_banks(ranks, base, n_codes, rows, words, begin, n, bins):
+    """Sum the words of whole groups of four rows by code; returns how many rows these are."""
+    # Neighbouring rows often have the same code. With one sum per code each addition would wait
+    # for the one before; the four rows of a group have their own.
+    first = np.uint64(begin)
+    two = np.uint64(n_codes)
+    three = two + np.uint64(n_codes)
+    four = three + np.uint64(n_codes)
+    i = np.uint64(0)
+    for _ in range(n >> 2):
+        at = first + i
+        bins[np.uint64(ranks[base + np.uint64(rows[at])])] += words[i]
+        i += np.uint64(1)
+        bins[two + np.uint64(ranks[base + np.uint64(rows[at + np.uint64(1)])])] += words[i]
+        i += np.uint64(1)
+        bins[three + np.uint64(ranks[base + np.uint64(rows[at + np.uint64(2)])])] += words[i]
+        i += np.uint64(1)
+        bins[four + np.uint64(ranks[base + np.uint64(rows[at + np.uint64(3)])])] += words[i]
+        i += np.uint64(1)
+    return np.int64(i)
+
+
+@array_step
+def gather_banks(n_codes, bins, seen):
+    """Add the four sums of each code, and mark the codes that occur."""
+    two = np.uint64(n_codes)
+    three = two + np.uint64(n_codes)
+    four = three + np.uint64(n_codes)
+    for k in range(n_codes):
+        code = np.uint64(k)
+        word = bins[code] + bins[two + code] + bins[three + code] + bins[four + code]
+        bins[code] = word
+        bins[two + code] = 0
+        bins[three + code] = 0
+        bins[four + code] = 0
+        seen[code >> np.uint64(6)] |= np.uint64(word != np.uint64(0)) << (code & np.uint64(63))
+
+
+@array_step
 def count_codes(ranks, base, n_codes, rows, words, begin, end, bins, seen):
     """Add the words of a node's rows by code, and mark the codes in ``seen``, a bit each."""
     first = np.uint64(begin)
     one = np.uint64(1)
     low = np.uint64(63)
+    start = np.int64(0)
+    if end - begin > 64 + 2 * n_codes:
+        start = count_in_banks(ranks, base, n_codes, rows, words, begin, end - begin, bins)
+        gather_banks(n_codes, bins, seen)
     if n_codes <= 64:
-        marks = np.uint64(0)
-        for i in range(end - begin):
+        marks = seen[0]
+        for i in range(start, end - begin):
             code = np.uint64(ranks[base + np.uint64(rows[first + np.uint64(i)])])
             bins[code] += words[np.uint64(i)]
             marks |= one << code
         seen[0] = marks
         return
-    for i in range(end - begin):
+    for i in range(start, end - begin):
         code = np.uint64(ranks[base + np.uint64(rows[first + np.uint64(i)])])
         bins[code] += words[np.uint64(i)]
         seen[code >> np.uint64(6)] |= one << (code & low)

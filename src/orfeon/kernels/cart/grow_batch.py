@@ -61,7 +61,7 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.empty(n_stats, np.uint32),
         np.empty(n_stats, np.uint32),
         np.empty((widest + 1) * n_stats, np.uint32),
-        np.zeros(max(widest + 2, MOST_BINS), np.uint64),
+        np.zeros(max(4 * (widest + 1), MOST_BINS), np.uint64),
         np.zeros((widest + 65) >> 6, np.uint64),
         np.empty(n_counted, np.uint32),
         np.empty(MOST_BINS, np.bool_),

@@ -11,6 +11,8 @@ from orfeon.utils.jit import array_step
 MOST_PAIRS = 128
 #: The same for features with few values, where counting is faster beyond.
 _FEW_PAIRS = 32
+#: The same where digits are faster beyond.
+_LIKELY_PAIRS = 64
 #: Values of a digit, by which larger nodes are sorted.
 N_DIGITS = 1024
 #: In place of a number of rows: any node.
@@ -57,7 +59,12 @@ def order_by_pairs(segments, source, n, target):
 def order_by_digits(segments, shift, source, target, n, low, high, digits):
     """Sort records by rank, lowest digit first; returns where they are in the end."""
     # A digit for few records is shorter: the table of its values should not be longer than they.
-    width = np.uint64(10 if n > 600 else 8)
+    bits = np.int64(0)
+    while ((high - low) >> np.uint64(bits)) > np.uint64(0):
+        bits += 1
+    most = np.int64(10 if n > 400 else 8)
+    n_digits = (bits + most - 1) // most
+    width = np.uint64((bits + n_digits - 1) // max(n_digits, np.int64(1)))
     last = (np.uint64(1) << width) - np.uint64(1)
     done = np.uint64(0)
     while ((high - low) >> done) > np.uint64(0):
@@ -86,7 +93,7 @@ def order_by_digits(segments, shift, source, target, n, low, high, digits):
 def sort_records(segments, shift, at, n, low, high, digits):
     """Sort the ``n`` records at ``at``; returns where they are: there or in the other half."""
     other = segments.shape[0] // 2 - at
-    if n <= MOST_PAIRS:
+    if n <= _LIKELY_PAIRS:
         order_by_pairs(segments, at, n, other)
         return other
     return order_by_digits(segments, shift, at, other, n, low, high, digits)

@@ -41,6 +41,27 @@ def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshol
 
 
 @array_step
+def partition_by_code(ranks, base, n_categories, branches, start, missing_left, rows, spare, begin,
+                      end):  # fmt: skip
+    """Partition the rows of a node by category; returns the boundary."""
+    put = np.uint64(begin)
+    aside = np.uint64(0)
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        code = np.int64(ranks[base + np.uint64(row)])
+        side = np.uint64(missing_left)
+        if code != n_categories:
+            side = np.uint64(branches[np.uint64(start + code)] == 0)
+        rows[put] = row
+        spare[aside] = row
+        put += side
+        aside += np.uint64(1) - side
+    for i in range(np.int64(aside)):
+        rows[put + np.uint64(i)] = spare[np.uint64(i)]
+    return np.int64(put)
+
+
+@array_step
 def mark_ranks(ranks, base, cut, beyond, rows, goes_left, begin, end):
     """Mark the rows to go left: ranks up to ``cut``, and the rank ``beyond``."""
     for i in range(begin, end):
@@ -117,7 +138,12 @@ def partition_node(columns, sample, options, work, arenas, nodes, entry, small):
     cut = work.frontier[entry, 5]
     goes = work.frontier[entry, 7]
     has_segments = options.uses_segments and end - begin > small and columns.records.shape[0] > 0
-    if f == PROJECTION or columns.kind[f] == CATEGORICAL:
+    if f != PROJECTION and columns.kind[f] == CATEGORICAL and not has_segments:
+        middle = partition_by_code(
+            columns.ranks, np.uint64(f * columns.n_rows), columns.n_values[f], arenas.branches,
+            cut, goes == MISSING_LEFT, work.rows, work.spare_rows, begin, end,
+        )  # fmt: skip
+    elif f == PROJECTION or columns.kind[f] == CATEGORICAL:
         mark_sides(columns, work, arenas, begin, end, f, cut, goes, work.frontier_threshold[entry])
         middle = partition_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
     elif not has_segments:

@@ -41,7 +41,7 @@ from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step, inlined, with_step
 
 #: Nodes of more rows are searched by counting ranks, not by sorting them.
-LARGE = 64
+LARGE = 1024
 
 
 @array_step
