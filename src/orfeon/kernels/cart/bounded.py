@@ -26,13 +26,13 @@ CONSTANT, HAS_MISSING, SEARCHED = 0, 1, 2
 
 
 @array_step
-def gather_ranks(ranks, base, rows, begin, end, near):
+def gather_ranks(ranks, base, stride, rows, begin, end, near):
     """Copy the ranks of a node's rows, in their order: (least, greatest)."""
     first = np.uint64(begin)
     low = np.uint64(0xFFFFFFFFFFFFFFFF)
     high = np.uint64(0)
     for i in range(end - begin):
-        rank = np.uint64(ranks[base + np.uint64(rows[first + np.uint64(i)])])
+        rank = np.uint64(ranks[base + stride * np.uint64(rows[first + np.uint64(i)])])
         near[np.uint64(i)] = rank
         low = min(low, rank)
         high = max(high, rank)
@@ -241,15 +241,15 @@ def ranks_beside(near, n, beyond, beside):
 
 
 @array_step
-def search_bounded(ranks, base, missing_rank, rows, words, packed, begin, end, near, bins, marked,
-                   first_fine, within, fine, listed_ranks, listed_words, segments, record_shift,
+def search_bounded(ranks, base, stride, missing_rank, rows, words, packed, begin, end, near, bins,
+                   marked, first_fine, within, fine, listed_ranks, listed_words, segments, record_shift,
                    mask, digits, total, min_leaf, best, beside):  # fmt: skip
     """Best cut of two classes: (what was found, score, whether it is better).
 
     ``beside`` receives the ranks beside it. Cuts compare as if all were scanned in order.
     """
     n = end - begin
-    low, high = gather_ranks(ranks, base, rows, begin, end, near)
+    low, high = gather_ranks(ranks, base, stride, rows, begin, end, near)
     if low == high:
         return np.int64(CONSTANT), best, False
     if np.int64(high) == missing_rank:

@@ -16,7 +16,7 @@ from orfeon.utils.jit import array_step
 
 
 @array_step
-def count_in_banks(ranks, base, n_codes, rows, words, begin, n, bins):
+def count_in_banks(ranks, base, stride, n_codes, rows, words, begin, n, bins):
     """Sum the words of whole groups of four rows by code; returns how many rows these are."""
     # Neighbouring rows often have the same code. With one sum per code each addition would wait
     # for the one before; the four rows of a group have their own.
@@ -27,13 +27,13 @@ def count_in_banks(ranks, base, n_codes, rows, words, begin, n, bins):
     i = np.uint64(0)
     for _ in range(n >> 2):
         at = first + i
-        bins[np.uint64(ranks[base + np.uint64(rows[at])])] += words[i]
+        bins[np.uint64(ranks[base + stride * np.uint64(rows[at])])] += words[i]
         i += np.uint64(1)
-        bins[two + np.uint64(ranks[base + np.uint64(rows[at + np.uint64(1)])])] += words[i]
+        bins[two + np.uint64(ranks[base + stride * np.uint64(rows[at + np.uint64(1)])])] += words[i]
         i += np.uint64(1)
-        bins[three + np.uint64(ranks[base + np.uint64(rows[at + np.uint64(2)])])] += words[i]
+        bins[three + np.uint64(ranks[base + stride * np.uint64(rows[at + np.uint64(2)])])] += words[i]
         i += np.uint64(1)
-        bins[four + np.uint64(ranks[base + np.uint64(rows[at + np.uint64(3)])])] += words[i]
+        bins[four + np.uint64(ranks[base + stride * np.uint64(rows[at + np.uint64(3)])])] += words[i]
         i += np.uint64(1)
     return np.int64(i)
 
@@ -55,25 +55,27 @@ def gather_banks(n_codes, bins, seen):
 
 
 @array_step
-def count_codes(ranks, base, n_codes, rows, words, begin, end, bins, seen):
+def count_codes(ranks, base, stride, n_codes, rows, words, begin, end, bins, seen):
     """Add the words of a node's rows by code, and mark the codes in ``seen``, a bit each."""
     first = np.uint64(begin)
     one = np.uint64(1)
     low = np.uint64(63)
     start = np.int64(0)
     if end - begin > 64 + 2 * n_codes:
-        start = count_in_banks(ranks, base, n_codes, rows, words, begin, end - begin, bins)
+        start = count_in_banks(
+            ranks, base, stride, n_codes, rows, words, begin, end - begin, bins
+        )
         gather_banks(n_codes, bins, seen)
     if n_codes <= 64:
         marks = seen[0]
         for i in range(start, end - begin):
-            code = np.uint64(ranks[base + np.uint64(rows[first + np.uint64(i)])])
+            code = np.uint64(ranks[base + stride * np.uint64(rows[first + np.uint64(i)])])
             bins[code] += words[np.uint64(i)]
             marks |= one << code
         seen[0] = marks
         return
     for i in range(start, end - begin):
-        code = np.uint64(ranks[base + np.uint64(rows[first + np.uint64(i)])])
+        code = np.uint64(ranks[base + stride * np.uint64(rows[first + np.uint64(i)])])
         bins[code] += words[np.uint64(i)]
         seen[code >> np.uint64(6)] |= one << (code & low)
 
@@ -240,14 +242,15 @@ def clear_bins(bins, present, n):
 
 
 @array_step
-def fill_cells(ranks, base, n_codes, rows, labels, weights, begin, end, n_classes, cells):
+def fill_cells(ranks, base, stride, n_codes, rows, labels, weights, begin, end, n_classes,
+               cells):  # fmt: skip
     """Weight of each class at each code, flat."""
     for k in range(n_codes * n_classes):
         cells[np.uint64(k)] = 0
     width = np.uint64(n_classes)
     for i in range(begin, end):
         row = rows[np.uint64(i)]
-        code = np.uint64(ranks[base + np.uint64(row)])
+        code = np.uint64(ranks[base + stride * np.uint64(row)])
         cells[code * width + np.uint64(labels[row])] += np.uint32(weights[row])
 
 

@@ -28,14 +28,14 @@ def small_node(max_features, n_candidates):
 
 
 @array_step
-def write_records(segments, shift, ranks, base, rows, begin, end, at):
+def write_records(segments, shift, ranks, base, stride, rows, begin, end, at):
     """Write the unsorted records of a node's rows: (least rank, greatest rank)."""
     low = np.uint64(0xFFFFFFFFFFFFFFFF)
     high = np.uint64(0)
     put = np.uint64(at)
     for i in range(begin, end):
         row = rows[np.uint64(i)]
-        rank = ranks[base + np.uint64(row)]
+        rank = ranks[base + stride * np.uint64(row)]
         segments[put] = (segments.dtype.type(rank) << shift) | segments.dtype.type(row)
         put += np.uint64(1)
         low = min(low, np.uint64(rank))
@@ -136,10 +136,10 @@ def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, co
 
 
 @array_step
-def sort_by_rank(segments, shift, ranks, base, rows, begin, end, digits):
+def sort_by_rank(segments, shift, ranks, base, stride, rows, begin, end, digits):
     """Sort the records of a node of any size, without presorted ones; returns where they are."""
     at = np.int64(0)
-    low, high = write_records(segments, shift, ranks, base, rows, begin, end, at)
+    low, high = write_records(segments, shift, ranks, base, stride, rows, begin, end, at)
     return sort_records(segments, shift, at, end - begin, low, high, digits)
 
 
@@ -152,7 +152,9 @@ def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, 
     if kind != SORTED:
         sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer)
     elif end - begin <= small:
-        first = sort_by_rank(segments, shift, ranks, base, rows, begin, end, digits)
+        first = sort_by_rank(
+            segments, shift, ranks, base, np.uint64(1), rows, begin, end, digits
+        )
     else:
         first = segment[f] * n_rows + begin
     return first, first + end - begin

@@ -7,7 +7,7 @@ import numpy as np
 from orfeon.data.sorting import CATEGORICAL, SORTED
 from orfeon.kernels.cart.constant_features import is_marked
 from orfeon.kernels.cart.criteria import VARIANCE
-from orfeon.kernels.cart.search import MISSING_LEFT, PROJECTION
+from orfeon.kernels.cart.search import MISSING_LEFT, PROJECTION, place_of
 from orfeon.utils.jit import array_step, inlined
 
 
@@ -41,14 +41,14 @@ def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshol
 
 
 @array_step
-def partition_by_code(ranks, base, n_categories, branches, start, missing_left, rows, spare, begin,
+def partition_by_code(ranks, base, stride, n_categories, branches, start, missing_left, rows, spare, begin,
                       end):  # fmt: skip
     """Partition the rows of a node by category; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)
     for i in range(begin, end):
         row = rows[np.uint64(i)]
-        code = np.int64(ranks[base + np.uint64(row)])
+        code = np.int64(ranks[base + stride * np.uint64(row)])
         side = np.uint64(missing_left)
         if code != n_categories:
             side = np.uint64(branches[np.uint64(start + code)] == 0)
@@ -97,13 +97,13 @@ def partition_rows(rows, spare, goes_left, begin, end):
 
 
 @array_step
-def partition_by_rank(ranks, base, cut, beyond, rows, spare, begin, end):
+def partition_by_rank(ranks, base, stride, cut, beyond, rows, spare, begin, end):
     """``mark_ranks`` and ``partition_rows`` in one pass, for nodes without sorted records."""
     put = np.uint64(begin)
     aside = np.uint64(0)
     for i in range(begin, end):
         row = rows[np.uint64(i)]
-        rank = np.int64(ranks[base + np.uint64(row)])
+        rank = np.int64(ranks[base + stride * np.uint64(row)])
         side = np.uint64(rank <= cut) | np.uint64(rank == beyond)
         rows[put] = row
         spare[aside] = row
@@ -137,11 +137,12 @@ def partition_node(columns, sample, options, work, arenas, nodes, entry, small):
     f = work.frontier[entry, 4]
     cut = work.frontier[entry, 5]
     goes = work.frontier[entry, 7]
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
     has_segments = options.uses_segments and end - begin > small and columns.records.shape[0] > 0
     if f != PROJECTION and columns.kind[f] == CATEGORICAL and not has_segments:
         middle = partition_by_code(
-            columns.ranks, np.uint64(f * columns.n_rows), columns.n_values[f], arenas.branches,
-            cut, goes == MISSING_LEFT, work.rows, work.spare_rows, begin, end,
+            columns.ranks, base, stride, columns.n_values[f], arenas.branches, cut,
+            goes == MISSING_LEFT, work.rows, work.spare_rows, begin, end,
         )  # fmt: skip
     elif f == PROJECTION or columns.kind[f] == CATEGORICAL:
         mark_sides(columns, work, arenas, begin, end, f, cut, goes, work.frontier_threshold[entry])
@@ -149,8 +150,7 @@ def partition_node(columns, sample, options, work, arenas, nodes, entry, small):
     elif not has_segments:
         beyond = columns.n_values[f] if goes == MISSING_LEFT else cut
         middle = partition_by_rank(
-            columns.ranks, np.uint64(f * columns.n_rows), cut, beyond, work.rows, work.spare_rows,
-            begin, end,
+            columns.ranks, base, stride, cut, beyond, work.rows, work.spare_rows, begin, end
         )  # fmt: skip
     else:
         beyond = columns.n_values[f] if goes == MISSING_LEFT else cut

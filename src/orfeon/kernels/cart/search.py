@@ -42,6 +42,8 @@ from orfeon.utils.jit import array_step, inlined, with_step
 
 #: Nodes of more rows are searched by counting ranks, not by sorting them.
 LARGE = 1024
+#: A node has few of the rows if it has less than one in so many.
+_SPARSE = 8
 
 
 @array_step
@@ -152,6 +154,17 @@ def cut_between(columns, f, cut, following):
 
 
 @array_step
+def place_of(f, ranks, n_rows, n_features, n):
+    """Where a feature's ranks begin, and the distance between those of neighbouring rows."""
+    # Behind the ranks by feature there may be a copy by row. The rows of a small node are far
+    # apart, and by feature every rank would be in a cache line of its own.
+    by_feature = n_features * n_rows
+    if ranks.shape[0] > by_feature and _SPARSE * n < n_rows:
+        return np.uint64(by_feature + f), np.uint64(n_features)
+    return np.uint64(f * n_rows), np.uint64(1)
+
+
+@array_step
 def next_candidate(candidates, random, j, n_candidates):
     """Draw the j-th candidate feature of the node without replacement."""
     q = j + random_below(random, n_candidates - j)
@@ -167,8 +180,9 @@ def search_counted_categories(columns, sample, options, work, f, begin, end, pac
     if packing != TWO_CLASSES and packing != FIELDS:
         return search_categories(columns, sample, options, work, f, begin, end, best)
     n_codes = columns.n_values[f] + 1
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
     count_codes(
-        columns.ranks, np.uint64(f * columns.n_rows), n_codes, work.rows, work.counts.words, begin, end,
+        columns.ranks, base, stride, n_codes, work.rows, work.counts.words, begin, end,
         work.counts.bins, work.counts.seen,
     )  # fmt: skip
     n = list_codes(work.counts.seen, n_codes, work.present)
@@ -243,7 +257,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
         if is_marked(constant, f):
             continue
         kind = kinds[f]
-        base = np.uint64(f * n_rows)
+        base, stride = place_of(f, ranks, n_rows, kinds.shape[0], end - begin)
         if kind == CATEGORICAL:
             score, n, better = search_counted_categories(
                 columns, sample, options, work, f, begin, end, packing, bits, best
@@ -256,7 +270,9 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
                 keep_subset(columns, work, f, n)
         elif kind == COUNTED and is_packed:
             n_codes = n_values[f] + 1
-            count_codes(ranks, base, n_codes, rows, words, begin, end, bins, seen_codes)
+            count_codes(
+                ranks, base, stride, n_codes, rows, words, begin, end, bins, seen_codes
+            )
             n = list_codes(seen_codes, n_codes, present)
             if n < 2:
                 clear_bins(bins, present, n)
@@ -282,8 +298,9 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             n_codes = n_values[f] + 1
             cells = work.counts.cells
             fill_cells(
-                ranks, base, n_codes, rows, labels, weights, begin, end, options.n_stats, cells
-            )
+                ranks, base, stride, n_codes, rows, labels, weights, begin, end, options.n_stats,
+                cells,
+            )  # fmt: skip
             n, score, better, goes = search_cells(
                 cells, n_codes, work.counts.left_classes, work.counts.total_classes, weight,
                 min_leaf, best, work.counts.beside,
@@ -301,8 +318,8 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             is_large = end - begin > LARGE and packing == TWO_CLASSES
             if kind == SORTED and is_large and end - begin <= small:
                 found, score, better = search_bounded(
-                    ranks, base, n_values[f], rows, words, packed, begin, end, work.counts.near, bins,
-                    work.counts.marked, work.counts.first_fine, work.counts.within,
+                    ranks, base, stride, n_values[f], rows, words, packed, begin, end,
+                    work.counts.near, bins, work.counts.marked, work.counts.first_fine, work.counts.within,
                     work.counts.fine, work.counts.listed_ranks, work.counts.listed_words, segments,
                     shift, mask, work.counts.digits, total, min_leaf, best, work.counts.beside,
                 )  # fmt: skip
@@ -323,10 +340,13 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             first = buffer
             if kind != SORTED:
                 sort_by_counting(
-                    segments, shift, ranks, base, n_values[f] + 1, rows, begin, end, count, buffer
-                )
+                    segments, shift, ranks, np.uint64(f * n_rows), n_values[f] + 1, rows, begin,
+                    end, count, buffer,
+                )  # fmt: skip
             elif end - begin <= small:
-                first = sort_by_rank(segments, shift, ranks, base, rows, begin, end, work.counts.digits)
+                first = sort_by_rank(
+                    segments, shift, ranks, base, stride, rows, begin, end, work.counts.digits
+                )
             else:
                 first = segment[f] * n_rows + begin
             last = first + end - begin
