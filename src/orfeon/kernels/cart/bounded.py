@@ -151,7 +151,7 @@ def list_by_counting(near, n, low, shift, words, marked, n_bins, first_fine, wit
 
 
 @array_step
-def list_by_sorting(near, rows, begin, n, low, high, shift, packed, marked, segments, record_shift,
+def list_by_sorting(near, rows, begin, n, low, shift, packed, marked, segments, record_shift,
                     mask, digits, listed_ranks, listed_words):  # fmt: skip
     """As ``list_by_counting``, for ranks too far apart to be counted one by one."""
     first = np.uint64(begin)
@@ -162,9 +162,7 @@ def list_by_sorting(near, rows, begin, n, low, high, shift, packed, marked, segm
             rows[first + np.uint64(i)]
         )
         put += np.uint64(marked[(np.uint64(rank) - low) >> shift])
-    at = sort_records(
-        segments, record_shift, np.int64(0), np.int64(put), low, high, digits
-    )
+    at = sort_records(segments, record_shift, np.int64(0), np.int64(put), digits)
     m = np.int64(-1)
     previous = np.uint64(0xFFFFFFFFFFFFFFFF)
     for i in range(at, at + np.int64(put)):
@@ -270,7 +268,7 @@ def search_bounded(ranks, base, stride, missing_rank, rows, words, packed, begin
             )  # fmt: skip
         else:
             m = list_by_sorting(
-                near, rows, begin, n, low, high, shift, packed, marked, segments, record_shift,
+                near, rows, begin, n, low, shift, packed, marked, segments, record_shift,
                 mask, digits, listed_ranks, listed_words,
             )  # fmt: skip
         highest, border = search_listed(

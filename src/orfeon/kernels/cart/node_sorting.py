@@ -29,18 +29,24 @@ def small_node(max_features, n_candidates):
 
 @array_step
 def write_records(segments, shift, ranks, base, stride, rows, begin, end, at):
-    """Write the unsorted records of a node's rows: (least rank, greatest rank)."""
-    low = np.uint64(0xFFFFFFFFFFFFFFFF)
-    high = np.uint64(0)
+    """Write the unsorted records of a node's rows."""
     put = np.uint64(at)
     for i in range(begin, end):
         row = rows[np.uint64(i)]
         rank = ranks[base + stride * np.uint64(row)]
         segments[put] = (segments.dtype.type(rank) << shift) | segments.dtype.type(row)
         put += np.uint64(1)
-        low = min(low, np.uint64(rank))
-        high = max(high, np.uint64(rank))
-    return low, high
+
+
+@array_step
+def rank_range(segments, shift, at, n):
+    """The least and the greatest rank of ``n`` records."""
+    low = segments[np.uint64(at)]
+    high = low
+    for i in range(at, at + n):
+        low = min(low, segments[np.uint64(i)])
+        high = max(high, segments[np.uint64(i)])
+    return np.uint64(low >> shift), np.uint64(high >> shift)
 
 
 @array_step
@@ -90,12 +96,13 @@ def order_by_digits(segments, shift, source, target, n, low, high, digits):
 
 
 @array_step
-def sort_records(segments, shift, at, n, low, high, digits):
+def sort_records(segments, shift, at, n, digits):
     """Sort the ``n`` records at ``at``; returns where they are: there or in the other half."""
     other = segments.shape[0] // 2 - at
     if n <= _LIKELY_PAIRS:
         order_by_pairs(segments, at, n, other)
         return other
+    low, high = rank_range(segments, shift, at, n)
     return order_by_digits(segments, shift, at, other, n, low, high, digits)
 
 
@@ -139,8 +146,8 @@ def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, co
 def sort_by_rank(segments, shift, ranks, base, stride, rows, begin, end, digits):
     """Sort the records of a node of any size, without presorted ones; returns where they are."""
     at = np.int64(0)
-    low, high = write_records(segments, shift, ranks, base, stride, rows, begin, end, at)
-    return sort_records(segments, shift, at, end - begin, low, high, digits)
+    write_records(segments, shift, ranks, base, stride, rows, begin, end, at)
+    return sort_records(segments, shift, at, end - begin, digits)
 
 
 @array_step
