@@ -240,8 +240,8 @@ def ranks_beside(near, n, beyond, beside):
 
 @array_step
 def search_bounded(ranks, base, stride, missing_rank, rows, words, packed, begin, end, near, bins,
-                   marked, first_fine, within, fine, listed_ranks, listed_words, segments, record_shift,
-                   mask, digits, total, min_leaf, best, beside):  # fmt: skip
+                   marked, first_fine, within, fine, listed_ranks, listed_words, segments,
+                   record_shift, mask, digits, total, min_leaf, best, beside):  # fmt: skip
     """Best cut of two classes: (what was found, score, whether it is better).
 
     ``beside`` receives the ranks beside it. Cuts compare as if all were scanned in order.

@@ -31,9 +31,13 @@ def count_in_banks(ranks, base, stride, n_codes, rows, words, begin, n, bins):
         i += np.uint64(1)
         bins[two + np.uint64(ranks[base + stride * np.uint64(rows[at + np.uint64(1)])])] += words[i]
         i += np.uint64(1)
-        bins[three + np.uint64(ranks[base + stride * np.uint64(rows[at + np.uint64(2)])])] += words[i]
+        bins[three + np.uint64(ranks[base + stride * np.uint64(rows[at + np.uint64(2)])])] += words[
+            i
+        ]
         i += np.uint64(1)
-        bins[four + np.uint64(ranks[base + stride * np.uint64(rows[at + np.uint64(3)])])] += words[i]
+        bins[four + np.uint64(ranks[base + stride * np.uint64(rows[at + np.uint64(3)])])] += words[
+            i
+        ]
         i += np.uint64(1)
     return np.int64(i)
 
@@ -62,9 +66,7 @@ def count_codes(ranks, base, stride, n_codes, rows, words, begin, end, bins, see
     low = np.uint64(63)
     start = np.int64(0)
     if end - begin > 64 + 2 * n_codes:
-        start = count_in_banks(
-            ranks, base, stride, n_codes, rows, words, begin, end - begin, bins
-        )
+        start = count_in_banks(ranks, base, stride, n_codes, rows, words, begin, end - begin, bins)
         gather_banks(n_codes, bins, seen)
     if n_codes <= 64:
         marks = seen[0]
@@ -227,9 +229,7 @@ def search_subsets(criterion, packing, bits, bins, present, n, histogram, key, f
                 trial[present[i]] = 1 if i <= position else 0
         return best, position >= 0
     unpack(packing, bits, bins, present, n, total, field, histogram)
-    return best_subset(
-        criterion, histogram, present, n, key, left, total, min_leaf, best, trial
-    )
+    return best_subset(criterion, histogram, present, n, key, left, total, min_leaf, best, trial)
 
 
 @array_step

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, SORTED
-from orfeon.kernels.cart.criteria import VARIANCE, decrease
 from orfeon.kernels.cart.constant_features import clear_marks, copy_marks
+from orfeon.kernels.cart.criteria import VARIANCE, decrease
 from orfeon.kernels.cart.node_sorting import small_node
 from orfeon.kernels.cart.partition import partition_node, partition_segments, sum_rows
 from orfeon.kernels.cart.search import (

@@ -17,8 +17,8 @@ from orfeon.kernels.cart.grow import (
     split_node,
 )
 from orfeon.kernels.cart.linear import find_linear
-from orfeon.kernels.cart.oblique import find_oblique
 from orfeon.kernels.cart.node_sorting import ANY_SIZE, MOST_PAIRS, N_DIGITS, small_node
+from orfeon.kernels.cart.oblique import find_oblique
 from orfeon.kernels.cart.partition import partition_node
 from orfeon.kernels.cart.random_cuts import SIDE_BY_SIDE, pack_counters
 from orfeon.kernels.cart.random_growth import grow_random_open

@@ -159,9 +159,7 @@ def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, 
     if kind != SORTED:
         sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer)
     elif end - begin <= small:
-        first = sort_by_rank(
-            segments, shift, ranks, base, np.uint64(1), rows, begin, end, digits
-        )
+        first = sort_by_rank(segments, shift, ranks, base, np.uint64(1), rows, begin, end, digits)
     else:
         first = segment[f] * n_rows + begin
     return first, first + end - begin

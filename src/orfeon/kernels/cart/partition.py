@@ -41,8 +41,8 @@ def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshol
 
 
 @array_step
-def partition_by_code(ranks, base, stride, n_categories, branches, start, missing_left, rows, spare, begin,
-                      end):  # fmt: skip
+def partition_by_code(ranks, base, stride, n_categories, branches, start, missing_left, rows,
+                      spare, begin, end):  # fmt: skip
     """Partition the rows of a node by category; returns the boundary."""
     put = np.uint64(begin)
     aside = np.uint64(0)

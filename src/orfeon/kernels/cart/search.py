@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, COUNTED, SORTED
-from orfeon.kernels.cart.bounded import CONSTANT, SEARCHED, search_bounded
+from orfeon.kernels.cart.bounded import CONSTANT, HAS_MISSING, search_bounded
 from orfeon.kernels.cart.choice import ABSENT as ABSENT
 from orfeon.kernels.cart.choice import MISSING_LEFT as MISSING_LEFT
 from orfeon.kernels.cart.choice import MISSING_RIGHT as MISSING_RIGHT
@@ -26,14 +26,14 @@ from orfeon.kernels.cart.counting import (
     search_counts,
     search_subsets,
 )
-from orfeon.kernels.cart.criteria import GINI, GINI_TWO, VARIANCE, best_of_two, best_possible
+from orfeon.kernels.cart.criteria import GINI, VARIANCE, best_of_two, best_possible
 from orfeon.kernels.cart.node_sorting import small_node, sort_by_counting, sort_by_rank
 from orfeon.kernels.cart.scan import scan, scan_gini_few, scan_gini_two
 from orfeon.kernels.cart.subset import best_subset, sort_by_key
 from orfeon.kernels.cart.words import (
     FIELDS,
-    TWO_CLASSES,
     MANY_CLASSES,
+    TWO_CLASSES,
     choose_fields,
     load_words,
 )
@@ -127,6 +127,14 @@ def keep_subset(columns, work, f, n):
 
 
 @array_step
+def keep_cut(choice, f, cut, following, goes):
+    choice[0] = f
+    choice[1] = cut
+    choice[2] = following
+    choice[3] = goes
+
+
+@array_step
 def search_categories(columns, sample, options, work, f, begin, end, best):
     """Best subset of a categorical feature: (score, categories present, whether it is better)."""
     n = fill_histogram(columns, sample, options, work, f, begin, end)
@@ -176,24 +184,141 @@ def next_candidate(candidates, random, j, n_candidates):
 
 @array_step
 def search_counted_categories(columns, sample, options, work, f, begin, end, packing, bits, best):
-    """``search_categories`` by the node's words, if they are packed."""
+    """``search_categories`` by the words of the node, if they are packed."""
     if packing != TWO_CLASSES and packing != FIELDS:
         return search_categories(columns, sample, options, work, f, begin, end, best)
+    counts = work.counts
     n_codes = columns.n_values[f] + 1
     base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
     count_codes(
-        columns.ranks, base, stride, n_codes, work.rows, work.counts.words, begin, end,
-        work.counts.bins, work.counts.seen,
+        columns.ranks, base, stride, n_codes, work.rows, counts.words, begin, end, counts.bins,
+        counts.seen,
     )  # fmt: skip
-    n = list_codes(work.counts.seen, n_codes, work.present)
+    n = list_codes(counts.seen, n_codes, work.present)
     better = False
     if n > 1:
         best, better = search_subsets(
-            options.criterion, packing, bits, work.counts.bins, work.present, n, work.histogram, work.key,
-            work.counts.field, work.left, work.total, options.min_leaf, best, work.trial,
+            options.criterion, packing, bits, counts.bins, work.present, n, work.histogram,
+            work.key, counts.field, work.left, work.total, options.min_leaf, best, work.trial,
         )  # fmt: skip
-    clear_bins(work.counts.bins, work.present, n)
+    clear_bins(counts.bins, work.present, n)
     return best, n, better
+
+
+@array_step
+def search_codes(columns, options, work, f, begin, end, packing, n_fields, bits, best):
+    """Best cut of a feature with few values: (score, values present); keeps a better one."""
+    counts = work.counts
+    present = work.present
+    missing_rank = columns.n_values[f]
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    count_codes(
+        columns.ranks, base, stride, missing_rank + 1, work.rows, counts.words, begin, end,
+        counts.bins, counts.seen,
+    )  # fmt: skip
+    n = list_codes(counts.seen, missing_rank + 1, present)
+    if n > 1:
+        best, position, missing_left = search_counts(
+            packing, n_fields, bits, counts.bins, present, n, missing_rank, work.total,
+            counts.field_total, options.min_leaf, best,
+        )  # fmt: skip
+        if position >= 0:
+            goes = np.int64(NONE_MISSING)
+            if present[n - 1] == missing_rank:
+                goes = np.int64(MISSING_LEFT if missing_left else MISSING_RIGHT)
+            keep_cut(work.choice, f, present[position], present[position + 1], goes)
+    clear_bins(counts.bins, present, n)
+    return best, n
+
+
+@array_step
+def search_classes(columns, sample, options, work, f, begin, end, weight, best):
+    """``search_codes`` for classes that do not fit in a word."""
+    counts = work.counts
+    n_codes = columns.n_values[f] + 1
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    fill_cells(
+        columns.ranks, base, stride, n_codes, work.rows, sample.labels, sample.weights, begin, end,
+        options.n_stats, counts.cells,
+    )  # fmt: skip
+    n, best, better, goes = search_cells(
+        counts.cells, n_codes, counts.left_classes, counts.total_classes, weight,
+        options.min_leaf, best, counts.beside,
+    )  # fmt: skip
+    if better:
+        keep_cut(work.choice, f, counts.beside[0], counts.beside[1], goes)
+    return best, n
+
+
+@array_step
+def search_ranks(columns, sample, options, work, f, begin, end, best):
+    """Best cut of two classes in a large node without segments: (score, what was found)."""
+    counts = work.counts
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    found, best, better = search_bounded(
+        columns.ranks, base, stride, columns.n_values[f], work.rows, counts.words, sample.packed,
+        begin, end, counts.near, counts.bins, counts.marked, counts.first_fine, counts.within,
+        counts.fine, counts.listed_ranks, counts.listed_words, work.segments, columns.shift,
+        columns.mask, counts.digits, work.total, options.min_leaf, best, counts.beside,
+    )  # fmt: skip
+    if better:
+        goes = np.int64(NONE_MISSING)
+        keep_cut(work.choice, f, counts.beside[0], counts.beside[1], goes)
+    return best, found
+
+
+@array_step
+def first_record(columns, work, f, begin, end, small):
+    """Where the node's sorted records of an ordered feature begin."""
+    if columns.kind[f] == SORTED and end - begin > small:
+        return columns.segment[f] * columns.n_rows + begin
+    if columns.kind[f] == SORTED:
+        base, stride = place_of(
+            f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin
+        )
+        return sort_by_rank(
+            work.segments, columns.shift, columns.ranks, base, stride, work.rows, begin, end,
+            work.counts.digits,
+        )  # fmt: skip
+    buffer = work.segments.shape[0] - columns.n_rows
+    sort_by_counting(
+        work.segments, columns.shift, columns.ranks, np.uint64(f * columns.n_rows),
+        columns.n_values[f] + 1, work.rows, begin, end, work.count, buffer,
+    )  # fmt: skip
+    return np.int64(buffer)
+
+
+@array_step
+def search_records(columns, sample, options, work, f, first, last, packing, n_fields, bits, best):
+    """Best cut of the sorted records ``first`` to ``last``: its score; keeps a better one."""
+    segments = work.segments
+    shift = columns.shift
+    left = work.left
+    goes = np.int64(NONE_MISSING)
+    plain = np.int64(segments[last - 1] >> shift) < columns.n_values[f]
+    if plain and packing == TWO_CLASSES:  # the two most frequent cases, by the shortest path
+        left[0] = left[1] = 0
+        best, position = scan_gini_two(
+            segments, first, last, shift, columns.mask, sample.packed, left, work.total,
+            options.min_leaf, best,
+        )  # fmt: skip
+    elif plain and packing == FIELDS:
+        for c in range(n_fields):
+            left[c] = 0
+        best, position = scan_gini_few(
+            segments, first, last, shift, columns.mask, sample.packed, left,
+            work.counts.field_total, n_fields, bits, options.min_leaf, best,
+        )  # fmt: skip
+    else:
+        best, position, goes = search_sorted(
+            options.criterion, segments, shift, columns.mask, sample.packed, sample.labels,
+            sample.weights, sample.moments, left, work.aside, work.total, work.table,
+            options.min_leaf, first, last, columns.n_values[f], best,
+        )  # fmt: skip
+    if position >= 0:
+        cut = np.int64(segments[position] >> shift)
+        keep_cut(work.choice, f, cut, np.int64(segments[position + 1] >> shift), goes)
+    return best
 
 
 @inlined
@@ -201,188 +326,80 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
     """The best split over ``max_features`` features that vary in the node: (score, threshold)."""
     criterion = options.criterion
     max_features = options.max_features
-    min_leaf = options.min_leaf
-    n_rows = columns.n_rows
-    shift = columns.shift
-    mask = columns.mask
-    kinds = columns.kind
-    n_values = columns.n_values
-    segment = columns.segment
-    ranks = columns.ranks
-    packed = sample.packed
-    labels = sample.labels
-    weights = sample.weights
-    moments = sample.moments
-    segments = work.segments
-    rows = work.rows
-    count = work.count
-    left = work.left
-    aside = work.aside
-    total = work.total
-    table = work.table
     candidates = work.candidates
-    random = work.random
-    constant = work.counts.constant
-    words = work.counts.words
-    bins = work.counts.bins
-    seen_codes = work.counts.seen
-    present = work.present
-    field = work.counts.field
-    field_total = work.counts.field_total
-    in_order = options.in_order
+    total = work.total
+    counts = work.counts
+    constant = counts.constant
     choice = work.choice
     choice[0] = NO_SPLIT
     best = -np.inf
     if criterion == VARIANCE:
-        bound = best_of_two(sample.targets, weights, moments, rows, begin, end, left, total)
+        bound = best_of_two(
+            sample.targets, sample.weights, sample.moments, work.rows, begin, end, work.left, total
+        )
     else:
         bound = best_possible(criterion, total)
     small = small_node(max_features, n_candidates)
-    buffer = segments.shape[0] - n_rows
-    packing, n_fields, bits = choose_fields(
-        criterion, total, field, field_total, work.counts.total_classes
+    packing, n_fields, bits, weight = choose_fields(
+        criterion, total, counts.field, counts.field_total, counts.total_classes
     )
     is_packed = packing == TWO_CLASSES or packing == FIELDS
-    weight = np.int64(0)
-    for c in range(options.n_stats):
-        weight += total[c]
-    if is_packed and (work.counts.uses_words or criterion == GINI):
+    if is_packed and (counts.uses_words or criterion == GINI):
         load_words(
-            criterion, labels, weights, packed, rows, begin, end, field, columns.records.shape[0],
-            words,
+            criterion, sample.labels, sample.weights, sample.packed, work.rows, begin, end,
+            counts.field, columns.records.shape[0], counts.words,
         )  # fmt: skip
+    by_bounds = packing == TWO_CLASSES and end - begin > LARGE and end - begin <= small
     seen = 0
     for j in range(n_candidates):
-        f = candidates[j] if in_order else next_candidate(candidates, random, j, n_candidates)
+        if options.in_order:
+            f = candidates[j]
+        else:
+            f = next_candidate(candidates, work.random, j, n_candidates)
         if is_marked(constant, f):
             continue
-        kind = kinds[f]
-        base, stride = place_of(f, ranks, n_rows, kinds.shape[0], end - begin)
+        kind = columns.kind[f]
+        n = np.int64(2)
         if kind == CATEGORICAL:
-            score, n, better = search_counted_categories(
+            best, n, better = search_counted_categories(
                 columns, sample, options, work, f, begin, end, packing, bits, best
             )
-            if n < 2:
-                mark_feature(constant, f)
-                continue
             if better:
-                best = score
                 keep_subset(columns, work, f, n)
         elif kind == COUNTED and is_packed:
-            n_codes = n_values[f] + 1
-            count_codes(
-                ranks, base, stride, n_codes, rows, words, begin, end, bins, seen_codes
+            best, n = search_codes(
+                columns, options, work, f, begin, end, packing, n_fields, bits, best
             )
-            n = list_codes(seen_codes, n_codes, present)
-            if n < 2:
-                clear_bins(bins, present, n)
-                mark_feature(constant, f)
-                continue
-            score, position, missing_left = search_counts(
-                packing, n_fields, bits, bins, present, n, n_values[f], total, field_total,
-                min_leaf, best,
-            )  # fmt: skip
-            clear_bins(bins, present, n)
-            if position >= 0:
-                best = score
-                choice[0] = f
-                choice[1] = present[position]
-                choice[2] = present[position + 1]
-                choice[3] = NONE_MISSING
-                if present[n - 1] == n_values[f]:
-                    choice[3] = MISSING_LEFT if missing_left else MISSING_RIGHT
         elif (
             kind == COUNTED and packing == MANY_CLASSES
-            and end - begin > (n_values[f] + 1) * options.n_stats // 2
+            and 2 * (end - begin) > (columns.n_values[f] + 1) * options.n_stats
         ):  # fmt: skip
-            n_codes = n_values[f] + 1
-            cells = work.counts.cells
-            fill_cells(
-                ranks, base, stride, n_codes, rows, labels, weights, begin, end, options.n_stats,
-                cells,
-            )  # fmt: skip
-            n, score, better, goes = search_cells(
-                cells, n_codes, work.counts.left_classes, work.counts.total_classes, weight,
-                min_leaf, best, work.counts.beside,
-            )  # fmt: skip
-            if n < 2:
-                mark_feature(constant, f)
-                continue
-            if better:
-                best = score
-                choice[0] = f
-                choice[1] = work.counts.beside[0]
-                choice[2] = work.counts.beside[1]
-                choice[3] = goes
+            best, n = search_classes(columns, sample, options, work, f, begin, end, weight, best)
         else:
-            is_large = end - begin > LARGE and packing == TWO_CLASSES
-            if kind == SORTED and is_large and end - begin <= small:
-                found, score, better = search_bounded(
-                    ranks, base, stride, n_values[f], rows, words, packed, begin, end,
-                    work.counts.near, bins, work.counts.marked, work.counts.first_fine, work.counts.within,
-                    work.counts.fine, work.counts.listed_ranks, work.counts.listed_words, segments,
-                    shift, mask, work.counts.digits, total, min_leaf, best, work.counts.beside,
-                )  # fmt: skip
-                if found == CONSTANT:
-                    mark_feature(constant, f)
-                    continue
-                if better:
-                    best = score
-                    choice[0] = f
-                    choice[1] = work.counts.beside[0]
-                    choice[2] = work.counts.beside[1]
-                    choice[3] = NONE_MISSING
-                if found == SEARCHED:
-                    seen += 1
-                    if best >= bound or (seen >= max_features and choice[0] != NO_SPLIT):
-                        break
-                    continue
-            first = buffer
-            if kind != SORTED:
-                sort_by_counting(
-                    segments, shift, ranks, np.uint64(f * n_rows), n_values[f] + 1, rows, begin,
-                    end, count, buffer,
-                )  # fmt: skip
-            elif end - begin <= small:
-                first = sort_by_rank(
-                    segments, shift, ranks, base, stride, rows, begin, end, work.counts.digits
-                )
-            else:
-                first = segment[f] * n_rows + begin
-            last = first + end - begin
-            if (segments[first] >> shift) == (segments[last - 1] >> shift):
-                mark_feature(constant, f)
-                continue
-            goes = np.int64(NONE_MISSING)
-            plain = np.int64(segments[last - 1] >> shift) < n_values[f]
-            if plain and criterion == GINI_TWO:  # the two most frequent cases, by the shortest path
-                left[0] = left[1] = 0
-                score, position = scan_gini_two(
-                    segments, first, last, shift, mask, packed, left, total, min_leaf, best
-                )
-            elif plain and packing == FIELDS:
-                for c in range(n_fields):
-                    left[c] = 0
-                score, position = scan_gini_few(
-                    segments, first, last, shift, mask, packed, left, field_total, n_fields, bits,
-                    min_leaf, best,
-                )  # fmt: skip
-            else:
-                score, position, goes = search_sorted(
-                    criterion, segments, shift, mask, packed, labels, weights, moments, left,
-                    aside, total, table, min_leaf, first, last, n_values[f], best,
-                )  # fmt: skip
-            if position >= 0:
-                best = score
-                choice[0] = f
-                choice[1] = np.int64(segments[position] >> shift)
-                choice[2] = np.int64(segments[position + 1] >> shift)
-                choice[3] = goes
+            found = np.int64(HAS_MISSING)
+            if by_bounds and kind == SORTED:
+                best, found = search_ranks(columns, sample, options, work, f, begin, end, best)
+            if found == CONSTANT:
+                n = np.int64(1)
+            elif found == HAS_MISSING:  # or not tried
+                first = first_record(columns, work, f, begin, end, small)
+                last = first + end - begin
+                low = work.segments[first] >> columns.shift
+                if low == (work.segments[last - 1] >> columns.shift):
+                    n = np.int64(1)
+                else:
+                    best = search_records(
+                        columns, sample, options, work, f, first, last, packing, n_fields, bits,
+                        best,
+                    )  # fmt: skip
+        if n < 2:
+            mark_feature(constant, f)
+            continue
         seen += 1
         if best >= bound or (seen >= max_features and choice[0] != NO_SPLIT):
             break
     threshold = 0.0
-    if choice[0] != NO_SPLIT and kinds[choice[0]] != CATEGORICAL:
+    if choice[0] != NO_SPLIT and columns.kind[choice[0]] != CATEGORICAL:
         threshold = cut_between(columns, choice[0], choice[1], choice[2])
     return best, threshold
 
@@ -390,7 +407,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
 @array_step
 def no_categories(columns, sample, options, work, f, begin, end, packing, bits, best):
     """Replaces ``search_counted_categories`` if there are no categories."""
-    return best, np.int64(0), False
+    return best, np.int64(2), False
 
 
 @array_step

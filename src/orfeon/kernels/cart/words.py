@@ -20,11 +20,11 @@ _MAX_WEIGHT = 1 << 20
 
 @array_step
 def choose_fields(criterion, total, field, field_total, total_classes):
-    """Give a field to each class that a node needs: (packing, fields, bits of each)."""
+    """Give a field to each class that a node needs: (packing, fields, bits of each, weight)."""
     if criterion == GINI_TWO:
-        return np.int64(TWO_CLASSES), np.int64(2), np.int64(32)
+        return np.int64(TWO_CLASSES), np.int64(2), np.int64(32), total[0] + total[1]
     if criterion != GINI and criterion != GINI_FEW:
-        return np.int64(UNPACKED), np.int64(0), np.int64(0)
+        return np.int64(UNPACKED), np.int64(0), np.int64(0), np.int64(0)
     n_fields = np.int64(0)
     weight = np.int64(0)
     for c in range(total.shape[0]):
@@ -36,14 +36,14 @@ def choose_fields(criterion, total, field, field_total, total_classes):
             n_fields += 1
     bits = counter_bits(n_fields)
     if weight >= _MAX_WEIGHT:
-        return np.int64(UNPACKED), n_fields, bits
+        return np.int64(UNPACKED), n_fields, bits, weight
     if weight >= np.int64(1) << bits:
         for c in range(total.shape[0]):
             total_classes[c] = total[c]
-        return np.int64(MANY_CLASSES), n_fields, bits
+        return np.int64(MANY_CLASSES), n_fields, bits, weight
     for c in range(total.shape[0]):
         field[c] *= bits
-    return np.int64(FIELDS), n_fields, bits
+    return np.int64(FIELDS), n_fields, bits, weight
 
 
 @array_step
