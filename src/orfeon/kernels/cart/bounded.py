@@ -44,6 +44,8 @@ def bin_shift(n, low, high):
     """By how many bits to shift ranks, less the least, to get bins."""
     most = np.uint64(min(np.int64(MOST_BINS), max(np.int64(16), n // _ROWS_PER_BIN)))
     shift = np.uint64(0)
+    if high - low < np.uint64(min(np.int64(MOST_BINS), n)):
+        return shift
     while ((high - low) >> shift) >= most:
         shift += np.uint64(1)
     return shift

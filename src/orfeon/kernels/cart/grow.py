@@ -19,6 +19,7 @@ from orfeon.kernels.cart.search import (
     NO_SPLIT,
     NONE_MISSING,
     PROJECTION,
+    cut_between,
     find_best,
 )
 from orfeon.utils.jit import array_step, inlined, step
@@ -248,6 +249,28 @@ def search_node(columns, sample, options, work, arenas, nodes, k, waiting, n_can
     return waiting + 1
 
 
+@array_step
+def delay_threshold(delayed, node, cut, following):
+    """Note which ranks a threshold is between; the first row has their number."""
+    k = delayed[0, 0] + 1
+    delayed[0, 0] = k
+    delayed[k, 0] = node
+    delayed[k, 1] = cut
+    delayed[k, 2] = following
+
+
+@array_step
+def write_thresholds(columns, nodes, delayed):
+    """Look up the thresholds of a finished tree."""
+    # The values of a large table are not in the cache. Here their loads overlap; at a node, each
+    # would be waited for.
+    for k in range(1, delayed[0, 0] + 1):
+        node = delayed[k, 0]
+        nodes.threshold[node] = cut_between(
+            columns, np.int64(nodes.feature[node]), delayed[k, 1], delayed[k, 2]
+        )
+
+
 @inlined
 def write_test(columns, work, arenas, nodes, node, entry, heavier):
     f = work.frontier[entry, 4]
@@ -259,6 +282,9 @@ def write_test(columns, work, arenas, nodes, node, entry, heavier):
     nodes.threshold[node] = work.frontier_threshold[entry]
     if f >= 0 and columns.kind[f] == CATEGORICAL:
         nodes.threshold[node] = float(cut)
+    elif nodes.threshold[node] != nodes.threshold[node]:
+        delay_threshold(work.counts.delayed, node, cut, work.frontier[entry, 6])
+    if f >= 0 and columns.kind[f] == CATEGORICAL:
         for code in range(columns.n_values[f]):
             if arenas.branches[cut + code] == UNDECIDED:
                 arenas.branches[cut + code] = heavier
@@ -340,6 +366,7 @@ def grow_open(
     """Grow on from the nodes listed in ``work.open``; returns the number of nodes."""
     # Stops if an arena is full (``arenas.used[3]``): the caller enlarges it and starts again.
     waiting = np.int64(0)
+    work.counts.delayed[0, 0] = 0
     while True:
         for k in range(n_open):
             waiting = search_node(
@@ -354,6 +381,7 @@ def grow_open(
         waiting = drop_entry(work, entry, waiting)
         n_nodes += 2
         n_leaves += 1
+    write_thresholds(columns, nodes, work.counts.delayed)
     return n_nodes
 
 

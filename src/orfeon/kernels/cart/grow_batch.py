@@ -75,6 +75,7 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.zeros(n_marks, np.uint64),
         np.zeros((n_waiting, n_marks), np.uint64),
         np.empty((n_waiting, n_marks), np.uint64),
+        np.empty((n_waiting + 1, 3), np.int64),
     )
     return Work(
         np.empty(n_segments + n_rows + MOST_PAIRS, columns.records.dtype),

@@ -88,6 +88,7 @@ class Counts:
     constant: Any  # features constant in the node, a bit each
     open_constant: Any  # the same for the nodes of ``open``
     frontier_constant: Any
+    delayed: Any  # node and the ranks beside the cut, for thresholds to be looked up
 
 
 @record

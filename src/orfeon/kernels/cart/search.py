@@ -40,8 +40,12 @@ from orfeon.kernels.cart.words import (
 from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step, inlined, with_step
 
+#: In place of a threshold: it is looked up when the tree is finished.
+LATER = np.nan
 #: Nodes of more rows are searched by counting ranks, not by sorting them.
 LARGE = 1024
+#: The same for features of fewer values than the node has rows.
+MEDIUM = 128
 #: A node has few of the rows if it has less than one in so many.
 _SPARSE = 8
 
@@ -323,7 +327,7 @@ def search_records(columns, sample, options, work, f, first, last, packing, n_fi
 
 @inlined
 def find_best(columns, sample, options, work, begin, end, n_candidates):
-    """The best split over ``max_features`` features that vary in the node: (score, threshold)."""
+    """The best split over ``max_features`` features that vary in the node: (score, ``LATER``)."""
     criterion = options.criterion
     max_features = options.max_features
     candidates = work.candidates
@@ -349,7 +353,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             criterion, sample.labels, sample.weights, sample.packed, work.rows, begin, end,
             counts.field, columns.records.shape[0], counts.words,
         )  # fmt: skip
-    by_bounds = packing == TWO_CLASSES and end - begin > LARGE and end - begin <= small
+    by_bounds = packing == TWO_CLASSES and end - begin > MEDIUM and end - begin <= small
     seen = 0
     for j in range(n_candidates):
         if options.in_order:
@@ -377,7 +381,10 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             best, n = search_classes(columns, sample, options, work, f, begin, end, weight, best)
         else:
             found = np.int64(HAS_MISSING)
-            if by_bounds and kind == SORTED:
+            if (
+                by_bounds and kind == SORTED
+                and (end - begin > LARGE or end - begin > columns.n_values[f])
+            ):  # fmt: skip
                 best, found = search_ranks(columns, sample, options, work, f, begin, end, best)
             if found == CONSTANT:
                 n = np.int64(1)
@@ -398,10 +405,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
         seen += 1
         if best >= bound or (seen >= max_features and choice[0] != NO_SPLIT):
             break
-    threshold = 0.0
-    if choice[0] != NO_SPLIT and columns.kind[choice[0]] != CATEGORICAL:
-        threshold = cut_between(columns, choice[0], choice[1], choice[2])
-    return best, threshold
+    return best, LATER
 
 
 @array_step
