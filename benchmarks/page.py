@@ -23,6 +23,10 @@ Record = Mapping[str, Any]
 FAMILIES = {
     "trees": ("Trees", "Growing, pruning and asking trees through the engine, on one thread."),
     "ensembles": ("Ensembles", "`fit`, `predict` and memory of whole ensembles, on one thread."),
+    "tables": (
+        "Real tables",
+        "Categories, missing values, few values: `fit` and `predict` on one thread.",
+    ),
     "boosting": ("Boosting", "A whole `fit` with as many rounds on both sides."),
     "ordering": (
         "Ordering and pruning",
