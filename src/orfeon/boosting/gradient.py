@@ -34,11 +34,10 @@ from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels.cart import leaf_sums
-from orfeon.kernels.routing import route
 from orfeon.utils import saved
-from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
 
+_NO_WEIGHTS = np.zeros(0)
 #: Rounds predicted at a time by staged methods.
 _STAGED_AT_ONCE = 32
 #: Rounds whose seeds are drawn at a time.
@@ -93,16 +92,7 @@ class AdditiveModel:
         columns = []
         for start, forest in zip(self.start, self._by_score(), strict=True):
             column = np.full((len(X), 1), start)
-            if forest._is_quick(X):
-                route.sum_supports_ordered(
-                    *forest._words(), forest.tree_start, kernel_view(X), forest.value,
-                    forest._pure_label, column,
-                )  # fmt: skip
-            else:
-                leaves = np.ascontiguousarray(forest._leaves(X).T)
-                route.sum_supports(
-                    leaves, forest.tree_start, forest.value, forest._pure_label, column
-                )
+            forest.add_predictions(X, _NO_WEIGHTS, column)
             columns.append(column)
         return columns[0] if len(columns) == 1 else np.hstack(columns)
 

@@ -1,8 +1,10 @@
-"""Routing samples down the trees of a forest.
+"""Routing of rows to leaves, for all tests and with missing values.
 
-A node is (threshold, feature, first child). A leaf is its own first child with threshold +inf and
-feature 0: the step ``node = child + (x > threshold)`` stays there, and the inner loop needs no test
-for leaves. Several rows travel at once, so that their loads overlap.
+Node indices are relative to their tree; children of a node are adjacent, so one index names them.
+A node is two words: its threshold, and a link of its feature and its first child. A leaf is its
+own first child, and its test never chooses the second: the step ``node = child + test`` stays
+there, and the inner loop needs no test for leaves. Eight rows travel at once, so that their loads
+overlap; after a few steps those that have arrived leave.
 
 The test at a node is one of:
 
@@ -12,131 +14,194 @@ The test at a node is one of:
 
 A missing value goes to branch ``missing``, or, if that is ``ALL_BRANCHES``, down all of them,
 weighted by their share of the training samples (C4.5).
+
+Where all tests are ordered and nothing is missing, nodes and rows are used as they are (*plain*).
+Otherwise both are packed (:mod:`orfeon.kernels.routing.packed`). Packed nodes whose test has no
+such form are *odd*: rows wait there as at a leaf, and take their steps one by one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from orfeon.utils.jit import array_step, kernel, step
+from orfeon.utils.jit import array_step, inlined, kernel, step, with_step
 
 #: A missing value goes down every branch.
 ALL_BRANCHES = 65_535
+# The link of a packed node: first child, three flags, column.
+CHILD = np.uint64(0xFFFFFFFF)
+MISSING_SHIFT = np.uint64(32)
+CATEGORICAL = np.uint64(1 << 33)
+ODD = np.uint64(1 << 34)
+COLUMN_SHIFT = np.uint64(48)
 
-#: Rows per tree before the next tree's turn: a large tree is fetched once for many rows.
-ROWS_AT_ONCE = 16_384
+#: Bytes of rows that are routed through a tree before the next tree's turn, at least; a larger tree
+#: is fetched for more rows.
+_LEAST_BLOCK = 1 << 18
+_ROWS_PER_TREE = 12  # bytes of rows in a block for each byte of a tree
+_MOST_ROWS = 32_768
 
-_ROOT_STACK = 64
+
+@inlined
+def next_plain(thresholds, links, base, node, x, offset):
+    """The node after ``node``: its first child, or the one behind it."""
+    p = base + (node << np.uint64(1))
+    link = links[p + np.uint64(1)]
+    child = link >> np.uint64(32)
+    return child + np.uint64(x[offset + (link & CHILD)] > thresholds[p])
 
 
-@array_step
-def route_block(thresholds, links, root, x, d, first, last, leaves):
-    """Leaf of each row from ``first`` to ``last`` in one tree; ordered tests, no missing values."""
-    # ``thresholds`` and ``links`` view the nodes as float64 and uint64 words: word 2n is the
-    # threshold, word 2n + 1 is ``child << 32 | feature``. ``x`` holds the rows one after the other;
-    # ``leaves`` starts at ``first``. Twelve rows travel at once, to keep as many loads in flight.
-    two = np.uint64(2)
+@inlined
+def next_packed(thresholds, links, base, node, x, offset):
+    p = base + (node << np.uint64(1))
+    link = links[p + np.uint64(1)]
+    threshold = thresholds[p]
+    value = x[offset + (link >> COLUMN_SHIFT)]
+    # Missing is 0; less 1 it is the largest number.
+    is_missing_second = (link >> MISSING_SHIFT) & np.uint64(1)
+    above = np.uint64(value - is_missing_second > threshold)
+    member = (threshold >> (value & np.uint64(63))) & np.uint64(1)
+    return (link & CHILD) + (member if link & CATEGORICAL else above)
+
+
+next_node = next_plain
+
+
+def _route(thresholds, links, root, x, d, first, leaves, active, n_active):
+    """Move rows from the nodes ``leaves`` on to leaves of one tree."""
+    # ``active`` holds the rows to move, relative to ``first``; it is overwritten. ``x`` holds the
+    # rows one after the other.
     one = np.uint64(1)
-    high = np.uint64(32)
-    low = np.uint64(0xFFFFFFFF)
-    base = two * np.uint64(root)
-    together = first + ((last - first) // 12) * 12
-    for i in range(first, together, 12):
-        o0 = np.uint64(i) * d
-        o1 = o0 + d
-        o2 = o1 + d
-        o3 = o2 + d
-        o4 = o3 + d
-        o5 = o4 + d
-        o6 = o5 + d
-        o7 = o6 + d
-        o8 = o7 + d
-        o9 = o8 + d
-        o10 = o9 + d
-        o11 = o10 + d
-        n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = n8 = n9 = n10 = n11 = np.uint64(0)
+    base = np.uint64(root) << one
+    origin = np.uint64(first) * d
+    while n_active >= 8:
+        n_kept = np.uint64(0)
+        full = np.uint64((n_active // 8) * 8)
+        j = np.uint64(0)
+        while j < full:
+            r0 = np.uint64(active[j])
+            r1 = np.uint64(active[j + one])
+            r2 = np.uint64(active[j + np.uint64(2)])
+            r3 = np.uint64(active[j + np.uint64(3)])
+            r4 = np.uint64(active[j + np.uint64(4)])
+            r5 = np.uint64(active[j + np.uint64(5)])
+            r6 = np.uint64(active[j + np.uint64(6)])
+            r7 = np.uint64(active[j + np.uint64(7)])
+            o0 = origin + r0 * d
+            o1 = origin + r1 * d
+            o2 = origin + r2 * d
+            o3 = origin + r3 * d
+            o4 = origin + r4 * d
+            o5 = origin + r5 * d
+            o6 = origin + r6 * d
+            o7 = origin + r7 * d
+            n0 = np.uint64(leaves[r0])
+            n1 = np.uint64(leaves[r1])
+            n2 = np.uint64(leaves[r2])
+            n3 = np.uint64(leaves[r3])
+            n4 = np.uint64(leaves[r4])
+            n5 = np.uint64(leaves[r5])
+            n6 = np.uint64(leaves[r6])
+            n7 = np.uint64(leaves[r7])
+            for _ in range(4):
+                n0 = next_node(thresholds, links, base, n0, x, o0)
+                n1 = next_node(thresholds, links, base, n1, x, o1)
+                n2 = next_node(thresholds, links, base, n2, x, o2)
+                n3 = next_node(thresholds, links, base, n3, x, o3)
+                n4 = next_node(thresholds, links, base, n4, x, o4)
+                n5 = next_node(thresholds, links, base, n5, x, o5)
+                n6 = next_node(thresholds, links, base, n6, x, o6)
+                n7 = next_node(thresholds, links, base, n7, x, o7)
+            m0 = next_node(thresholds, links, base, n0, x, o0)
+            m1 = next_node(thresholds, links, base, n1, x, o1)
+            m2 = next_node(thresholds, links, base, n2, x, o2)
+            m3 = next_node(thresholds, links, base, n3, x, o3)
+            m4 = next_node(thresholds, links, base, n4, x, o4)
+            m5 = next_node(thresholds, links, base, n5, x, o5)
+            m6 = next_node(thresholds, links, base, n6, x, o6)
+            m7 = next_node(thresholds, links, base, n7, x, o7)
+            # Rows that still move are kept, without a branch that could be mispredicted.
+            leaves[r0] = m0
+            active[n_kept] = r0
+            n_kept += np.uint64(m0 != n0)
+            leaves[r1] = m1
+            active[n_kept] = r1
+            n_kept += np.uint64(m1 != n1)
+            leaves[r2] = m2
+            active[n_kept] = r2
+            n_kept += np.uint64(m2 != n2)
+            leaves[r3] = m3
+            active[n_kept] = r3
+            n_kept += np.uint64(m3 != n3)
+            leaves[r4] = m4
+            active[n_kept] = r4
+            n_kept += np.uint64(m4 != n4)
+            leaves[r5] = m5
+            active[n_kept] = r5
+            n_kept += np.uint64(m5 != n5)
+            leaves[r6] = m6
+            active[n_kept] = r6
+            n_kept += np.uint64(m6 != n6)
+            leaves[r7] = m7
+            active[n_kept] = r7
+            n_kept += np.uint64(m7 != n7)
+            j += np.uint64(8)
+        while j < np.uint64(n_active):
+            active[n_kept] = active[j]
+            n_kept += one
+            j += one
+        n_active = np.int64(n_kept)
+    for i in range(n_active):
+        row = np.uint64(active[i])
+        offset = origin + row * d
+        node = np.uint64(leaves[row])
         while True:
-            p = base + two * n0
-            a = links[p + one]
-            m0 = (a >> high) + np.uint64(x[o0 + (a & low)] > thresholds[p])
-            p = base + two * n1
-            a = links[p + one]
-            m1 = (a >> high) + np.uint64(x[o1 + (a & low)] > thresholds[p])
-            p = base + two * n2
-            a = links[p + one]
-            m2 = (a >> high) + np.uint64(x[o2 + (a & low)] > thresholds[p])
-            p = base + two * n3
-            a = links[p + one]
-            m3 = (a >> high) + np.uint64(x[o3 + (a & low)] > thresholds[p])
-            p = base + two * n4
-            a = links[p + one]
-            m4 = (a >> high) + np.uint64(x[o4 + (a & low)] > thresholds[p])
-            p = base + two * n5
-            a = links[p + one]
-            m5 = (a >> high) + np.uint64(x[o5 + (a & low)] > thresholds[p])
-            p = base + two * n6
-            a = links[p + one]
-            m6 = (a >> high) + np.uint64(x[o6 + (a & low)] > thresholds[p])
-            p = base + two * n7
-            a = links[p + one]
-            m7 = (a >> high) + np.uint64(x[o7 + (a & low)] > thresholds[p])
-            p = base + two * n8
-            a = links[p + one]
-            m8 = (a >> high) + np.uint64(x[o8 + (a & low)] > thresholds[p])
-            p = base + two * n9
-            a = links[p + one]
-            m9 = (a >> high) + np.uint64(x[o9 + (a & low)] > thresholds[p])
-            p = base + two * n10
-            a = links[p + one]
-            m10 = (a >> high) + np.uint64(x[o10 + (a & low)] > thresholds[p])
-            p = base + two * n11
-            a = links[p + one]
-            m11 = (a >> high) + np.uint64(x[o11 + (a & low)] > thresholds[p])
-            moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3) | (m4 ^ n4) | (m5 ^ n5)
-            moved |= (m6 ^ n6) | (m7 ^ n7) | (m8 ^ n8) | (m9 ^ n9) | (m10 ^ n10) | (m11 ^ n11)
-            n0, n1, n2, n3, n4, n5 = m0, m1, m2, m3, m4, m5
-            n6, n7, n8, n9, n10, n11 = m6, m7, m8, m9, m10, m11
-            if moved == np.uint64(0):
-                break
-        at = np.uint64(i - first)
-        leaves[at] = n0
-        leaves[at + np.uint64(1)] = n1
-        leaves[at + np.uint64(2)] = n2
-        leaves[at + np.uint64(3)] = n3
-        leaves[at + np.uint64(4)] = n4
-        leaves[at + np.uint64(5)] = n5
-        leaves[at + np.uint64(6)] = n6
-        leaves[at + np.uint64(7)] = n7
-        leaves[at + np.uint64(8)] = n8
-        leaves[at + np.uint64(9)] = n9
-        leaves[at + np.uint64(10)] = n10
-        leaves[at + np.uint64(11)] = n11
-    for i in range(together, last):
-        offset = np.uint64(i) * d
-        node = np.uint64(0)
-        while True:
-            p = base + two * node
-            a = links[p + one]
-            child = (a >> high) + np.uint64(x[offset + (a & low)] > thresholds[p])
+            child = next_node(thresholds, links, base, node, x, offset)
             if child == node:
                 break
             node = child
-        leaves[i - first] = node
+        leaves[row] = node
 
 
-@kernel
-def apply_ordered(thresholds, links, tree_start, X, leaves):
-    """Leaf of each row in each tree (rows, trees); ordered tests, no missing values."""
-    n_rows = X.shape[0]
-    x = X.ravel()
-    d = np.uint64(X.shape[1])
-    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        for t in range(tree_start.shape[0] - 1):
-            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
-            for i in range(first, last):
-                leaves[i, t] = buffer[i - first]
+route_plain = array_step(with_step(_route, "route_plain", next_node=next_plain))
+route_packed = array_step(with_step(_route, "route_packed", next_node=next_packed))
+
+
+@step
+def branch_of(node, x, row, feature, threshold, missing, is_categorical, branches,
+              projection_start, projection_feature, projection_weight):  # fmt: skip
+    """The branch a row takes at an inner node; ``ALL_BRANCHES`` for all of them."""
+    j = feature[node]
+    if j < 0:
+        p = -1 - j
+        total = 0.0
+        for k in range(projection_start[p], projection_start[p + 1]):
+            total += projection_weight[k] * x[row, projection_feature[k]]
+        if total != total:
+            return np.int64(missing[node])
+        return np.int64(total > threshold[node])
+    value = x[row, j]
+    if value != value:
+        return np.int64(missing[node])
+    if is_categorical[j]:
+        return np.int64(branches[np.int64(threshold[node]) + np.int64(value)])
+    return np.int64(value > threshold[node])
+
+
+@array_step
+def start(leaves, active, n_rows):
+    """All rows are at the root."""
+    for i in range(n_rows):
+        leaves[i] = 0
+        active[i] = i
+
+
+@array_step
+def rows_at_once(n_rows, d, n_nodes, n_trees):
+    """Rows per tree before the next tree's turn."""
+    # Rows stay in the cache where trees are small; large trees are not fetched too often.
+    n_bytes = max(_LEAST_BLOCK, _ROWS_PER_TREE * 16 * n_nodes // max(1, n_trees))
+    return max(1, min(n_rows, _MOST_ROWS, max(64, n_bytes // (8 * max(1, d)))))
 
 
 @array_step
@@ -161,205 +226,52 @@ def add_supports(leaves, n, root, value, pure_label, out, first):
                     out[first + i, c] += value[at, c] / total
 
 
+@array_step
+def add_votes(leaves, n, root, label, weight, out, first):
+    """Add the weight of one tree to the classes that it votes for."""
+    for i in range(n):
+        at = root + np.uint64(leaves[i])
+        out[np.uint64(first + i), np.uint64(label[at])] += weight
+
+
 @kernel
-def sum_supports_ordered(thresholds, links, tree_start, X, value, pure_label, out):
-    """``apply_ordered`` and ``sum_supports`` in one pass."""
-    # Rows go in large blocks, tree by tree, so that a tree stays in the cache.
+def apply_plain(thresholds, links, tree_start, X, leaves):
+    """Leaf of each row in each tree (rows, trees)."""
     n_rows = X.shape[0]
+    n_trees = tree_start.shape[0] - 1
     x = X.ravel()
-    d = np.uint64(X.shape[1])
-    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        for t in range(tree_start.shape[0] - 1):
-            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
-            root = np.uint64(tree_start[t])
-            add_supports(buffer, last - first, root, value, pure_label, out, first)
+    block = rows_at_once(n_rows, X.shape[1], tree_start[n_trees], n_trees)
+    buffer = np.empty(block, np.uint32)
+    active = np.empty(block, np.uint32)
+    for first in range(0, n_rows, block):
+        n = min(block, n_rows - first)
+        for t in range(n_trees):
+            start(buffer, active, n)
+            route_plain(
+                thresholds, links, tree_start[t], x, np.uint64(X.shape[1]), first, buffer, active, n
+            )
+            for i in range(n):
+                leaves[first + i, t] = buffer[i]
 
 
 @kernel
-def count_votes_ordered(thresholds, links, tree_start, X, label, out):
-    """``apply_ordered`` and ``count_votes`` in one pass."""
+def add_plain(thresholds, links, tree_start, X, label, weights, value, pure_label, out):
+    """Add what the trees predict: weighted votes, or supports if there are no weights."""
     n_rows = X.shape[0]
+    n_trees = tree_start.shape[0] - 1
     x = X.ravel()
-    d = np.uint64(X.shape[1])
-    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        for t in range(tree_start.shape[0] - 1):
-            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
+    block = rows_at_once(n_rows, X.shape[1], tree_start[n_trees], n_trees)
+    buffer = np.empty(block, np.uint32)
+    active = np.empty(block, np.uint32)
+    for first in range(0, n_rows, block):
+        n = min(block, n_rows - first)
+        for t in range(n_trees):
+            start(buffer, active, n)
+            route_plain(
+                thresholds, links, tree_start[t], x, np.uint64(X.shape[1]), first, buffer, active, n
+            )
             root = np.uint64(tree_start[t])
-            for i in range(first, last):
-                at = root + np.uint64(buffer[i - first])
-                out[i, np.uint64(label[at])] += 1
-
-
-@kernel
-def weigh_votes_ordered(thresholds, links, tree_start, X, label, weights, out):
-    """Like ``count_votes_ordered``, with one weight per tree."""
-    n_rows = X.shape[0]
-    x = X.ravel()
-    d = np.uint64(X.shape[1])
-    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        for t in range(tree_start.shape[0] - 1):
-            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
-            root = np.uint64(tree_start[t])
-            for i in range(first, last):
-                at = root + np.uint64(buffer[i - first])
-                out[i, np.uint64(label[at])] += weights[t]
-
-
-@step
-def branch_of(node, x, row, feature, threshold, missing, is_categorical, branches,
-              projection_start, projection_feature, projection_weight):  # fmt: skip
-    """The branch a row takes at an inner node; ``ALL_BRANCHES`` for all of them."""
-    j = feature[node]
-    if j < 0:
-        p = -1 - j
-        total = 0.0
-        for k in range(projection_start[p], projection_start[p + 1]):
-            total += projection_weight[k] * x[row, projection_feature[k]]
-        if total != total:
-            return np.int64(missing[node])
-        return np.int64(total > threshold[node])
-    value = x[row, j]
-    if value != value:
-        return np.int64(missing[node])
-    if is_categorical[j]:
-        return np.int64(branches[np.int64(threshold[node]) + np.int64(value)])
-    return np.int64(value > threshold[node])
-
-
-@kernel
-def apply_general(feature, threshold, first_child, missing, is_categorical, branches,
-                  projection_start, projection_feature, projection_weight,
-                  tree_start, X, leaves):  # fmt: skip
-    """Leaf of each row in each tree, for any test; no row may go down several branches."""
-    for t in range(tree_start.shape[0] - 1):
-        base = tree_start[t]
-        for i in range(X.shape[0]):
-            node = 0
-            while first_child[base + node] != node:
-                branch = branch_of(
-                    base + node, X, i, feature, threshold, missing, is_categorical, branches,
-                    projection_start, projection_feature, projection_weight,
-                )  # fmt: skip
-                node = first_child[base + node] + branch
-            leaves[i, t] = node
-
-
-@kernel
-def supports_fractional(feature, threshold, first_child, n_children, missing, node_weight, value,
-                        is_categorical, branches,
-                        projection_start, projection_feature, projection_weight,
-                        tree, tree_start, X, supports):  # fmt: skip
-    """Class supports of each row in one tree when missing values go down every branch."""
-    # ``value`` holds normalised supports; those of the leaves are weighted by the branches taken.
-    base = tree_start[tree]
-    stack = np.empty(_ROOT_STACK, np.int64)
-    share = np.empty(_ROOT_STACK)
-    for i in range(X.shape[0]):
-        supports[i, :] = 0.0
-        stack[0] = 0
-        share[0] = 1.0
-        depth = 1
-        while depth > 0:
-            depth -= 1
-            node = stack[depth]
-            weight = share[depth]
-            at = base + node
-            if first_child[at] == node:
-                for c in range(value.shape[1]):
-                    supports[i, c] += weight * value[at, c]
-                continue
-            branch = branch_of(
-                at, X, i, feature, threshold, missing, is_categorical, branches,
-                projection_start, projection_feature, projection_weight,
-            )  # fmt: skip
-            child = first_child[at]
-            if branch < ALL_BRANCHES:
-                stack[depth] = child + branch
-                share[depth] = weight
-                depth += 1
-                continue
-            total = 0.0
-            for b in range(n_children[at]):
-                total += node_weight[base + child + b]
-            if depth + n_children[at] > stack.shape[0]:
-                stack = np.concatenate((stack, np.empty(stack.shape[0] + n_children[at], np.int64)))
-                share = np.concatenate((share, np.empty(share.shape[0] + n_children[at])))
-            for b in range(n_children[at]):
-                part = node_weight[base + child + b]
-                if part > 0:
-                    stack[depth] = child + b
-                    share[depth] = weight * part / total
-                    depth += 1
-
-
-@kernel
-def sum_supports(leaves, tree_start, value, pure_label, out):
-    """Add the supports of the leaves reached (trees, rows), tree by tree."""
-    for t in range(leaves.shape[0]):
-        root = np.uint64(tree_start[t])
-        add_supports(leaves[t], leaves.shape[1], root, value, pure_label, out, np.int64(0))
-
-
-@kernel
-def count_votes(leaves, tree_start, label, out):
-    for i in range(leaves.shape[0]):
-        for t in range(leaves.shape[1]):
-            out[i, label[tree_start[t] + np.int64(leaves[i, t])]] += 1
-
-
-@kernel
-def check_nodes(tree_start, feature, threshold, first_child, n_children, missing, label,
-                n_classes, n_categories, n_projections, branches):  # fmt: skip
-    """0 if the arrays describe valid trees, otherwise 1 + the first offending node."""
-    for t in range(tree_start.shape[0] - 1):
-        base = tree_start[t]
-        n_nodes = tree_start[t + 1] - base
-        seen = 1  # children are numbered in the order their parents were split: no gap, no overlap
-        covered = np.zeros(n_nodes, np.bool_)
-        covered[0] = True
-        for node in range(n_nodes):
-            at = base + node
-            if n_classes > 0 and (label[at] < 0 or label[at] >= n_classes):
-                return at + 1
-            if n_children[at] == 0:
-                if first_child[at] != node or threshold[at] != np.inf or feature[at] != 0:
-                    return at + 1
-                continue
-            j = feature[at]
-            child = first_child[at]
-            width = np.int64(n_children[at])
-            if child <= node or child + width > n_nodes or width < 2:
-                return at + 1
-            if missing[at] != ALL_BRANCHES and missing[at] >= width:
-                return at + 1
-            for b in range(width):
-                if covered[child + b]:
-                    return at + 1
-                covered[child + b] = True
-            seen += width
-            if j >= n_categories.shape[0] or j < -n_projections:
-                return at + 1
-            if threshold[at] != threshold[at]:
-                return at + 1
-            if j >= 0 and n_categories[j] > 0:
-                start = np.int64(threshold[at])
-                if (
-                    threshold[at] != start
-                    or start < 0
-                    or start + n_categories[j] > branches.shape[0]
-                ):
-                    return at + 1
-                for c in range(start, start + n_categories[j]):
-                    if branches[c] >= width and branches[c] != ALL_BRANCHES:
-                        return at + 1
-            elif width != 2:
-                return at + 1
-        if seen != n_nodes:
-            return base + 1
-    return 0
+            if weights.shape[0] > 0:
+                add_votes(buffer, n, root, label, weights[t], out, first)
+            else:
+                add_supports(buffer, n, root, value, pure_label, out, first)
