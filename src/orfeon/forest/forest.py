@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.forest.packed import PackedForest
+from orfeon.forest.packed import PackedForest, is_shallow
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import fractional, packed, route
 from orfeon.kernels.routing.route import ALL_BRANCHES
@@ -31,8 +32,6 @@ NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4"
 PER_NODE = ("n_children", "missing", "label", "value")
 _NO_ROWS = np.zeros(0, np.int64)
 _NO_WEIGHTS = np.zeros(0)
-#: Values from which on their sum is cheaper to check for NaN than each.
-_MANY = 4096
 
 
 def _empty_projections() -> tuple[Integers, npt.NDArray[np.int32], Floats]:
@@ -261,7 +260,7 @@ class Forest:
     def _route(self, X: Floats) -> tuple[npt.NDArray[np.uint32], Integers]:
         """Leaf of each row in each tree, and the rows that have no single one in some tree."""
         leaves = np.empty((len(X), len(self)), np.uint32)
-        if self._is_quick(X):
+        if self._routes_plain(X):
             route.apply_plain(*self._words(), self.tree_start, kernel_view(X), leaves)
             return leaves, _NO_ROWS
         self._check_codes(X)
@@ -277,14 +276,14 @@ class Forest:
         weights : ndarray of shape (n_trees,) or (0,)
             Weights of the votes.
         out : ndarray of shape (n_rows, n_outputs)
-            The trees are added in their order.
+            The trees are added in their order; those of regression to one column after the other.
 
         Returns
         -------
         ndarray
             Rows that go down several branches of some tree: what was added to them is not defined.
         """
-        if self._is_quick(X):
+        if self._routes_plain(X):
             route.add_plain(
                 *self._words(), self.tree_start, kernel_view(X), self.label, weights, self.value,
                 self._pure_label, out,
@@ -293,10 +292,12 @@ class Forest:
         self._check_codes(X)
         return self._packed.add(self, X, weights, out)
 
-    def _is_quick(self, X: Floats) -> bool:
-        """Whether all tests are ordered and no value is missing."""
+    def _routes_plain(self, X: Floats) -> bool:
+        """Whether nodes and rows are routed as they are, without packing."""
         self._check_rows(X)
-        return self._is_plain and not has_missing(X)
+        if not self._is_plain or has_missing(X):
+            return False
+        return not is_shallow(self, len(X)) or self._packed.heaps is None
 
     @cached_property
     def _categorical(self) -> tuple[Integers, Integers]:
@@ -465,7 +466,8 @@ class Forest:
         at = self._with_heaviest_branch()._leaves(X).T + self.tree_start[:-1, None]
         # In most trees a row still reaches a single leaf, whose label respects the rule for ties.
         alone = (supports == self._shares()[at]).all(axis=2)
-        return np.where(alone, self.label[at], np.argmax(supports, axis=2)).astype(np.int32)
+        votes = np.where(alone, self.label[at], np.argmax(supports, axis=2))
+        return np.asarray(votes, dtype=np.int32)
 
     def _check_classes(self) -> None:
         if self.n_classes == 0:
@@ -711,11 +713,7 @@ class Forest:
 
 def has_missing(X: Floats) -> bool:
     """Whether any value is NaN."""
-    if X.size > _MANY:
-        with np.errstate(over="ignore", invalid="ignore"):
-            if not np.isnan(X.sum()):
-                return False
-    return bool(np.isnan(X).any())
+    return len(X) > 0 and isnan(X.max())
 
 
 def _join_variances(forests: Sequence[Forest]) -> Floats | None:

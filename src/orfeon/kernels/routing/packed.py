@@ -17,8 +17,11 @@ from orfeon.kernels.routing.route import (
     ALL_BRANCHES,
     CATEGORICAL,
     COLUMN_SHIFT,
+    FEW_ROWS,
     MISSING_SHIFT,
     ODD,
+    across_packed,
+    add_row,
     add_supports,
     add_votes,
     branch_of,
@@ -221,6 +224,14 @@ def add_packed(packed, has_odd, tree_start, X, features, n_categories, first_chi
     bits = X.view(np.uint64)
     block = rows_at_once(n_rows, d, tree_start[n_trees], n_trees)
     x = np.zeros(block * max(1, d), np.uint64)
+    if n_rows < FEW_ROWS and not has_odd:
+        by_tree = np.empty(n_trees, np.uint32)
+        one = np.empty(1, np.uint32)
+        for row in range(n_rows):
+            pack_rows(X, bits, row, 1, features, n_categories, d, 1, x)
+            across_packed(packed, packed, tree_start, x, np.uint64(0), by_tree)
+            add_row(by_tree, tree_start, label, weights, value, pure_label, out, row, one)
+        return
     buffer = np.empty(block, np.uint32)
     active = np.empty(block, np.uint32)
     for first in range(0, n_rows, block):
@@ -235,4 +246,4 @@ def add_packed(packed, has_odd, tree_start, X, features, n_categories, first_chi
             if weights.shape[0] > 0:
                 add_votes(buffer, n, root, label, weights[t], out, first)
             else:
-                add_supports(buffer, n, root, value, pure_label, out, first)
+                add_supports(buffer, n, root, value, pure_label, out, first, t)

@@ -35,6 +35,8 @@ CATEGORICAL = np.uint64(1 << 33)
 ODD = np.uint64(1 << 34)
 COLUMN_SHIFT = np.uint64(48)
 
+#: Fewer rows travel one by one, through several trees at once.
+FEW_ROWS = 8
 #: Bytes of rows that are routed through a tree before the next tree's turn, at least; a larger tree
 #: is fetched for more rows.
 _LEAST_BLOCK = 1 << 18
@@ -163,8 +165,58 @@ def _route(thresholds, links, root, x, d, first, leaves, active, n_active):
         leaves[row] = node
 
 
+def _across(thresholds, links, tree_start, x, row, leaves):
+    """Leaf of one row in each tree: eight trees at once take the place of eight rows."""
+    one = np.uint64(1)
+    n_trees = tree_start.shape[0] - 1
+    together = (n_trees // 8) * 8
+    for t in range(0, together, 8):
+        b0 = np.uint64(tree_start[t]) << one
+        b1 = np.uint64(tree_start[t + 1]) << one
+        b2 = np.uint64(tree_start[t + 2]) << one
+        b3 = np.uint64(tree_start[t + 3]) << one
+        b4 = np.uint64(tree_start[t + 4]) << one
+        b5 = np.uint64(tree_start[t + 5]) << one
+        b6 = np.uint64(tree_start[t + 6]) << one
+        b7 = np.uint64(tree_start[t + 7]) << one
+        n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.uint64(0)
+        while True:
+            m0 = next_node(thresholds, links, b0, n0, x, row)
+            m1 = next_node(thresholds, links, b1, n1, x, row)
+            m2 = next_node(thresholds, links, b2, n2, x, row)
+            m3 = next_node(thresholds, links, b3, n3, x, row)
+            m4 = next_node(thresholds, links, b4, n4, x, row)
+            m5 = next_node(thresholds, links, b5, n5, x, row)
+            m6 = next_node(thresholds, links, b6, n6, x, row)
+            m7 = next_node(thresholds, links, b7, n7, x, row)
+            moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3)
+            moved |= (m4 ^ n4) | (m5 ^ n5) | (m6 ^ n6) | (m7 ^ n7)
+            n0, n1, n2, n3, n4, n5, n6, n7 = m0, m1, m2, m3, m4, m5, m6, m7
+            if moved == np.uint64(0):
+                break
+        leaves[t] = n0
+        leaves[t + 1] = n1
+        leaves[t + 2] = n2
+        leaves[t + 3] = n3
+        leaves[t + 4] = n4
+        leaves[t + 5] = n5
+        leaves[t + 6] = n6
+        leaves[t + 7] = n7
+    for t in range(together, n_trees):
+        base = np.uint64(tree_start[t]) << one
+        node = np.uint64(0)
+        while True:
+            child = next_node(thresholds, links, base, node, x, row)
+            if child == node:
+                break
+            node = child
+        leaves[t] = node
+
+
 route_plain = array_step(with_step(_route, "route_plain", next_node=next_plain))
 route_packed = array_step(with_step(_route, "route_packed", next_node=next_packed))
+across_plain = array_step(with_step(_across, "across_plain", next_node=next_plain))
+across_packed = array_step(with_step(_across, "across_packed", next_node=next_packed))
 
 
 @step
@@ -205,13 +257,15 @@ def rows_at_once(n_rows, d, n_nodes, n_trees):
 
 
 @array_step
-def add_supports(leaves, n, root, value, pure_label, out, first):
+def add_supports(leaves, n, root, value, pure_label, out, first, tree):
     """Add the class shares of the leaves reached in one tree; values if ``pure_label`` is empty."""
-    # In unpruned forests nearly every leaf is pure: one class gets everything.
     if pure_label.shape[0] == 0:
+        # Trees of several scores take turns.
+        column = np.uint64(tree % out.shape[1])
         for i in range(n):
-            out[first + i, 0] += value[root + np.uint64(leaves[i]), 0]
+            out[np.uint64(first + i), column] += value[root + np.uint64(leaves[i]), 0]
         return
+    # In unpruned forests nearly every leaf is pure: one class gets everything.
     for i in range(n):
         at = root + np.uint64(leaves[i])
         label = pure_label[at]
@@ -232,6 +286,18 @@ def add_votes(leaves, n, root, label, weight, out, first):
     for i in range(n):
         at = root + np.uint64(leaves[i])
         out[np.uint64(first + i), np.uint64(label[at])] += weight
+
+
+@array_step
+def add_row(by_tree, tree_start, label, weights, value, pure_label, out, row, one):
+    """Add what the trees predict for one row; ``one`` has room for a leaf."""
+    for t in range(tree_start.shape[0] - 1):
+        one[0] = by_tree[t]
+        root = np.uint64(tree_start[t])
+        if weights.shape[0] > 0:
+            add_votes(one, 1, root, label, weights[t], out, row)
+        else:
+            add_supports(one, 1, root, value, pure_label, out, row, t)
 
 
 @kernel
@@ -260,6 +326,14 @@ def add_plain(thresholds, links, tree_start, X, label, weights, value, pure_labe
     n_rows = X.shape[0]
     n_trees = tree_start.shape[0] - 1
     x = X.ravel()
+    if n_rows < FEW_ROWS:
+        by_tree = np.empty(n_trees, np.uint32)
+        one = np.empty(1, np.uint32)
+        for row in range(n_rows):
+            offset = np.uint64(row * X.shape[1])
+            across_plain(thresholds, links, tree_start, x, offset, by_tree)
+            add_row(by_tree, tree_start, label, weights, value, pure_label, out, row, one)
+        return
     block = rows_at_once(n_rows, X.shape[1], tree_start[n_trees], n_trees)
     buffer = np.empty(block, np.uint32)
     active = np.empty(block, np.uint32)
@@ -274,4 +348,4 @@ def add_plain(thresholds, links, tree_start, X, label, weights, value, pure_labe
             if weights.shape[0] > 0:
                 add_votes(buffer, n, root, label, weights[t], out, first)
             else:
-                add_supports(buffer, n, root, value, pure_label, out, first)
+                add_supports(buffer, n, root, value, pure_label, out, first, t)
