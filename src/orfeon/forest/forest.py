@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.forest.packed import PackedForest, is_shallow
+from orfeon.forest.packed import PackedForest, gains_by_packing
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import fractional, packed, route
 from orfeon.kernels.routing.route import ALL_BRANCHES
@@ -297,7 +297,7 @@ class Forest:
         self._check_rows(X)
         if not self._is_plain or has_missing(X):
             return False
-        return not is_shallow(self, len(X)) or self._packed.heaps is None
+        return not gains_by_packing(self, len(X))
 
     @cached_property
     def _categorical(self) -> tuple[Integers, Integers]:
@@ -343,10 +343,11 @@ class Forest:
         leaves, several = self._route(X)
         reached = leaves.astype(np.int64)
         if len(several):
-            reached[several] = self._with_heaviest_branch()._leaves(X[several])
+            reached[several] = self._heaviest._leaves(X[several])
         return reached
 
-    def _with_heaviest_branch(self) -> Forest:
+    @cached_property
+    def _heaviest(self) -> Forest:
         """The same forest with rows that went down every branch following the heaviest."""
         inner = np.flatnonzero(self.n_children > 0)
         children, owner = self._children(inner), np.repeat(inner, self.n_children[inner])
@@ -463,7 +464,7 @@ class Forest:
     def _votes_in_several(self, X: Floats) -> npt.NDArray[np.int32]:
         """``votes`` of rows that may go down several branches."""
         supports = self._supports_in_several(X)
-        at = self._with_heaviest_branch()._leaves(X).T + self.tree_start[:-1, None]
+        at = self._heaviest._leaves(X).T + self.tree_start[:-1, None]
         # In most trees a row still reaches a single leaf, whose label respects the rule for ties.
         alone = (supports == self._shares()[at]).all(axis=2)
         votes = np.where(alone, self.label[at], np.argmax(supports, axis=2))

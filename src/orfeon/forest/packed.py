@@ -25,18 +25,26 @@ _NO_ROWS = np.zeros(0, np.int64)
 _SHALLOW = 6
 #: Fewer rows are not worth all tests.
 _FEW_ROWS = 32
+#: Fewer trees, or paths of a row through a tree, are not worth packing.
+_FEW_TREES, _FEW_PATHS = 8, 200_000
 
 
 Heaps = tuple[int, npt.NDArray[np.uint64], npt.NDArray[np.uint32]]
 
 
-def is_shallow(forest: Forest, n_rows: int) -> bool:
-    """Whether trees may be shallow enough to make all their tests on so many rows at once."""
-    return n_rows >= _FEW_ROWS and int(np.diff(forest.tree_start).max()) < 2 << _SHALLOW
+def gains_by_packing(forest: Forest, n_rows: int) -> bool:
+    """Whether so many rows without missing values are routed faster through packed trees."""
+    if len(forest) < _FEW_TREES or n_rows < _FEW_ROWS or n_rows * len(forest) < _FEW_PATHS:
+        return False
+    return _may_be_shallow(forest) and forest._packed.heaps is not None
+
+
+def _may_be_shallow(forest: Forest) -> bool:
+    return int(np.diff(forest.tree_start).max()) < 2 << _SHALLOW
 
 
 def _heaps(forest: Forest, words: npt.NDArray[np.uint64]) -> Heaps | None:
-    if not is_shallow(forest, _FEW_ROWS):
+    if not _may_be_shallow(forest):
         return None
     depth = max(1, int(forest.depth.max()))
     if depth > _SHALLOW:

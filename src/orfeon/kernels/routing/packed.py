@@ -29,7 +29,7 @@ from orfeon.kernels.routing.route import (
     rows_at_once,
     start,
 )
-from orfeon.utils.jit import array_step, inlined, kernel, step
+from orfeon.utils.jit import array_step, inlined, kernel
 
 #: Categories that a set of bits has room for.
 MOST_CATEGORIES = 63
@@ -150,7 +150,7 @@ def first_unknown_code(X, features, n_categories):
     return -1
 
 
-@step
+@array_step
 def take_odd_steps(packed, root, first, n_rows, X, leaves, active, first_child, tests):
     """Move rows that wait at odd nodes; ``active`` gets those that arrive at others.
 
@@ -171,18 +171,21 @@ def take_odd_steps(packed, root, first, n_rows, X, leaves, active, first_child, 
     return n_active
 
 
-@step
-def route_tree(packed, has_odd, root, x, d, first, n, X, tests, first_child, leaves, active, split):
+@array_step
+def route_tree(packed, has_odd, tree_start, tree, x, d, first, n, X, tests, first_child, leaves,
+               active, split):  # fmt: skip
     """Leaf of each row of a block in one tree; ``split`` marks rows without a single one."""
     start(leaves, active, n)
-    route_packed(packed, packed, root, x, d, 0, leaves, active, n)
+    route_packed(packed, packed, tree_start, tree, x, d, 0, leaves, active, n)
     if not has_odd:
         return
     while True:
-        n_active = take_odd_steps(packed, root, first, n, X, leaves, active, first_child, tests)
+        n_active = take_odd_steps(
+            packed, tree_start[tree], first, n, X, leaves, active, first_child, tests
+        )
         if n_active == 0:
             break
-        route_packed(packed, packed, root, x, d, 0, leaves, active, n_active)
+        route_packed(packed, packed, tree_start, tree, x, d, 0, leaves, active, n_active)
     for i in range(n):
         if leaves[i] == NO_LEAF:
             leaves[i] = 0
@@ -207,7 +210,7 @@ def apply_packed(
         pack_rows(X, bits, first, n, features, n_categories, d, 1, x)
         for t in range(n_trees):
             route_tree(
-                packed, has_odd, tree_start[t], x, np.uint64(d), first, n, X, tests, first_child,
+                packed, has_odd, tree_start, t, x, np.uint64(d), first, n, X, tests, first_child,
                 buffer, active, split,
             )  # fmt: skip
             for i in range(n):
@@ -239,7 +242,7 @@ def add_packed(packed, has_odd, tree_start, X, features, n_categories, first_chi
         pack_rows(X, bits, first, n, features, n_categories, d, 1, x)
         for t in range(n_trees):
             route_tree(
-                packed, has_odd, tree_start[t], x, np.uint64(d), first, n, X, tests, first_child,
+                packed, has_odd, tree_start, t, x, np.uint64(d), first, n, X, tests, first_child,
                 buffer, active, split,
             )  # fmt: skip
             root = np.uint64(tree_start[t])

@@ -3,8 +3,8 @@
 Node indices are relative to their tree; children of a node are adjacent, so one index names them.
 A node is two words: its threshold, and a link of its feature and its first child. A leaf is its
 own first child, and its test never chooses the second: the step ``node = child + test`` stays
-there, and the inner loop needs no test for leaves. Eight rows travel at once, so that their loads
-overlap; after a few steps those that have arrived leave.
+there, and the inner loop needs no test for leaves. Several rows travel at once, so that their loads
+overlap.
 
 The test at a node is one of:
 
@@ -37,6 +37,8 @@ COLUMN_SHIFT = np.uint64(48)
 
 #: Fewer rows travel one by one, through several trees at once.
 FEW_ROWS = 8
+#: Paths of smaller trees are short.
+_FEW_NODES = 256
 #: Bytes of rows that are routed through a tree before the next tree's turn, at least; a larger tree
 #: is fetched for more rows.
 _LEAST_BLOCK = 1 << 18
@@ -66,15 +68,111 @@ def next_packed(thresholds, links, base, node, x, offset):
     return (link & CHILD) + (member if link & CATEGORICAL else above)
 
 
-next_node = next_plain
+@array_step
+def route_plain(thresholds, links, root, x, d, first, last, leaves):
+    """Leaf of each row from ``first`` to ``last`` in one tree; ordered tests, no missing values."""
+    # ``thresholds`` and ``links`` view the nodes as float64 and uint64 words: word 2n is the
+    # threshold, word 2n + 1 is ``child << 32 | feature``. ``x`` holds the rows one after the other;
+    # ``leaves`` starts at ``first``. Twelve rows travel at once, until the last has arrived.
+    two = np.uint64(2)
+    one = np.uint64(1)
+    high = np.uint64(32)
+    low = np.uint64(0xFFFFFFFF)
+    base = two * np.uint64(root)
+    together = first + ((last - first) // 12) * 12
+    for i in range(first, together, 12):
+        o0 = np.uint64(i) * d
+        o1 = o0 + d
+        o2 = o1 + d
+        o3 = o2 + d
+        o4 = o3 + d
+        o5 = o4 + d
+        o6 = o5 + d
+        o7 = o6 + d
+        o8 = o7 + d
+        o9 = o8 + d
+        o10 = o9 + d
+        o11 = o10 + d
+        n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = n8 = n9 = n10 = n11 = np.uint64(0)
+        while True:
+            p = base + two * n0
+            a = links[p + one]
+            m0 = (a >> high) + np.uint64(x[o0 + (a & low)] > thresholds[p])
+            p = base + two * n1
+            a = links[p + one]
+            m1 = (a >> high) + np.uint64(x[o1 + (a & low)] > thresholds[p])
+            p = base + two * n2
+            a = links[p + one]
+            m2 = (a >> high) + np.uint64(x[o2 + (a & low)] > thresholds[p])
+            p = base + two * n3
+            a = links[p + one]
+            m3 = (a >> high) + np.uint64(x[o3 + (a & low)] > thresholds[p])
+            p = base + two * n4
+            a = links[p + one]
+            m4 = (a >> high) + np.uint64(x[o4 + (a & low)] > thresholds[p])
+            p = base + two * n5
+            a = links[p + one]
+            m5 = (a >> high) + np.uint64(x[o5 + (a & low)] > thresholds[p])
+            p = base + two * n6
+            a = links[p + one]
+            m6 = (a >> high) + np.uint64(x[o6 + (a & low)] > thresholds[p])
+            p = base + two * n7
+            a = links[p + one]
+            m7 = (a >> high) + np.uint64(x[o7 + (a & low)] > thresholds[p])
+            p = base + two * n8
+            a = links[p + one]
+            m8 = (a >> high) + np.uint64(x[o8 + (a & low)] > thresholds[p])
+            p = base + two * n9
+            a = links[p + one]
+            m9 = (a >> high) + np.uint64(x[o9 + (a & low)] > thresholds[p])
+            p = base + two * n10
+            a = links[p + one]
+            m10 = (a >> high) + np.uint64(x[o10 + (a & low)] > thresholds[p])
+            p = base + two * n11
+            a = links[p + one]
+            m11 = (a >> high) + np.uint64(x[o11 + (a & low)] > thresholds[p])
+            moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3) | (m4 ^ n4) | (m5 ^ n5)
+            moved |= (m6 ^ n6) | (m7 ^ n7) | (m8 ^ n8) | (m9 ^ n9) | (m10 ^ n10) | (m11 ^ n11)
+            n0, n1, n2, n3, n4, n5 = m0, m1, m2, m3, m4, m5
+            n6, n7, n8, n9, n10, n11 = m6, m7, m8, m9, m10, m11
+            if moved == np.uint64(0):
+                break
+        at = np.uint64(i - first)
+        leaves[at] = n0
+        leaves[at + np.uint64(1)] = n1
+        leaves[at + np.uint64(2)] = n2
+        leaves[at + np.uint64(3)] = n3
+        leaves[at + np.uint64(4)] = n4
+        leaves[at + np.uint64(5)] = n5
+        leaves[at + np.uint64(6)] = n6
+        leaves[at + np.uint64(7)] = n7
+        leaves[at + np.uint64(8)] = n8
+        leaves[at + np.uint64(9)] = n9
+        leaves[at + np.uint64(10)] = n10
+        leaves[at + np.uint64(11)] = n11
+    for i in range(together, last):
+        offset = np.uint64(i) * d
+        node = np.uint64(0)
+        while True:
+            p = base + two * node
+            a = links[p + one]
+            child = (a >> high) + np.uint64(x[offset + (a & low)] > thresholds[p])
+            if child == node:
+                break
+            node = child
+        leaves[i - first] = node
 
 
-def _route(thresholds, links, root, x, d, first, leaves, active, n_active):
-    """Move rows from the nodes ``leaves`` on to leaves of one tree."""
+@array_step
+def route_packed(thresholds, links, tree_start, tree, x, d, first, leaves, active, n_active):
+    """Move rows from the nodes ``leaves`` on to leaves of one tree; packed nodes and rows."""
+    # A step takes longer than in ``route_plain``, so none is taken in vain: rows that have arrived
+    # leave after a few steps, and eight of the others travel on.
     # ``active`` holds the rows to move, relative to ``first``; it is overwritten. ``x`` holds the
     # rows one after the other.
     one = np.uint64(1)
-    base = np.uint64(root) << one
+    base = np.uint64(tree_start[tree]) << one
+    n_steps = 3 if tree_start[tree + 1] - tree_start[tree] < _FEW_NODES else 6
     origin = np.uint64(first) * d
     while n_active >= 8:
         n_kept = np.uint64(0)
@@ -105,48 +203,42 @@ def _route(thresholds, links, root, x, d, first, leaves, active, n_active):
             n5 = np.uint64(leaves[r5])
             n6 = np.uint64(leaves[r6])
             n7 = np.uint64(leaves[r7])
-            for _ in range(4):
-                n0 = next_node(thresholds, links, base, n0, x, o0)
-                n1 = next_node(thresholds, links, base, n1, x, o1)
-                n2 = next_node(thresholds, links, base, n2, x, o2)
-                n3 = next_node(thresholds, links, base, n3, x, o3)
-                n4 = next_node(thresholds, links, base, n4, x, o4)
-                n5 = next_node(thresholds, links, base, n5, x, o5)
-                n6 = next_node(thresholds, links, base, n6, x, o6)
-                n7 = next_node(thresholds, links, base, n7, x, o7)
-            m0 = next_node(thresholds, links, base, n0, x, o0)
-            m1 = next_node(thresholds, links, base, n1, x, o1)
-            m2 = next_node(thresholds, links, base, n2, x, o2)
-            m3 = next_node(thresholds, links, base, n3, x, o3)
-            m4 = next_node(thresholds, links, base, n4, x, o4)
-            m5 = next_node(thresholds, links, base, n5, x, o5)
-            m6 = next_node(thresholds, links, base, n6, x, o6)
-            m7 = next_node(thresholds, links, base, n7, x, o7)
+            p0 = p1 = p2 = p3 = p4 = p5 = p6 = p7 = np.uint64(0)
+            for _ in range(n_steps):
+                p0, p1, p2, p3, p4, p5, p6, p7 = n0, n1, n2, n3, n4, n5, n6, n7
+                n0 = next_packed(thresholds, links, base, n0, x, o0)
+                n1 = next_packed(thresholds, links, base, n1, x, o1)
+                n2 = next_packed(thresholds, links, base, n2, x, o2)
+                n3 = next_packed(thresholds, links, base, n3, x, o3)
+                n4 = next_packed(thresholds, links, base, n4, x, o4)
+                n5 = next_packed(thresholds, links, base, n5, x, o5)
+                n6 = next_packed(thresholds, links, base, n6, x, o6)
+                n7 = next_packed(thresholds, links, base, n7, x, o7)
             # Rows that still move are kept, without a branch that could be mispredicted.
-            leaves[r0] = m0
+            leaves[r0] = n0
             active[n_kept] = r0
-            n_kept += np.uint64(m0 != n0)
-            leaves[r1] = m1
+            n_kept += np.uint64(n0 != p0)
+            leaves[r1] = n1
             active[n_kept] = r1
-            n_kept += np.uint64(m1 != n1)
-            leaves[r2] = m2
+            n_kept += np.uint64(n1 != p1)
+            leaves[r2] = n2
             active[n_kept] = r2
-            n_kept += np.uint64(m2 != n2)
-            leaves[r3] = m3
+            n_kept += np.uint64(n2 != p2)
+            leaves[r3] = n3
             active[n_kept] = r3
-            n_kept += np.uint64(m3 != n3)
-            leaves[r4] = m4
+            n_kept += np.uint64(n3 != p3)
+            leaves[r4] = n4
             active[n_kept] = r4
-            n_kept += np.uint64(m4 != n4)
-            leaves[r5] = m5
+            n_kept += np.uint64(n4 != p4)
+            leaves[r5] = n5
             active[n_kept] = r5
-            n_kept += np.uint64(m5 != n5)
-            leaves[r6] = m6
+            n_kept += np.uint64(n5 != p5)
+            leaves[r6] = n6
             active[n_kept] = r6
-            n_kept += np.uint64(m6 != n6)
-            leaves[r7] = m7
+            n_kept += np.uint64(n6 != p6)
+            leaves[r7] = n7
             active[n_kept] = r7
-            n_kept += np.uint64(m7 != n7)
+            n_kept += np.uint64(n7 != p7)
             j += np.uint64(8)
         while j < np.uint64(n_active):
             active[n_kept] = active[j]
@@ -158,11 +250,14 @@ def _route(thresholds, links, root, x, d, first, leaves, active, n_active):
         offset = origin + row * d
         node = np.uint64(leaves[row])
         while True:
-            child = next_node(thresholds, links, base, node, x, offset)
+            child = next_packed(thresholds, links, base, node, x, offset)
             if child == node:
                 break
             node = child
         leaves[row] = node
+
+
+next_node = next_plain
 
 
 def _across(thresholds, links, tree_start, x, row, leaves):
@@ -213,8 +308,6 @@ def _across(thresholds, links, tree_start, x, row, leaves):
         leaves[t] = node
 
 
-route_plain = array_step(with_step(_route, "route_plain", next_node=next_plain))
-route_packed = array_step(with_step(_route, "route_packed", next_node=next_packed))
 across_plain = array_step(with_step(_across, "across_plain", next_node=next_plain))
 across_packed = array_step(with_step(_across, "across_packed", next_node=next_packed))
 
@@ -308,13 +401,11 @@ def apply_plain(thresholds, links, tree_start, X, leaves):
     x = X.ravel()
     block = rows_at_once(n_rows, X.shape[1], tree_start[n_trees], n_trees)
     buffer = np.empty(block, np.uint32)
-    active = np.empty(block, np.uint32)
     for first in range(0, n_rows, block):
         n = min(block, n_rows - first)
         for t in range(n_trees):
-            start(buffer, active, n)
             route_plain(
-                thresholds, links, tree_start[t], x, np.uint64(X.shape[1]), first, buffer, active, n
+                thresholds, links, tree_start[t], x, np.uint64(X.shape[1]), first, first + n, buffer
             )
             for i in range(n):
                 leaves[first + i, t] = buffer[i]
@@ -336,13 +427,11 @@ def add_plain(thresholds, links, tree_start, X, label, weights, value, pure_labe
         return
     block = rows_at_once(n_rows, X.shape[1], tree_start[n_trees], n_trees)
     buffer = np.empty(block, np.uint32)
-    active = np.empty(block, np.uint32)
     for first in range(0, n_rows, block):
         n = min(block, n_rows - first)
         for t in range(n_trees):
-            start(buffer, active, n)
             route_plain(
-                thresholds, links, tree_start[t], x, np.uint64(X.shape[1]), first, buffer, active, n
+                thresholds, links, tree_start[t], x, np.uint64(X.shape[1]), first, first + n, buffer
             )
             root = np.uint64(tree_start[t])
             if weights.shape[0] > 0:
