@@ -488,7 +488,11 @@ class Forest:
             Vote counts.
         """
         self._check_classes()
-        return self.weigh_votes(X, np.ones(len(self))).astype(np.int64)
+        return self._sum_votes(X, self._one_each).astype(np.int64)
+
+    @cached_property
+    def _one_each(self) -> Floats:
+        return np.ones(len(self))
 
     def weigh_votes(self, X: Floats, weights: Floats) -> Floats:
         """Sum of the weights of the trees that vote for each class, added in their order.
@@ -511,8 +515,11 @@ class Forest:
                 f"weights has shape {np.shape(weights)}; there are {len(self)} trees, one weight "
                 "each."
             )
+        return self._sum_votes(X, np.array(weights, dtype=np.float64))
+
+    def _sum_votes(self, X: Floats, weights: Floats) -> Floats:
         sums = np.zeros((len(X), self.n_classes))
-        several = self.add_predictions(X, np.array(weights, dtype=np.float64), sums)
+        several = self.add_predictions(X, weights, sums)
         if len(several):
             sums[several] = 0.0
             for votes, weight in zip(self._votes_in_several(X[several]), weights, strict=True):
