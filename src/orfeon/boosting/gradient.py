@@ -34,11 +34,10 @@ from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels.cart import leaf_sums
-from orfeon.kernels.routing import route
 from orfeon.utils import saved
-from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
 
+_NO_WEIGHTS = np.zeros(0)
 #: Rounds predicted at a time by staged methods.
 _STAGED_AT_ONCE = 32
 #: Rounds whose seeds are drawn at a time.
@@ -70,10 +69,6 @@ class AdditiveModel:
     def __init__(self, start: Floats, forest: Forest) -> None:
         self.start = start
         self.forest = forest
-        self._parts: list[Forest] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_parts": None}
 
     @property
     def n_scores(self) -> int:
@@ -90,30 +85,9 @@ class AdditiveModel:
         return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
 
     def scores(self, X: Floats) -> Floats:
-        columns = []
-        for start, forest in zip(self.start, self._by_score(), strict=True):
-            column = np.full((len(X), 1), start)
-            if forest._is_quick(X):
-                route.sum_supports_ordered(
-                    *forest._words(), forest.tree_start, kernel_view(X), forest.value,
-                    forest._pure_label, column,
-                )  # fmt: skip
-            else:
-                leaves = np.ascontiguousarray(forest._leaves(X).T)
-                route.sum_supports(
-                    leaves, forest.tree_start, forest.value, forest._pure_label, column
-                )
-            columns.append(column)
-        return columns[0] if len(columns) == 1 else np.hstack(columns)
-
-    def _by_score(self) -> list[Forest]:
-        if self._parts is None:
-            k = self.n_scores
-            trees = np.arange(len(self.forest))
-            self._parts = [self.forest] if k == 1 else [
-                self.forest.subset(trees[c::k]) for c in range(k)
-            ]  # fmt: skip
-        return self._parts
+        scores = np.tile(self.start, (len(X), 1))
+        self.forest.add_predictions(X, _NO_WEIGHTS, scores)
+        return scores
 
     def staged(self, X: Floats) -> Iterator[Floats]:
         k, n_trees = self.n_scores, len(self.forest)
