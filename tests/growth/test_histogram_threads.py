@@ -13,6 +13,7 @@ from tests.oracles.histogram import seeds_of
 
 from orfeon.growth.histogram import HistogramTrees
 from orfeon.kernels.histogram.grow import grow_tree
+from orfeon.kernels.histogram.parts import KIND, SEARCH
 from orfeon.kernels.histogram.threads import CLOSED, DONE, publish
 
 needs_threads = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="one thread without JIT")
@@ -134,21 +135,22 @@ def test_a_helper_does_the_parts_that_are_published(monkeypatch, weight):
 
     @njit
     def publish_again(board):
-        publish(board)
+        publish(board, np.int64(4))
 
     def grow_after_help(columns, limits, search, work, *rest):
         histograms, length, is_wide = search[:3]
-        block_used, scores, job, board = work[7], work[8], work[-2], work[-1]
+        scores, job, task, board = work[8], work[-4], work[-3], work[-1]
         if calls:
             size = length * (1 + is_wide)
             root = histograms[job[0, 4] * size :][:size]
             expected, best = root.copy(), scores[0].copy()
             histograms[:] = scores[:] = 0
+            task[KIND] = SEARCH
             publish_again(board)
             latest = time.monotonic() + 60
-            while board[DONE] < len(block_used) and time.monotonic() < latest:
+            while board[DONE] < 4 and time.monotonic() < latest:
                 time.sleep(0.001)
-            assert board[DONE] == len(block_used) == 4
+            assert board[DONE] == 4
             assert (best > 0).all()
             np.testing.assert_array_equal(scores[0], best)
             np.testing.assert_array_equal(root, expected)

@@ -44,17 +44,18 @@ class Validation:
     def __init__(self, loss: Loss, sample: Sample, start: Floats) -> None:
         self.loss = loss
         self.sample = sample
+        self.X = sample.encoded() if len(sample.y) else sample.X
         self.scores = np.repeat(start[:, None], len(sample.y), axis=1)
 
     def add(self, forest: Forest) -> float:
         """Add the trees of a round, and return the loss."""
-        self.scores += values_of(forest, self.sample.X)
+        self.scores += values_of(forest, self.X)
         return self.loss_now()
 
     def replay(self, model: AdditiveModel) -> list[float]:
         """Replace the scores by those of a model, and return the loss after each of its rounds."""
         losses = []
-        for scores in model.staged(self.sample.X):
+        for scores in model.staged(self.X):
             self.scores = np.ascontiguousarray(scores.T)
             losses.append(self.loss_now())
         return losses
@@ -117,5 +118,5 @@ def draw_folds(
     # Ranks of the targets, so that their unit does not matter.
     ranks = np.unique(sample.y, return_inverse=True)[1]
     return deal_folds(
-        hash_rows(sample.X, ranks), ranks, sample.weights, n_folds, rng, by_class=by_class
+        hash_rows(sample.encoded(), ranks), ranks, sample.weights, n_folds, rng, by_class=by_class
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from orfeon.kernels.histogram.bins import (
     code_ordered,
     cut_into_bins,
 )
+from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
 #: A code is one byte; one value is reserved for missing values.
@@ -46,15 +48,17 @@ class Bins:
 
 
 def bin_table(
-    X: Floats,
+    X: npt.NDArray[Any],
     schema: Schema,
     max_bins: int = MOST_BINS,
     n_threads: int = 1,
     copies: Floats | None = None,
+    rows: Integers | None = None,
 ) -> Bins:
+    """Bin the features of some rows, one after the other: X may have any type and layout."""
     if not 2 <= max_bins <= MOST_BINS:
         raise ValueError(f"max_bins={max_bins} is not allowed: it must be from 2 to {MOST_BINS}.")
-    n_rows, n_features = X.shape
+    n_rows, n_features = X.shape if rows is None else (len(rows), X.shape[1])
     n_words = -(-n_features // PER_WORD)
     codes = np.zeros((n_words, n_rows), np.uint64)
     n_bins = np.zeros(n_features, np.int64)
@@ -64,7 +68,8 @@ def bin_table(
     each = _limited_copies(copies)
 
     def code(j: int) -> None:
-        column = np.ascontiguousarray(X[:, j])
+        column = np.ascontiguousarray(X[:, j], dtype=np.float64)
+        column = kernel_view(column) if rows is None else column[rows]
         own = codes[j // PER_WORD].view(np.uint8)
         if is_categorical[j]:
             categories[j] = _bin_categories(column, int(schema.n_categories[j]), max_bins, each)
@@ -78,12 +83,16 @@ def bin_table(
             n_bins[j] = cut_into_bins(known, max_bins, low[j], high[j], counts) or 1
             code_ordered(column, high[j], n_bins[j], n_bins[j], own, j % PER_WORD)
 
-    if n_threads == 1:
-        for j in range(n_features):
+    def code_word(word: int) -> None:
+        for j in range(PER_WORD * word, min(PER_WORD * (word + 1), n_features)):
             code(j)
-    else:
+
+    if n_threads == 1:
+        for word in range(n_words):
+            code_word(word)
+    else:  # threads that wrote the same words would wait for each other
         with ThreadPoolExecutor(n_threads) as threads:
-            list(threads.map(code, range(n_features)))
+            list(threads.map(code_word, range(n_words)))
     width = np.ones(n_words * PER_WORD, np.int64)
     width[:n_features] = n_bins + 1
     offset = np.concatenate([[0], np.cumsum(width)])
