@@ -13,7 +13,8 @@ from tests.oracles.histogram import seeds_of
 
 from orfeon.growth.histogram import HistogramTrees
 from orfeon.kernels.histogram.grow import grow_tree
-from orfeon.kernels.histogram.parts import KIND, SEARCH
+from orfeon.kernels.histogram.parts import CHUNK, KIND, SEARCH, move_rows, set_aside
+from orfeon.kernels.histogram.splits import AHEAD
 from orfeon.kernels.histogram.threads import CLOSED, DONE, publish
 
 needs_threads = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="one thread without JIT")
@@ -48,6 +49,62 @@ def test_helping_threads_change_nothing_tree_after_tree():
         other, theirs = helped.grow(residuals, np.ones(6000), seeds_of(1, seed))
         np.testing.assert_array_equal(one.nodes, other.nodes)
         np.testing.assert_array_equal(leaves, theirs)
+
+
+@pytest.mark.parametrize("weights", ["none", "zero", "float"])
+def test_many_rows_are_parted_alike_by_any_number_of_threads(weights):
+    """Nodes of several chunks of rows, which threads part and read together."""
+    n = 5 * CHUNK + 77
+    problem = larger_problem(6, weights, n=n)
+    growth = variance(max_leaf_nodes=12, min_samples_leaf=40)
+    residuals = problem.y[None]
+    grown = [
+        HistogramTrees(problem.X, problem.schema, growth, n_jobs=n_jobs).grow(
+            residuals, problem.all_weights, seeds_of(1)
+        )
+        for n_jobs in (1, 2, 3)
+    ]
+    forest, leaves = grown[0]
+    assert forest.n_leaves.tolist() == [12]
+    np.testing.assert_array_equal(leaves, forest.apply(problem.X).T)
+    for other, theirs in grown[1:]:
+        assert_same_forest(other, forest)
+        np.testing.assert_array_equal(other.value, forest.value)
+        np.testing.assert_array_equal(theirs, leaves)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_chunks_set_aside_and_moved_back_are_a_stable_partition(share):
+    rng = np.random.default_rng(0)
+    n, first = 3 * CHUNK + 5, 40
+    codes = rng.random(n + first) < share
+    goes_left = np.array([0, 1], np.uint8)
+    rows = np.zeros(n + first + AHEAD, np.uint32)
+    rows[: n + first] = rng.permutation(n + first)
+    before, spare = rows.copy(), np.empty_like(rows)
+    words, zero = codes.astype(np.uint64), np.uint64(0)
+    chunks = [(k, min(k + CHUNK, first + n)) for k in range(first, first + n, CHUNK)]
+
+    @njit
+    def set_one_aside(words, goes_left, rows, spare, begin, end):
+        return set_aside(words, zero, zero, goes_left, rows, spare, begin, end)
+
+    @njit
+    def move_back(rows, spare, begin, end, n_left, to_left, to_right):
+        move_rows(rows, spare, begin, end, n_left, to_left, to_right)
+
+    counts = [set_one_aside(words, goes_left, rows, spare, begin, end) for begin, end in chunks]
+    middle, lefts = first + sum(counts), 0
+    for (begin, end), n_left in zip(chunks, counts, strict=True):
+        to_right = middle + begin - first - lefts
+        move_back(rows, spare, begin, end, n_left, first + lefts, to_right)
+        lefts += n_left
+    moved = before[first : first + n]
+    left = codes[moved]
+    np.testing.assert_array_equal(rows[:first], before[:first])
+    np.testing.assert_array_equal(
+        rows[first : first + n], np.concatenate([moved[left], moved[~left]])
+    )
 
 
 class Threads:

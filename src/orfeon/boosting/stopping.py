@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -44,18 +45,21 @@ class Validation:
     def __init__(self, loss: Loss, sample: Sample, start: Floats) -> None:
         self.loss = loss
         self.sample = sample
-        self.X = sample.encoded() if len(sample.y) else sample.X
         self.scores = np.repeat(start[:, None], len(sample.y), axis=1)
+
+    @cached_property
+    def _rows(self) -> Floats:
+        return self.sample.encoded()
 
     def add(self, forest: Forest) -> float:
         """Add the trees of a round, and return the loss."""
-        self.scores += values_of(forest, self.X)
+        self.scores += values_of(forest, self._rows)
         return self.loss_now()
 
     def replay(self, model: AdditiveModel) -> list[float]:
         """Replace the scores by those of a model, and return the loss after each of its rounds."""
         losses = []
-        for scores in model.staged(self.X):
+        for scores in model.staged(self._rows):
             self.scores = np.ascontiguousarray(scores.T)
             losses.append(self.loss_now())
         return losses
