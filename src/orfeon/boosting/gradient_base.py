@@ -209,6 +209,7 @@ class GradientBoosting(Ensemble):
             self._fitted_loss = loss
             if model is None:
                 self._sequence = data.seeds
+            del data  # the sample has all that is needed, in another order
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
             if self._cross_validates:
                 n_rounds += self.n_estimators

@@ -66,22 +66,28 @@ def bin_table(
     categories = [np.zeros(0, np.uint8)] * n_features
     is_categorical = schema.is_categorical
     each = _limited_copies(copies)
+    # The bins do not depend on the order of the rows, unless each has its number of copies.
+    is_selection = rows is not None and (len(rows) < len(X) or each is not None)
 
     def code(j: int) -> None:
-        column = np.ascontiguousarray(X[:, j], dtype=np.float64)
-        column = kernel_view(column) if rows is None else column[rows]
-        own = codes[j // PER_WORD].view(np.uint8)
+        column = kernel_view(np.ascontiguousarray(X[:, j], dtype=np.float64))
+        chosen = column[rows] if is_selection else column
+        coded = np.empty(len(column), np.uint8)
         if is_categorical[j]:
-            categories[j] = _bin_categories(column, int(schema.n_categories[j]), max_bins, each)
+            categories[j] = _bin_categories(chosen, int(schema.n_categories[j]), max_bins, each)
             n_bins[j] = int(categories[j].max(initial=0)) + 1
-            code_categories(column, categories[j], n_bins[j], own, j % PER_WORD)
+            code_categories(column, categories[j], n_bins[j], coded)
         else:
-            known = np.sort(column) if each is None else _sorted_copies(column, each)
+            known = np.sort(chosen) if each is None else _sorted_copies(chosen, each)
+            del chosen
             known = known[: len(known) - int(np.isnan(known).sum())]  # missing values come last
-            counts = np.empty(len(known), np.int64)
+            counts = np.empty(len(known), np.uint32)
             # A column without known values has one empty bin before that of missing values.
             n_bins[j] = cut_into_bins(known, max_bins, low[j], high[j], counts) or 1
-            code_ordered(column, high[j], n_bins[j], n_bins[j], own, j % PER_WORD)
+            del known, counts
+            code_ordered(column, high[j], n_bins[j], n_bins[j], coded)
+        words = codes[j // PER_WORD].view(np.uint8)
+        words[j % PER_WORD :: PER_WORD] = coded if rows is None else coded[rows]
 
     def code_word(word: int) -> None:
         for j in range(PER_WORD * word, min(PER_WORD * (word + 1), n_features)):
