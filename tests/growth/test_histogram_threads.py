@@ -17,6 +17,13 @@ from orfeon.kernels.histogram.parts import CHUNK, KIND, SEARCH, move_rows, set_a
 from orfeon.kernels.histogram.splits import AHEAD
 from orfeon.kernels.histogram.threads import CLOSED, DONE, publish
 
+
+@pytest.fixture(autouse=True)
+def _small_trees_are_shared(monkeypatch):
+    """Threads share the trees of these small tables, too."""
+    monkeypatch.setattr("orfeon.growth.histogram._WORTH_HELPERS", 0)
+
+
 needs_threads = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="one thread without JIT")
 
 
@@ -105,6 +112,13 @@ def test_chunks_set_aside_and_moved_back_are_a_stable_partition(share):
     np.testing.assert_array_equal(
         rows[first : first + n], np.concatenate([moved[left], moved[~left]])
     )
+
+
+def test_small_tables_are_left_to_one_thread(monkeypatch):
+    monkeypatch.undo()
+    small, large = (HistogramTrees(np.zeros((n_rows, 30)), n_jobs=2) for n_rows in (10_000, 50_000))
+    assert [trees._n_helpers(np.arange(30)) for trees in (small, large)] == [0, 1]
+    assert large._n_helpers(np.arange(3)) == 0
 
 
 class Threads:

@@ -49,8 +49,10 @@ _FLOAT_BITS = 53
 _SUM_BITS = 61
 #: The largest power of two that is a float.
 _MOST_BITS = 1023
-#: Minimum number of rows for which several threads pay.
+#: Minimum number of rows for which several threads pay, each with a tree of its own.
 _WORTH_THREADS = 1 << 12
+#: Minimum number of values for which several threads pay that share a tree.
+_WORTH_HELPERS = 3 << 17
 #: Minimum number of rows for which a pass over them is shared by threads.
 _WORTH_PARTS = 1 << 16
 #: Polls without work after which a helping thread yields to others.
@@ -73,8 +75,10 @@ class HistogramTrees:
         rows: Integers | None = None,
     ) -> None:
         if isinstance(data, Table):
-            data, schema = _rows_of(data), data.schema
-        X = self.X = data
+            X, schema = _rows_of(data), data.schema
+        else:
+            X = data
+        self.X: npt.NDArray[Any] = X
         self.rows = rows  # of X; all by default
         self.n_rows = len(X) if rows is None else len(rows)
         self.schema = Schema.ordered(X.shape[1]) if schema is None else schema
@@ -134,7 +138,7 @@ class HistogramTrees:
 
     def _n_helpers(self, candidates: Integers) -> int:
         """How many threads can help with one tree: they share blocks of features and of rows."""
-        if self._n_threads == 1:
+        if self._n_threads == 1 or self.n_rows * len(candidates) < _WORTH_HELPERS:
             return 0
         n_parts = max(len(np.unique(candidates // PER_WORD)), self.n_rows // CHUNK)
         return min(self._n_threads, n_parts) - 1

@@ -22,7 +22,7 @@ SEARCH, GATHER, SET_ASIDE, MOVE, DESCRIBE, ROUTE = range(6)
 KIND, BEGIN, END, FEATURE, MIDDLE = range(5)
 #: Rows of a part.
 CHUNK = 8192
-#: Maximum number of parts of the leaves, and rows for which threads pay.
+#: Parts into which the leaves are dealt.
 _LEAF_PARTS = 64
 
 
