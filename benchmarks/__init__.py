@@ -6,6 +6,7 @@ from __future__ import annotations
 SUITES = {
     "trees": "benchmarks.trees",
     "ensembles": "benchmarks.ensembles",
+    "tables": "benchmarks.tables",
     "boosting": "benchmarks.boosting",
     "perceptrons": "benchmarks.perceptrons",
     "inspection": "benchmarks.inspection",

@@ -69,10 +69,11 @@ class Step:
 PLAN = (
     Step("trees", 2.5, ("waveform", "twonorm", "two threads", "cross-", "CART", "predict")),
     Step(
-        "ensembles", 4.0,
-        ("class-switching", " 300 rows", " 5000 rows", "of 50000 rows", "memory", "growth"),
+        "ensembles", 3.4,
+        ("class-switching", " 5000 rows", "of 50000 rows", "memory", "growth"),
     ),
-    Step("boosting", 3.5, (" 300 rows", " 5000 rows", "histogram", "predict")),
+    Step("tables", 1.3, ("car-like", "predict, forest")),
+    Step("boosting", 2.8, (" 5000 rows", "histogram", "predict")),
     Step(
         "ordering", 2.5,
         ("200 x 300", "many", "5.10", "search", "forest, waveform", "forest, clusters", "(cv)"),

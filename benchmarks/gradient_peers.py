@@ -93,7 +93,7 @@ def _of_orfeon(*, classes: bool, n_threads: int, **settings: Any) -> Booster:
     def fit(data: Data, n_members: int, seed: int) -> Any:
         model = estimator(
             n_estimators=n_members, learning_rate=_LEARNING_RATE, n_jobs=n_threads,
-            random_state=seed, **settings,
+            random_state=seed, categorical_features=list(data.categorical) or "auto", **settings,
         )  # fmt: skip
         return model.fit(data.X, data.y)
 
@@ -133,7 +133,8 @@ def _of_scikit_learn_binned(*, classes: bool) -> Booster:
     def fit(data: Data, n_members: int, seed: int) -> Any:
         model = estimator(
             max_iter=n_members, learning_rate=_LEARNING_RATE, max_bins=_BINS,
-            early_stopping=False, random_state=seed, **BINNED,
+            early_stopping=False, random_state=seed,
+            categorical_features=list(data.categorical) or None, **BINNED,
         )  # fmt: skip
         return model.fit(data.X, data.y)
 
@@ -159,7 +160,10 @@ def _of_lightgbm(*, classes: bool, n_threads: int) -> Booster:
 
     def fit(data: Data, n_members: int, seed: int) -> Any:
         lightgbm = _import("lightgbm")
-        rows = lightgbm.Dataset(data.narrow, data.y)
+        rows = lightgbm.Dataset(
+            data.narrow, data.y, categorical_feature=list(data.categorical),
+            params={"verbosity": -1},
+        )  # fmt: skip
         return lightgbm.train({**settings, "seed": seed}, rows, n_members)
 
     def say(model: Any, rows: Data) -> Answers:
@@ -192,10 +196,23 @@ def _of_xgboost(*, classes: bool, n_threads: int, binned: bool) -> Booster:
 
     def fit(data: Data, n_members: int, seed: int) -> Any:
         xgboost = _import("xgboost")
-        rows = xgboost.DMatrix(data.narrow, data.y, nthread=n_threads)
+        form: dict[str, Any] = {"nthread": n_threads}
+        if data.categorical:
+            kinds = ["c" if j in data.categorical else "q" for j in range(data.shape[1])]
+            form |= {"feature_types": kinds, "enable_categorical": True}
+        if binned:
+            rows = xgboost.QuantileDMatrix(data.narrow, data.y, max_bin=_BINS, **form)
+        else:
+            rows = xgboost.DMatrix(data.narrow, data.y, **form)
         return xgboost.train({**settings, "seed": seed}, rows, n_members)
 
     def say(model: Any, rows: Data) -> Answers:
+        if rows.categorical:
+            kinds = ["c" if j in rows.categorical else "q" for j in range(rows.shape[1])]
+            matrix = _import("xgboost").DMatrix(
+                rows.narrow, feature_types=kinds, enable_categorical=True
+            )
+            return np.asarray(model.predict(matrix))
         return np.asarray(model.inplace_predict(rows.narrow))
 
     note = _by_second_order(XGBOOST, classes)

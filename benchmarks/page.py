@@ -23,6 +23,10 @@ Record = Mapping[str, Any]
 FAMILIES = {
     "trees": ("Trees", "Growing, pruning and prediction by the engine, on one thread."),
     "ensembles": ("Ensembles", "`fit`, `predict` and memory of whole ensembles, on one thread."),
+    "tables": (
+        "Real tables",
+        "Categories, missing values, few values: `fit` and `predict` on one thread.",
+    ),
     "boosting": ("Boosting", "A whole `fit`, with the same number of rounds on both sides."),
     "ordering": (
         "Ordering and pruning",

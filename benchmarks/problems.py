@@ -32,11 +32,14 @@ class Data:
         Rounded to float32, so that scikit-learn's trees lose nothing.
     y : ndarray of int64
         Class codes.
+    categorical : tuple of int, default=()
+        The features whose values are codes of categories.
     """
 
     name: str
     X: Floats
     y: Integers
+    categorical: tuple[int, ...] = ()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -51,7 +54,7 @@ class Data:
     @cached_property
     def narrow(self) -> npt.NDArray[np.float32]:
         """X in the type that scikit-learn's trees want, so that they need not convert it."""
-        return self.X.astype(np.float32)
+        return self.X.astype(np.float32, copy=False)
 
     @cached_property
     def columns(self) -> dict[str, npt.NDArray[Any]]:

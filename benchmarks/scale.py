@@ -1,4 +1,4 @@
-"""One tree on data of unusual size: time and memory, each fit in a fresh process."""
+"""Data of unusual size: time and memory of a tree and of boosting, each fit in a fresh process."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
+from benchmarks import boosting_scale
 from benchmarks.report import Measurement, Target, compare
 from benchmarks.suite import Case, Suite
 from benchmarks.timing import Timing
@@ -87,4 +88,6 @@ def suite(quick: bool) -> Suite:
                 ("100 rows", 100, 20, 2, rounds),
             )
         ]
+        + boosting_scale.cases(quick),
+        boosting_scale.notices(),
     )

@@ -1,3 +1,4 @@
+import gzip
 import json
 import warnings
 from dataclasses import replace
@@ -5,7 +6,16 @@ from functools import partial
 
 import numpy as np
 import pytest
-from benchmarks import boosting, boosting_peers, gradient_peers, one_boost
+from benchmarks import (
+    boosting,
+    boosting_peers,
+    boosting_scale,
+    gradient_peers,
+    one_boost,
+    one_gradient,
+    problems,
+    scale,
+)
 from benchmarks.__main__ import main
 from benchmarks.boosting_peers import contradicting_clusters, two_clusters
 from benchmarks.contestants import SCIKIT_LEARN
@@ -370,3 +380,86 @@ def test_the_full_form_has_all_sizes_and_the_quick_one_the_small_ones(monkeypatc
     assert (boosting.FULL.histogram, boosting.QUICK.histogram[0]) == ((50_000, 100), 50_000)
     longest = partial(max, key=len)
     assert len(longest(names[0])) <= 39  # the width of the table's first column
+
+
+# -- by size ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("library", ["orfeon", SCIKIT_LEARN])
+def test_one_gradient_measures_time_memory_and_loss(library, capsys, monkeypatch):
+    monkeypatch.setattr(one_gradient, "_TEST_ROWS", 500)
+    one_gradient.main([library, "interactions", "600", "5", "1"])
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["seconds"] > 0
+    assert (answer["rows"], answer["features"]) == (600, 30)
+    assert 0.4 < answer["log_loss"] < np.log(2)
+    if "before" in answer:
+        assert 0 < answer["before"] <= answer["peak"]
+
+
+def test_strings_of_the_table_of_adults_are_categories(tmp_path, monkeypatch):
+    path = tmp_path / "adult.csv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("age,work,class\n39,State,<=50K\n50,?,>50K\n?,Private,<=50K\n")
+    data = one_gradient.adult(path)
+    np.testing.assert_array_equal(data.X, [[39, 1], [50, np.nan], [np.nan, 0]])
+    assert (data.y.tolist(), data.categorical) == ([0, 1, 0], (1,))
+    monkeypatch.setattr(one_gradient, "adult", lambda: data)
+    training, test = one_gradient.split("adult", 0)
+    assert (training.shape, test.shape) == ((2, 2), (1, 2))
+
+
+def test_categories_are_categories_to_all_libraries():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.permutation(np.arange(900) % 12), rng.normal(size=900)])
+    y = np.isin(X[:, 0], [1, 4, 6, 9, 11]).astype(np.int64)
+    data = problems.Data("parity", X, y, categorical=(0,))
+    for one in gradient_peers.binned(classes=True):
+        with one_thread():
+            model = one.fit(data, 20, 0)
+        assert boosting.LOG_LOSS.of(one.answers(model, data, 20), y) < 0.3, one.name
+
+
+@pytest.fixture
+def sizes(monkeypatch):
+    """The lines of a case, from seconds, losses and memory that are given."""
+
+    def fit(library, problem, n_rows, n_rounds, n_threads):
+        seconds = {"orfeon": 1.0, "LightGBM": 2.0}.get(library, 3.0) / (1 + 0.5 * (n_threads - 1))
+        peak = {"orfeon": 1.3e9, "LightGBM": 1e9}.get(library, 2e9)
+        return {
+            "seconds": seconds, "cores": float(n_threads), "log_loss": 0.5, "rows": float(n_rows),
+            "features": 30.0, "before": 5e8, "peak": peak,
+        }  # fmt: skip
+
+    monkeypatch.setattr(boosting_scale, "_fit", fit)
+    monkeypatch.setattr(gradient_peers, "is_installed", lambda library: True)
+    monkeypatch.setattr(boosting_scale.os, "cpu_count", lambda: 2)
+    return lambda n_rows: boosting_scale.boosting("size", "interactions", n_rows, 5, 2)
+
+
+def test_sizes_are_held_against_peers_threads_and_memory(sizes):
+    lines = sizes(1_000_000)
+    assert [(line.case, line.peer) for line in lines[:2]] == [
+        ("size, 1 thread", SCIKIT_LEARN), ("size, 1 thread", "LightGBM")
+    ]  # fmt: skip
+    assert [line.figure for line in lines[:6]] == pytest.approx([3, 2, 3, 3, 2, 3])
+    assert all(line.is_met for line in lines[:6])
+    assert "test log-loss: orfeon 0.5000, scikit-learn 0.5000" in lines[0].notes[0]
+    threads, memory = lines[6:]
+    assert (threads.figure, threads.is_met) == (pytest.approx(1.5), False)
+    assert (memory.figure, memory.peer, memory.is_met) == (pytest.approx(1.3), "LightGBM", False)
+    assert "orfeon 1300 MB (800 MB of the fit)" in memory.notes[0]
+    *_, threads, memory = sizes(10_000)
+    assert (threads.target, memory.target) == (None, None)
+
+
+def test_absent_peers_and_tables_are_named_by_the_scale_suite(monkeypatch, tmp_path):
+    monkeypatch.setattr(gradient_peers, "is_installed", lambda library: False)
+    monkeypatch.setattr(boosting_scale, "ADULT", tmp_path / "adult.csv.gz")
+    suite = scale.suite(quick=True)
+    assert "XGBoost is not installed (xgboost): left out." in suite.notices
+    assert "adult.csv.gz is not there: adult is left out." in suite.notices
+    assert not any("adult" in case.name for case in suite.cases)
+    names = [case.name for case in scale.suite(quick=False).cases]
+    assert "boosting, 1000000 rows" in names

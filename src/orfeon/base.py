@@ -68,6 +68,10 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         """Which features the user declares categorical."""
         return self.categorical_features
 
+    def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
+        """The schema of a training set, and its rows as numbers."""
+        return Schema.learn_and_encode(X, self._categorical_features())
+
     def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
         """Check and encode a training set; rows of weight 0 are dropped as if never given.
 
@@ -75,7 +79,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         """
         X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=reset)
         if reset:
-            self.schema_, encoded = Schema.learn_and_encode(X, self._categorical_features())
+            self.schema_, encoded = self._learn_schema(X)
             self.n_features_in_ = self.schema_.n_features
         else:
             encoded = self._encode(X)

@@ -18,7 +18,8 @@ METHODS = pytest.mark.parametrize("tree_method", ["exact", "histogram"])
 
 
 def gathered(X, y, weights=None):
-    return gather_samples(CARTRegressor()._read(X, y, weights))
+    sample, word = gather_samples(CARTRegressor()._read(X, y, weights))
+    return sample.with_encoded_rows(), word
 
 
 def test_copies_are_one_row_however_they_are_given():
@@ -31,7 +32,7 @@ def test_copies_are_one_row_however_they_are_given():
     np.testing.assert_array_equal(sample.weights, sample.copies)
     order = rng.permutation(200)
     again, same = gathered(X[order], y[order])
-    for one, other in zip(sample, again, strict=True):
+    for one, other in zip(sample[:4], again[:4], strict=True):
         np.testing.assert_array_equal(one, other)
     weighted, alike = gathered(sample.X, sample.y, sample.weights)
     np.testing.assert_array_equal(weighted.weights, sample.weights)

@@ -21,7 +21,7 @@ from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
 from orfeon.growth import Growth, grow_forest
 from orfeon.growth.binning import bin_table
-from orfeon.growth.histogram import HistogramTrees
+from orfeon.growth.histogram import HistogramTrees, _fix
 
 FEATURES = (
     "ordered", "ordered duplicates", "ordered missing", "ordered duplicates missing",
@@ -206,6 +206,52 @@ def test_a_weight_of_two_is_a_row_twice_to_the_bit():
     )
     assert_same_forest(one, other)
     np.testing.assert_array_equal(one.value, other.value)
+
+
+@pytest.mark.parametrize("kind", ["float32", "fortran", "memory-mapped", "integers"])
+def test_rows_are_read_from_arrays_of_any_type_and_layout(kind, tmp_path):
+    problem = larger_problem(4, "zero")
+    X = np.round(np.nan_to_num(problem.X) * 4)
+    if kind != "integers":
+        X[::7, 0], X[::5, 1] = 0.5, np.nan
+    given = X
+    if kind == "memory-mapped":
+        np.save(tmp_path / "X.npy", X)
+        given = np.load(tmp_path / "X.npy", mmap_mode="r")
+    elif kind == "fortran":
+        given = np.asfortranarray(X)
+    else:
+        given = X.astype(np.float32 if kind == "float32" else np.int16)
+    rows = np.random.default_rng(0).permutation(len(X))[:200]
+    growth, weights = variance(max_leaf_nodes=12), problem.all_weights[rows]
+    residuals = problem.y[None, rows]
+    one, leaves = HistogramTrees(X[rows], growth=growth).grow(residuals, weights, seeds_of(1))
+    trees = HistogramTrees(given, growth=growth, rows=rows)
+    other, theirs = trees.grow(residuals, weights, seeds_of(1))
+    assert_same_forest(one, other)
+    np.testing.assert_array_equal(leaves, theirs)
+    np.testing.assert_array_equal(leaves, one.apply(X[rows]).T)
+
+
+def test_among_many_rows_fewer_bits_do_for_a_residual(monkeypatch):
+    """A word has room for both up to millions of rows; leaves keep the precision of floats."""
+    problem = larger_problem(9, "none", n=3000)
+    growth = variance(max_leaf_nodes=20, min_samples_leaf=20)
+    whole = problem.grow(growth)
+    fixed = _fix(
+        problem.y,
+        HistogramTrees(problem.X, growth=growth)._weigh(np.full(3000, 1000.0), 1).of_tree(0),
+    )
+    assert fixed.is_wide
+    monkeypatch.setattr("orfeon.growth.histogram._MANY_ROWS", 0)
+    problem.weights = np.full(3000, 1000.0)
+    fixed = _fix(
+        problem.y, HistogramTrees(problem.X, growth=growth)._weigh(problem.weights, 1).of_tree(0)
+    )
+    assert not fixed.is_wide
+    heavy = problem.grow(variance(max_leaf_nodes=20, min_samples_leaf=20_000))
+    np.testing.assert_array_equal(heavy.nodes, whole.nodes)
+    np.testing.assert_allclose(heavy.value, whole.value, rtol=1e-12, atol=1e-13)
 
 
 def test_weights_in_halves_are_weights_of_one():

@@ -13,7 +13,16 @@ from tests.oracles.histogram import seeds_of
 
 from orfeon.growth.histogram import HistogramTrees
 from orfeon.kernels.histogram.grow import grow_tree
+from orfeon.kernels.histogram.parts import CHUNK, KIND, SEARCH, move_rows, set_aside
+from orfeon.kernels.histogram.splits import AHEAD
 from orfeon.kernels.histogram.threads import CLOSED, DONE, publish
+
+
+@pytest.fixture(autouse=True)
+def _small_trees_are_shared(monkeypatch):
+    """Threads share the trees of these small tables, too."""
+    monkeypatch.setattr("orfeon.growth.histogram._WORTH_HELPERS", 0)
+
 
 needs_threads = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="one thread without JIT")
 
@@ -47,6 +56,69 @@ def test_helping_threads_change_nothing_tree_after_tree():
         other, theirs = helped.grow(residuals, np.ones(6000), seeds_of(1, seed))
         np.testing.assert_array_equal(one.nodes, other.nodes)
         np.testing.assert_array_equal(leaves, theirs)
+
+
+@pytest.mark.parametrize("weights", ["none", "zero", "float"])
+def test_many_rows_are_parted_alike_by_any_number_of_threads(weights):
+    """Nodes of several chunks of rows, which threads part and read together."""
+    n = 5 * CHUNK + 77
+    problem = larger_problem(6, weights, n=n)
+    growth = variance(max_leaf_nodes=12, min_samples_leaf=40)
+    residuals = problem.y[None]
+    grown = [
+        HistogramTrees(problem.X, problem.schema, growth, n_jobs=n_jobs).grow(
+            residuals, problem.all_weights, seeds_of(1)
+        )
+        for n_jobs in (1, 2, 3)
+    ]
+    forest, leaves = grown[0]
+    assert forest.n_leaves.tolist() == [12]
+    np.testing.assert_array_equal(leaves, forest.apply(problem.X).T)
+    for other, theirs in grown[1:]:
+        assert_same_forest(other, forest)
+        np.testing.assert_array_equal(other.value, forest.value)
+        np.testing.assert_array_equal(theirs, leaves)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_chunks_set_aside_and_moved_back_are_a_stable_partition(share):
+    rng = np.random.default_rng(0)
+    n, first = 3 * CHUNK + 5, 40
+    codes = rng.random(n + first) < share
+    goes_left = np.array([0, 1], np.uint8)
+    rows = np.zeros(n + first + AHEAD, np.uint32)
+    rows[: n + first] = rng.permutation(n + first)
+    before, spare = rows.copy(), np.empty_like(rows)
+    words, zero = codes.astype(np.uint64), np.uint64(0)
+    chunks = [(k, min(k + CHUNK, first + n)) for k in range(first, first + n, CHUNK)]
+
+    @njit
+    def set_one_aside(words, goes_left, rows, spare, begin, end):
+        return set_aside(words, zero, zero, goes_left, rows, spare, begin, end)
+
+    @njit
+    def move_back(rows, spare, begin, end, n_left, to_left, to_right):
+        move_rows(rows, spare, begin, end, n_left, to_left, to_right)
+
+    counts = [set_one_aside(words, goes_left, rows, spare, begin, end) for begin, end in chunks]
+    middle, lefts = first + sum(counts), 0
+    for (begin, end), n_left in zip(chunks, counts, strict=True):
+        to_right = middle + begin - first - lefts
+        move_back(rows, spare, begin, end, n_left, first + lefts, to_right)
+        lefts += n_left
+    moved = before[first : first + n]
+    left = codes[moved]
+    np.testing.assert_array_equal(rows[:first], before[:first])
+    np.testing.assert_array_equal(
+        rows[first : first + n], np.concatenate([moved[left], moved[~left]])
+    )
+
+
+def test_small_tables_are_left_to_one_thread(monkeypatch):
+    monkeypatch.undo()
+    small, large = (HistogramTrees(np.zeros((n_rows, 30)), n_jobs=2) for n_rows in (10_000, 50_000))
+    assert [trees._n_helpers(np.arange(30)) for trees in (small, large)] == [0, 1]
+    assert large._n_helpers(np.arange(3)) == 0
 
 
 class Threads:
@@ -134,21 +206,22 @@ def test_a_helper_does_the_parts_that_are_published(monkeypatch, weight):
 
     @njit
     def publish_again(board):
-        publish(board)
+        publish(board, np.int64(4))
 
     def grow_after_help(columns, limits, search, work, *rest):
         histograms, length, is_wide = search[:3]
-        block_used, scores, job, board = work[7], work[8], work[-2], work[-1]
+        scores, job, task, board = work[8], work[-4], work[-3], work[-1]
         if calls:
             size = length * (1 + is_wide)
             root = histograms[job[0, 4] * size :][:size]
             expected, best = root.copy(), scores[0].copy()
             histograms[:] = scores[:] = 0
+            task[KIND] = SEARCH
             publish_again(board)
             latest = time.monotonic() + 60
-            while board[DONE] < len(block_used) and time.monotonic() < latest:
+            while board[DONE] < 4 and time.monotonic() < latest:
                 time.sleep(0.001)
-            assert board[DONE] == len(block_used) == 4
+            assert board[DONE] == 4
             assert (best > 0).all()
             np.testing.assert_array_equal(scores[0], best)
             np.testing.assert_array_equal(root, expected)

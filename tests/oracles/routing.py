@@ -17,6 +17,7 @@ N_CATEGORIES = (0, 0, 5, 0, 3)
 KINDS = {
     "ordered": ("ordered",),
     "categorical": ("ordered", "categorical"),
+    "sets": ("ordered", "set"),
     "oblique": ("ordered", "oblique"),
     "everything": ("ordered", "categorical", "oblique"),
 }
@@ -54,7 +55,8 @@ class Planter:
     def split(self, width: int, child: int) -> int:
         """Add an inner node; returns its number of children."""
         kind = self.rng.choice(self.kinds)
-        if kind == "categorical":
+        if kind in ("categorical", "set"):
+            width = 2 if kind == "set" else width
             feature = int(self.rng.choice(np.flatnonzero(N_CATEGORIES)))
             threshold = float(len(self.branches))
             table = self.rng.integers(0, width, N_CATEGORIES[feature])

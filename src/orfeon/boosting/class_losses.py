@@ -17,6 +17,8 @@ import numpy.typing as npt
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from orfeon.boosting.losses import Loss, sums_by_leaf, weighted_mean
+from orfeon.kernels.gradient import leaf_updates, log_loss
+from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
 
 Integers = npt.NDArray[np.integer[Any]]
@@ -58,11 +60,14 @@ class LogLoss(ClassLoss):
         return np.array([_log_odds(y, weights)])
 
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
-        towards = np.where(y > 0, scores[0], -scores[0])
-        return float(-np.sum(weights * log_expit(towards)) / weights.sum())
+        losses = np.empty(len(y))
+        log_loss.log_losses(kernel_view(y), kernel_view(scores[0]), kernel_view(weights), losses)
+        return float(losses.sum() / weights.sum())
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-        return np.asarray(y - expit(scores))
+        residuals = np.empty(scores.shape)
+        log_loss.negative_gradient(kernel_view(y), kernel_view(scores[0]), residuals[0])
+        return residuals
 
     def leaf_values(
         self,
@@ -84,9 +89,8 @@ class LogLoss(ClassLoss):
 
 def _newton_steps(residuals: Floats, weights: Floats, leaves: Integers, n_leaves: int) -> Floats:
     """A Newton step for each leaf, of at most ``LARGEST_STEP``, even without curvature."""
-    size = np.abs(residuals)
-    total = sums_by_leaf(leaves, residuals * weights, n_leaves)
-    curvature = sums_by_leaf(leaves, size * (1.0 - size) * weights, n_leaves)
+    total, curvature = np.zeros((2, n_leaves))
+    leaf_updates.newton_sums(leaves, residuals, kernel_view(weights), total, curvature)
     far = np.abs(total) >= LARGEST_STEP * curvature
     step = np.divide(total, curvature, out=np.zeros_like(total), where=~far)
     return np.where(far, np.sign(total) * LARGEST_STEP, step)

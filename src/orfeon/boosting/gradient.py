@@ -20,7 +20,7 @@ Friedman (2002). Stochastic gradient boosting. Computational Statistics & Data A
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -34,11 +34,12 @@ from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels.cart import leaf_sums
-from orfeon.kernels.routing import route
+from orfeon.kernels.gradient.leaf_updates import add_values
 from orfeon.utils import saved
-from orfeon.utils.jit import kernel_view
+from orfeon.utils.row_threads import PART, RowThreads
 from orfeon.utils.types import Floats
 
+_NO_WEIGHTS = np.zeros(0)
 #: Rounds predicted at a time by staged methods.
 _STAGED_AT_ONCE = 32
 #: Rounds whose seeds are drawn at a time.
@@ -48,10 +49,11 @@ _SEEDS_AT_ONCE = 64
 class Sample(NamedTuple):
     """Encoded rows, targets or class codes, weights, and the number of copies of each row."""
 
-    X: Floats
+    X: npt.NDArray[Any]  # numbers of any type and layout
     y: npt.NDArray[Any]
     weights: Floats
     copies: Floats | None = None  # one each by default
+    rows: npt.NDArray[np.int64] | None = None  # of X, all by default
 
     @property
     def n_samples(self) -> int:
@@ -60,7 +62,17 @@ class Sample(NamedTuple):
 
     def take(self, mask: npt.NDArray[np.bool_]) -> Sample:
         copies = None if self.copies is None else self.copies[mask]
-        return Sample(self.X[mask], self.y[mask], self.weights[mask], copies)
+        rows = np.flatnonzero(mask) if self.rows is None else self.rows[mask]
+        return Sample(self.X, self.y[mask], self.weights[mask], copies, rows)
+
+    def encoded(self) -> Floats:
+        """The rows of the samples as contiguous floats: a copy, unless they are all of X."""
+        X = self.X if self.rows is None else self.X[self.rows]
+        return np.ascontiguousarray(X, dtype=np.float64)
+
+    def with_encoded_rows(self) -> Sample:
+        """The same samples, their rows read once and for all."""
+        return self._replace(X=self.encoded(), rows=None)
 
 
 @saved.attributes(start=saved.finite_floats, forest=saved.instance("Forest"))
@@ -70,10 +82,6 @@ class AdditiveModel:
     def __init__(self, start: Floats, forest: Forest) -> None:
         self.start = start
         self.forest = forest
-        self._parts: list[Forest] | None = None
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_parts": None}
 
     @property
     def n_scores(self) -> int:
@@ -90,30 +98,9 @@ class AdditiveModel:
         return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
 
     def scores(self, X: Floats) -> Floats:
-        columns = []
-        for start, forest in zip(self.start, self._by_score(), strict=True):
-            column = np.full((len(X), 1), start)
-            if forest._is_quick(X):
-                route.sum_supports_ordered(
-                    *forest._words(), forest.tree_start, kernel_view(X), forest.value,
-                    forest._pure_label, column,
-                )  # fmt: skip
-            else:
-                leaves = np.ascontiguousarray(forest._leaves(X).T)
-                route.sum_supports(
-                    leaves, forest.tree_start, forest.value, forest._pure_label, column
-                )
-            columns.append(column)
-        return columns[0] if len(columns) == 1 else np.hstack(columns)
-
-    def _by_score(self) -> list[Forest]:
-        if self._parts is None:
-            k = self.n_scores
-            trees = np.arange(len(self.forest))
-            self._parts = [self.forest] if k == 1 else [
-                self.forest.subset(trees[c::k]) for c in range(k)
-            ]  # fmt: skip
-        return self._parts
+        scores = np.tile(self.start, (len(X), 1))
+        self.forest.add_predictions(X, _NO_WEIGHTS, scores)
+        return scores
 
     def staged(self, X: Floats) -> Iterator[Floats]:
         k, n_trees = self.n_scores, len(self.forest)
@@ -151,6 +138,7 @@ class Boosting:
     sequence: np.random.SeedSequence
     n_drawn: int | None = None
     features: tuple[int, int] | None = None
+    threads: RowThreads = field(default_factory=RowThreads)
 
     def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
         """Yield rounds without end, updating ``scores`` in place."""
@@ -174,7 +162,7 @@ class Boosting:
     def _round(self, scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
         weights, candidates = self._draw(at)
         y = self.sample.y
-        residuals = self.loss.negative_gradient(y, scores, weights)
+        residuals = self._residuals(scores, weights)
         forest, leaves = self.trees.grow(residuals, weights, seeds, candidates)
         means = forest.value[:, 0].copy()
         if len(seeds) > 1:
@@ -182,8 +170,39 @@ class Boosting:
         values = self.loss.leaf_values(y, scores, weights, residuals, leaves, len(forest.nodes))
         values *= self.learning_rate
         forest.value[:, 0] = values
-        scores += values[leaves]
-        return Stage(forest, means, self.loss.value(y, scores, self.sample.weights))
+        self.threads.map(
+            lambda part: add_values(leaves, values, part.start, part.stop, scores), len(y)
+        )
+        return Stage(forest, means, self._loss(scores))
+
+    def _residuals(self, scores: Floats, weights: Floats) -> Floats:
+        y = self.sample.y
+        if not self.loss.is_by_row:
+            return self.loss.negative_gradient(y, scores, weights)
+        residuals = np.empty(scores.shape)
+
+        def write(part: slice) -> None:
+            residuals[:, part] = self.loss.negative_gradient(
+                y[part], scores[:, part], weights[part]
+            )
+
+        self.threads.map(write, len(y))
+        return residuals
+
+    def _loss(self, scores: Floats) -> float:
+        """The loss of all samples."""
+        y, weights = self.sample.y, self.sample.weights
+        if not self.loss.is_by_row or len(y) <= PART:
+            return self.loss.value(y, scores, weights)
+
+        def sums(part: slice) -> tuple[float, float]:
+            weight = float(weights[part].sum())
+            if weight == 0.0:
+                return 0.0, 0.0
+            return weight, weight * self.loss.value(y[part], scores[:, part], weights[part])
+
+        parts = self.threads.map(sums, len(y))
+        return sum(loss for _, loss in parts) / sum(weight for weight, _ in parts)
 
     def _draw(self, at: int) -> tuple[Floats, npt.NDArray[np.int64] | None]:
         """Draw the weights of a round, and the features of its trees."""
@@ -244,29 +263,37 @@ MOST_COPIES = 1e9
 
 def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
     """The samples with copies merged into one row, and a hash of them."""
-    hashes = hash_rows(data.X, data.y)
-    order = np.lexsort((data.sample_weights, hashes))
-    X, y, weights, hashes = data.X[order], data.y[order], data.sample_weights[order], hashes[order]
+    X, weights = data.X, data.sample_weights
+    hashes = hash_rows(X, data.y)
+    # Samples of equal content and weight are alike: their order does not matter.
+    is_even = bool((weights == weights[0]).all())
+    order = np.argsort(hashes) if is_even else np.lexsort((weights, hashes))
+    y, weights, hashes = data.y[order], weights[order], hashes[order]
     copies = None
     if are_counts(weights) and weights.sum() < MOST_COPIES:
-        first = _first_copies(X, y, hashes)
+        first = _first_copies(X, order, y, hashes)
         copies = np.add.reduceat(weights, first)
-        X, y, hashes = X[first], y[first], hashes[first]
+        order, y, hashes = order[first], y[first], hashes[first]
     factors = 1.0 if data.class_factors is None else data.class_factors[y]
     if copies is None:
-        sample = Sample(X, y, _scaled(weights * factors, np.ones(len(y))))
+        sample = Sample(X, y, _scaled(weights * factors, np.ones(len(y))), rows=order)
     else:
         own = _scaled(factors * np.ones(len(y)), copies)
-        sample = Sample(X, y, own * copies, None if (copies == 1).all() else copies)
+        some = None if (copies == 1).all() else copies
+        sample = Sample(X, y, own * copies, some, order)
     return sample, sha256(hashes.tobytes() + sample.weights.tobytes()).hexdigest()
 
 
 def _first_copies(
-    X: Floats, y: npt.NDArray[Any], hashes: npt.NDArray[np.uint64]
+    X: npt.NDArray[Any],
+    order: npt.NDArray[np.int64],
+    y: npt.NDArray[Any],
+    hashes: npt.NDArray[np.uint64],
 ) -> npt.NDArray[np.int64]:
-    """Index of the first copy of each sample, among rows sorted by hash."""
+    """Index of the first copy of each sample, among rows in the order of their hashes."""
     again = np.flatnonzero(hashes[1:] == hashes[:-1]) + 1
-    same = (X[again] == X[again - 1]) | (np.isnan(X[again]) & np.isnan(X[again - 1]))
+    one, other = X[order[again]], X[order[again - 1]]
+    same = (one == other) | (np.isnan(one) & np.isnan(other))
     again = again[same.all(axis=1) & (y[again] == y[again - 1])]
     return np.delete(np.arange(len(hashes)), again)
 

@@ -33,6 +33,7 @@ from orfeon.boosting.stopping import (
     draw_folds,
 )
 from orfeon.data.presorted import Table
+from orfeon.data.schema import Schema
 from orfeon.data.training_set import are_counts
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.base import ENSEMBLE
@@ -46,6 +47,7 @@ from orfeon.trees import CARTRegressor
 from orfeon.trees.base import LIMITS, features_per_node, least_weight
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
+from orfeon.utils.row_threads import RowThreads
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import Purpose
 from orfeon.utils.types import Floats
@@ -172,6 +174,11 @@ class GradientBoosting(Ensemble):
 
     # -- fitting -------------------------------------------------------------------------------
 
+    def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
+        # Bins read one feature after the other, so numbers of any type and layout will do.
+        as_given = self.tree_method == "histogram"
+        return Schema.learn_and_encode(X, self._categorical_features(), as_given=as_given)
+
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the trees, round after round.
@@ -195,11 +202,14 @@ class GradientBoosting(Ensemble):
             self.estimator_ = CARTRegressor(**of_trees)
             data = self._read(X, y, sample_weight)
             sample, self._samples = gather_samples(data)
+            if self.tree_method == "exact":
+                sample = sample.with_encoded_rows()
             loss = self._make_loss(data.n_classes)
             model = self._go_on_from(before, loss)
             self._fitted_loss = loss
             if model is None:
                 self._sequence = data.seeds
+            del data  # the sample has all that is needed, in another order
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
             if self._cross_validates:
                 n_rounds += self.n_estimators
@@ -299,7 +309,7 @@ class GradientBoosting(Ensemble):
         """Add rounds until there are enough, or early stopping applies."""
         scores = np.repeat(run.start[:, None], len(boosting.sample.y), axis=1)
         if run.n_before:
-            scores = np.ascontiguousarray(self._model.scores(boosting.sample.X).T)
+            scores = np.ascontiguousarray(self._model.scores(boosting.sample.encoded()).T)
         if run.n_rounds >= n_rounds or (watch is not None and watch.ended):
             return
         for stage in boosting.rounds(scores, run.n_before):
@@ -327,6 +337,7 @@ class GradientBoosting(Ensemble):
             self._sequence,
             n_drawn if n_drawn < n_samples else None,
             (n_features, n_of_tree) if n_of_tree < n_features else None,
+            RowThreads(n_threads),
         )
 
     def _features_per_tree(self, n_features: int) -> int:
@@ -363,11 +374,11 @@ class GradientBoosting(Ensemble):
 
             trees: ResidualTrees = HistogramTrees(
                 sample.X, self.schema_, growth, max_bins=self.max_bins, copies=copies,
-                n_samples=n_average, n_jobs=n_threads,
+                n_samples=n_average, n_jobs=n_threads, rows=sample.rows,
             )  # fmt: skip
             return trees
-        table = Table(sample.X, self.schema_)
-        return ExactTrees(table, sample.X, growth, n_samples=n_average, n_jobs=n_threads)
+        X = sample.encoded()
+        return ExactTrees(Table(X, self.schema_), X, growth, n_samples=n_average, n_jobs=n_threads)
 
     @property
     def _n_threads(self) -> int:
@@ -394,7 +405,12 @@ class GradientBoosting(Ensemble):
     def _draw_held(self, sample: Sample, by_class: bool) -> npt.NDArray[np.bool_]:
         rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
         return set_aside(
-            sample.X, sample.y, sample.weights, self.validation_fraction, rng, by_class=by_class
+            sample.encoded(),
+            sample.y,
+            sample.weights,
+            self.validation_fraction,
+            rng,
+            by_class=by_class,
         )
 
     def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:

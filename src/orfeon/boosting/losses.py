@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,8 @@ class Loss(ABC):
 
     #: Scores per sample, and trees per round.
     n_scores: int = 1
+    #: Whether the residual and the loss of a sample depend on no other sample.
+    is_by_row: ClassVar[bool] = True
 
     def measured(self, y: npt.NDArray[Any], weights: Floats) -> Self:
         """The loss with its data-dependent constants set from the training set."""
@@ -168,6 +170,7 @@ class HuberError(Loss):
     compared. Leaf values are one step from the median (Friedman 2001), not quite the minimum.
     """
 
+    is_by_row: ClassVar[bool] = False
     alpha: float = 0.9
     width: float | None = None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -46,15 +47,19 @@ class Validation:
         self.sample = sample
         self.scores = np.repeat(start[:, None], len(sample.y), axis=1)
 
+    @cached_property
+    def _rows(self) -> Floats:
+        return self.sample.encoded()
+
     def add(self, forest: Forest) -> float:
         """Add the trees of a round, and return the loss."""
-        self.scores += values_of(forest, self.sample.X)
+        self.scores += values_of(forest, self._rows)
         return self.loss_now()
 
     def replay(self, model: AdditiveModel) -> list[float]:
         """Replace the scores by those of a model, and return the loss after each of its rounds."""
         losses = []
-        for scores in model.staged(self.sample.X):
+        for scores in model.staged(self._rows):
             self.scores = np.ascontiguousarray(scores.T)
             losses.append(self.loss_now())
         return losses
@@ -117,5 +122,5 @@ def draw_folds(
     # Ranks of the targets, so that their unit does not matter.
     ranks = np.unique(sample.y, return_inverse=True)[1]
     return deal_folds(
-        hash_rows(sample.X, ranks), ranks, sample.weights, n_folds, rng, by_class=by_class
+        hash_rows(sample.encoded(), ranks), ranks, sample.weights, n_folds, rng, by_class=by_class
     )

@@ -160,9 +160,9 @@ def _read_pandas(column: Any, label: str) -> Column:
             return CodedColumn(label, values.astype(np.int8), [False, True])
         return read_array(values, label)
     if isinstance(dtype, pandas.CategoricalDtype):
-        return CodedColumn(label, column.cat.codes.to_numpy(), column.cat.categories.tolist())
+        return CodedColumn(label, column.array.codes, dtype.categories.tolist())
     if isinstance(dtype, pandas.StringDtype):
-        codes, values = pandas.factorize(column)
+        codes, values = column.array.factorize()
         return CodedColumn(label, codes, values.tolist())
     if isinstance(dtype, pandas.ArrowDtype):
         return _read_arrow(column.array.__arrow_array__(), label)

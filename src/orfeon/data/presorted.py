@@ -24,8 +24,10 @@ from orfeon.data.sorting import (
 )
 from orfeon.data.unsorted import UnsortedTable
 
-#: Features with at most this many distinct values are sorted by counting at each node.
+#: Features with at most this many distinct values are searched by counting.
 FEW_VALUES = 64
+#: The same where each value has this many rows or more on average.
+_MANY_VALUES, _ROWS_PER_VALUE = 255, 32
 #: Up to this many rows a rank and a row fit together in 32 bits.
 MAX_NARROW_ROWS = 65_535
 #: Up to this many rows columns are sorted by comparison, beyond that by digits.
@@ -159,6 +161,7 @@ class Table:
         values = np.empty(len(ordered) * n_rows)
         value_counts = np.zeros(n_features, dtype=np.int64)
         n_sorted = n_values = 0
+        most_counted = max(FEW_VALUES, min(_MANY_VALUES, n_rows // _ROWS_PER_VALUE))
         # Columns are sorted in blocks: few NumPy calls for few rows, little memory for many.
         block = max(1, (1 << 20) // max(n_rows, 1))
         for start in range(0, len(ordered), block):
@@ -169,9 +172,10 @@ class Table:
                 count = rank_column(column, order, ranks[j], own, values[n_values:], self.shift)
                 counts[j] = value_counts[j] = count
                 n_values += count
-                kind[j] = SORTED if count > FEW_VALUES else COUNTED
-                if count <= FEW_VALUES:
+                if count <= most_counted:
+                    kind[j] = COUNTED
                     continue
+                kind[j] = SORTED
                 if count < n_rows <= MAX_COMPARED_ROWS:
                     own.sort()  # the order of equal values depends on the machine
                 segment[j] = n_sorted

@@ -103,7 +103,11 @@ class Schema:
 
     @classmethod
     def learn_and_encode(
-        cls, X: Any, categorical_features: CategoricalFeatures = "auto"
+        cls,
+        X: Any,
+        categorical_features: CategoricalFeatures = "auto",
+        *,
+        as_given: bool = False,
     ) -> tuple[Schema, FloatMatrix]:
         """Learn the schema of ``X`` and encode ``X``, reading it once.
 
@@ -113,6 +117,9 @@ class Schema:
             The training data, possibly a stream that can be read only once.
         categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
             As in :meth:`learn`.
+        as_given : bool, default=False
+            Whether an array of numbers without categories is only checked: it keeps its type and
+            its layout, and is not copied.
 
         Returns
         -------
@@ -131,6 +138,9 @@ class Schema:
         """
         if _is_numeric(X):
             schema = cls.learn(X, categorical_features)
+            if as_given and schema.all_ordered and X.dtype.itemsize <= 8:
+                schema._check_finite(X)
+                return schema, X
             return schema, schema.encode(X)
         columns, names = read_table(X)
         schema = cls._of_columns(columns, names, categorical_features)
@@ -275,11 +285,16 @@ class Schema:
         """The matrix as contiguous floats; infinite values are an error."""
         with np.errstate(over="ignore", invalid="ignore"):
             encoded = np.ascontiguousarray(numbers, dtype=np.float64)
-            certain = math.isfinite(encoded.sum())  # one pass without a temporary array
-        if not certain and np.isinf(encoded).any():
-            row, feature = map(int, np.argwhere(np.isinf(encoded))[0])
-            raise infinity_error(f"{label(feature, self.names)}, row {row}")
+        self._check_finite(encoded)
         return encoded
+
+    def _check_finite(self, numbers: npt.NDArray[Any]) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            # One pass without a temporary array.
+            certain = math.isfinite(numbers.sum(dtype=np.float64))
+        if not certain and np.isinf(numbers).any():
+            row, feature = map(int, np.argwhere(np.isinf(numbers))[0])
+            raise infinity_error(f"{label(feature, self.names)}, row {row}")
 
 
 def names_of(model: Any, n_features: int, X: Any = None) -> tuple[str, ...]:

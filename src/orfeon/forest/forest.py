@@ -7,15 +7,17 @@ estimator holds a forest of one tree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.forest.packed import PackedForest, gains_by_packing
 from orfeon.kernels.cart import leaf_sums
-from orfeon.kernels.routing import route
+from orfeon.kernels.routing import fractional, packed, route
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4")])
 #: Arrays with one entry per node, beside the nodes themselves.
 PER_NODE = ("n_children", "missing", "label", "value")
-#: Sums of products below this do not overflow.
-_FAR = 1e307
+_NO_ROWS = np.zeros(0, np.int64)
+_NO_WEIGHTS = np.zeros(0)
 
 
 def _empty_projections() -> tuple[Integers, npt.NDArray[np.int32], Floats]:
@@ -113,6 +115,10 @@ class Forest:
 
     def __len__(self) -> int:
         return len(self.tree_start) - 1
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The arrays, without what was derived from them."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     # -- shape ---------------------------------------------------------------------------------
 
@@ -229,31 +235,6 @@ class Forest:
 
     # -- prediction ----------------------------------------------------------------------------
 
-    @cached_property
-    def _sends_to_all(self) -> tuple[bool, bool]:
-        """Whether some node sends missing values, or some category, down all branches."""
-        tables = (self.missing, self.branches)
-        missing, category = (bool((table == ALL_BRANCHES).any()) for table in tables)
-        return missing, category
-
-    def _may_take_all_branches(self, X: Floats) -> bool:
-        """Whether some of these rows may go down several branches."""
-        missing, category = self._sends_to_all
-        return category or (missing and (bool(np.isnan(X).any()) or self._may_overflow(X)))
-
-    @cached_property
-    def _reach(self) -> float:
-        """Maximum factor by which a projection can exceed the values; 0 without projections."""
-        start, _, weight = self.projections
-        if not len(weight):
-            return 0.0
-        with np.errstate(over="ignore"):
-            return float(np.add.reduceat(np.abs(weight), start[:-1]).max())
-
-    def _may_overflow(self, X: Floats) -> bool:
-        """Whether a projection of finite values may overflow to NaN."""
-        return self._reach > 0 and not float(np.abs(X).max(initial=0.0)) * self._reach < _FAR
-
     @property
     def _is_plain(self) -> bool:
         """Whether every test is a threshold on an ordered feature."""
@@ -267,22 +248,56 @@ class Forest:
         words = self.nodes.view(np.uint64)
         return words.view(np.float64), words
 
-    def _leaves(self, X: Floats) -> npt.NDArray[np.uint32]:
-        leaves = np.empty((len(X), len(self)), np.uint32)
-        if self._is_quick(X):
-            route.apply_ordered(*self._words(), self.tree_start, kernel_view(X), leaves)
-        else:
-            self._check_codes(X)
-            route.apply_general(
-                self.feature, self.threshold, self.first_child, self.missing, *self._tests(),  # type: ignore[call-arg]
-                self.tree_start, kernel_view(X), leaves,
-            )  # fmt: skip
-        return leaves
+    @cached_property
+    def _packed(self) -> PackedForest:
+        """The nodes as routing of categories and missing values wants them."""
+        return PackedForest.of(self)
 
-    def _is_quick(self, X: Floats) -> bool:
-        """Whether fast routing applies to these rows."""
+    def _leaves(self, X: Floats) -> npt.NDArray[np.uint32]:
+        """Leaf of each row in each tree, if no row goes down several branches."""
+        return self._route(X)[0]
+
+    def _route(self, X: Floats) -> tuple[npt.NDArray[np.uint32], Integers]:
+        """Leaf of each row in each tree, and the rows that have no single one in some tree."""
+        leaves = np.empty((len(X), len(self)), np.uint32)
+        if self._routes_plain(X):
+            route.apply_plain(*self._words(), self.tree_start, kernel_view(X), leaves)
+            return leaves, _NO_ROWS
+        self._check_codes(X)
+        return leaves, self._packed.apply(self, X, leaves)
+
+    def add_predictions(self, X: Floats, weights: Floats, out: Floats) -> Integers:
+        """Add the weighted votes of each tree, or its supports if there are no weights.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n_rows, n_features)
+            Encoded rows.
+        weights : ndarray of shape (n_trees,) or (0,)
+            Weights of the votes.
+        out : ndarray of shape (n_rows, n_outputs)
+            The trees are added in their order; those of regression to one column after the other.
+
+        Returns
+        -------
+        ndarray
+            Rows that go down several branches of some tree: what was added to them is not defined.
+        """
+        if self._routes_plain(X):
+            route.add_plain(
+                *self._words(), self.tree_start, kernel_view(X), self.label, weights, self.value,
+                self._pure_label, out,
+            )  # fmt: skip
+            return _NO_ROWS
+        self._check_codes(X)
+        return self._packed.add(self, X, weights, out)
+
+    def _routes_plain(self, X: Floats) -> bool:
+        """Whether nodes and rows are routed as they are, without packing."""
         self._check_rows(X)
-        return self._is_plain and not np.isnan(X).any()
+        if not self._is_plain or has_missing(X):
+            return False
+        return not gains_by_packing(self, len(X))
 
     @cached_property
     def _categorical(self) -> tuple[Integers, Integers]:
@@ -303,12 +318,11 @@ class Forest:
         if not len(self.branches):
             return
         where, many = self._categorical
-        codes = X.take(where, axis=1)
-        beyond = (codes < 0) | (codes >= many)  # false for NaN, which is missing
-        if np.count_nonzero(beyond):
-            row, place = np.argwhere(beyond)[0]
+        entry = packed.first_unknown_code(kernel_view(X), where, many)
+        if entry >= 0:
+            row, place = divmod(entry, len(where))
             raise ValueError(
-                f"X[{row}, {where[place]}] is {codes[row, place]}; this feature has "
+                f"X[{row}, {where[place]}] is {X[row, where[place]]}; this feature has "
                 f"{many[place]} categories, and codes from 0 on or NaN are expected."
             )
 
@@ -326,11 +340,14 @@ class Forest:
             Node indices within each tree. A row that goes down every branch is counted in the
             branch with most training samples.
         """
-        if self._may_take_all_branches(X):
-            return self._with_heaviest_branch()._leaves(X).astype(np.int64)
-        return self._leaves(X).astype(np.int64)
+        leaves, several = self._route(X)
+        reached = leaves.astype(np.int64)
+        if len(several):
+            reached[several] = self._heaviest._leaves(X[several])
+        return reached
 
-    def _with_heaviest_branch(self) -> Forest:
+    @cached_property
+    def _heaviest(self) -> Forest:
         """The same forest with rows that went down every branch following the heaviest."""
         inner = np.flatnonzero(self.n_children > 0)
         children, owner = self._children(inner), np.repeat(inner, self.n_children[inner])
@@ -366,23 +383,24 @@ class Forest:
         ndarray of shape (n_trees, n_rows, n_outputs)
             Class shares of the leaf reached; in regression its mean, with one output.
         """
-        self._check_rows(X)
-        out = np.empty((len(self), len(X), self.value.shape[1]))
-        if self._may_take_all_branches(X):
-            self._check_codes(X)
-            shares = self._shares()
-            weight = self.weights()
-            X = kernel_view(X)
-            for t in range(len(self)):
-                route.supports_fractional(
-                    self.feature, self.threshold, self.first_child, self.n_children, self.missing,
-                    weight, shares, *self._tests(), t,  # type: ignore[call-arg]
-                    self.tree_start, X, out[t],
-                )  # fmt: skip
-            return out
-        leaves = self._leaves(X)
+        leaves, several = self._route(X)
         at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
-        return self._shares().take(at, axis=0)
+        out = self._shares().take(at, axis=0)
+        if len(several):
+            out[:, several] = self._supports_in_several(X[several])
+        return out
+
+    def _supports_in_several(self, X: Floats) -> npt.NDArray[np.float64]:
+        """``supports`` of rows that may go down several branches."""
+        out = np.empty((len(self), len(X), self.value.shape[1]))
+        shares, weight = self._shares(), self.weights()
+        for t in range(len(self)):
+            fractional.supports_fractional(
+                self.feature, self.threshold, self.first_child, self.n_children, self.missing,
+                weight, shares, *self._tests(), t,  # type: ignore[call-arg]
+                self.tree_start, X, out[t],
+            )  # fmt: skip
+        return out
 
     @cached_property
     def _pure_label(self) -> npt.NDArray[np.int32]:
@@ -413,16 +431,10 @@ class Forest:
         ndarray of shape (n_rows, n_outputs)
             Mean class shares, or the mean prediction.
         """
-        if self._may_take_all_branches(X):
-            return np.asarray(self.supports(X).mean(axis=0))
         out = np.zeros((len(X), self.value.shape[1]))
-        if self._is_quick(X):
-            route.sum_supports_ordered(
-                *self._words(), self.tree_start, kernel_view(X), self.value, self._pure_label, out
-            )
-        else:
-            leaves = np.ascontiguousarray(self._leaves(X).T)
-            route.sum_supports(leaves, self.tree_start, self.value, self._pure_label, out)
+        several = self.add_predictions(X, _NO_WEIGHTS, out)
+        if len(several):
+            out[several] = self._supports_in_several(X[several]).sum(axis=0)
         out /= len(self)
         return out
 
@@ -442,16 +454,21 @@ class Forest:
             Class codes.
         """
         self._check_classes()
-        if self._may_take_all_branches(X):
-            supports = self.supports(X)
-            at = self.apply(X).T + self.tree_start[:-1, None]
-            # Most rows still reach a single leaf, whose label respects the rule for ties.
-            alone = (supports == self._shares()[at]).all(axis=2)
-            votes = np.where(alone, self.label[at], np.argmax(supports, axis=2))
-            return np.asarray(votes, dtype=np.int32)
-        leaves = self._leaves(X)
+        leaves, several = self._route(X)
         at = leaves.T.astype(np.int64) + self.tree_start[:-1, None]
-        return np.asarray(self.label[at])
+        votes = self.label[at]
+        if len(several):
+            votes[:, several] = self._votes_in_several(X[several])
+        return np.asarray(votes)
+
+    def _votes_in_several(self, X: Floats) -> npt.NDArray[np.int32]:
+        """``votes`` of rows that may go down several branches."""
+        supports = self._supports_in_several(X)
+        at = self._heaviest._leaves(X).T + self.tree_start[:-1, None]
+        # In most trees a row still reaches a single leaf, whose label respects the rule for ties.
+        alone = (supports == self._shares()[at]).all(axis=2)
+        votes = np.where(alone, self.label[at], np.argmax(supports, axis=2))
+        return np.asarray(votes, dtype=np.int32)
 
     def _check_classes(self) -> None:
         if self.n_classes == 0:
@@ -471,18 +488,11 @@ class Forest:
             Vote counts.
         """
         self._check_classes()
-        counts = np.zeros((len(X), self.n_classes), np.int64)
-        if self._may_take_all_branches(X):
-            for votes in self.votes(X):
-                counts[np.arange(len(X)), votes] += 1
-            return counts
-        if self._is_quick(X):
-            route.count_votes_ordered(
-                *self._words(), self.tree_start, kernel_view(X), self.label, counts
-            )
-        else:
-            route.count_votes(self._leaves(X), self.tree_start, self.label, counts)
-        return counts
+        return self._sum_votes(X, self._one_each).astype(np.int64)
+
+    @cached_property
+    def _one_each(self) -> Floats:
+        return np.ones(len(self))
 
     def weigh_votes(self, X: Floats, weights: Floats) -> Floats:
         """Sum of the weights of the trees that vote for each class, added in their order.
@@ -505,16 +515,15 @@ class Forest:
                 f"weights has shape {np.shape(weights)}; there are {len(self)} trees, one weight "
                 "each."
             )
+        return self._sum_votes(X, np.array(weights, dtype=np.float64))
+
+    def _sum_votes(self, X: Floats, weights: Floats) -> Floats:
         sums = np.zeros((len(X), self.n_classes))
-        if not self._may_take_all_branches(X) and self._is_quick(X):
-            route.weigh_votes_ordered(
-                *self._words(), self.tree_start, kernel_view(X), self.label,
-                np.array(weights, dtype=np.float64), sums,
-            )  # fmt: skip
-            return sums
-        rows = np.arange(len(X))
-        for votes, weight in zip(self.votes(X), weights, strict=True):
-            sums[rows, votes] += weight
+        several = self.add_predictions(X, weights, sums)
+        if len(several):
+            sums[several] = 0.0
+            for votes, weight in zip(self._votes_in_several(X[several]), weights, strict=True):
+                sums[several, votes] += weight
         return sums
 
     def predict(self, X: Floats) -> npt.NDArray[Any]:
@@ -708,6 +717,11 @@ class Forest:
 
         check_forest(self)
         return self
+
+
+def has_missing(X: Floats) -> bool:
+    """Whether any value is NaN."""
+    return len(X) > 0 and isnan(X.max())
 
 
 def _join_variances(forests: Sequence[Forest]) -> Floats | None:

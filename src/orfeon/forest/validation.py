@@ -6,7 +6,7 @@ import numpy as np
 
 from orfeon.data.schema import MAX_CATEGORIES
 from orfeon.forest.forest import NODE, PER_NODE, Forest
-from orfeon.kernels.routing import route
+from orfeon.kernels.routing import check
 
 
 def check_forest(forest: Forest) -> None:
@@ -15,7 +15,7 @@ def check_forest(forest: Forest) -> None:
     _check_values(forest)
     _check_projections(forest)
     start = forest.tree_start
-    bad = route.check_nodes(
+    bad = check.check_nodes(
         start, forest.feature, forest.threshold, forest.first_child, forest.n_children,
         forest.missing, forest.label, forest.n_classes, forest.n_categories,
         len(forest.projections[0]) - 1, forest.branches,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from orfeon.kernels.histogram.bins import (
     code_ordered,
     cut_into_bins,
 )
+from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
 #: A code is one byte; one value is reserved for missing values.
@@ -46,15 +48,17 @@ class Bins:
 
 
 def bin_table(
-    X: Floats,
+    X: npt.NDArray[Any],
     schema: Schema,
     max_bins: int = MOST_BINS,
     n_threads: int = 1,
     copies: Floats | None = None,
+    rows: Integers | None = None,
 ) -> Bins:
+    """Bin the features of some rows, one after the other: X may have any type and layout."""
     if not 2 <= max_bins <= MOST_BINS:
         raise ValueError(f"max_bins={max_bins} is not allowed: it must be from 2 to {MOST_BINS}.")
-    n_rows, n_features = X.shape
+    n_rows, n_features = X.shape if rows is None else (len(rows), X.shape[1])
     n_words = -(-n_features // PER_WORD)
     codes = np.zeros((n_words, n_rows), np.uint64)
     n_bins = np.zeros(n_features, np.int64)
@@ -62,28 +66,39 @@ def bin_table(
     categories = [np.zeros(0, np.uint8)] * n_features
     is_categorical = schema.is_categorical
     each = _limited_copies(copies)
+    # The bins do not depend on the order of the rows, unless each has its number of copies.
+    is_selection = rows is not None and (len(rows) < len(X) or each is not None)
 
     def code(j: int) -> None:
-        column = np.ascontiguousarray(X[:, j])
-        own = codes[j // PER_WORD].view(np.uint8)
+        column = kernel_view(np.ascontiguousarray(X[:, j], dtype=np.float64))
+        chosen = column[rows] if is_selection else column
+        coded = np.empty(len(column), np.uint8)
         if is_categorical[j]:
-            categories[j] = _bin_categories(column, int(schema.n_categories[j]), max_bins, each)
+            categories[j] = _bin_categories(chosen, int(schema.n_categories[j]), max_bins, each)
             n_bins[j] = int(categories[j].max(initial=0)) + 1
-            code_categories(column, categories[j], n_bins[j], own, j % PER_WORD)
+            code_categories(column, categories[j], n_bins[j], coded)
         else:
-            known = np.sort(column) if each is None else _sorted_copies(column, each)
+            known = np.sort(chosen) if each is None else _sorted_copies(chosen, each)
+            del chosen
             known = known[: len(known) - int(np.isnan(known).sum())]  # missing values come last
-            counts = np.empty(len(known), np.int64)
+            counts = np.empty(len(known), np.uint32)
             # A column without known values has one empty bin before that of missing values.
             n_bins[j] = cut_into_bins(known, max_bins, low[j], high[j], counts) or 1
-            code_ordered(column, high[j], n_bins[j], n_bins[j], own, j % PER_WORD)
+            del known, counts
+            code_ordered(column, high[j], n_bins[j], n_bins[j], coded)
+        words = codes[j // PER_WORD].view(np.uint8)
+        words[j % PER_WORD :: PER_WORD] = coded if rows is None else coded[rows]
+
+    def code_word(word: int) -> None:
+        for j in range(PER_WORD * word, min(PER_WORD * (word + 1), n_features)):
+            code(j)
 
     if n_threads == 1:
-        for j in range(n_features):
-            code(j)
-    else:
+        for word in range(n_words):
+            code_word(word)
+    else:  # threads that wrote the same words would wait for each other
         with ThreadPoolExecutor(n_threads) as threads:
-            list(threads.map(code, range(n_features)))
+            list(threads.map(code_word, range(n_words)))
     width = np.ones(n_words * PER_WORD, np.int64)
     width[:n_features] = n_bins + 1
     offset = np.concatenate([[0], np.cumsum(width)])

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.presorted import Table
+from orfeon.data.sorting import SORTED
 from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import grow_in_blocks, rows_of
 from orfeon.kernels.cart import criteria
@@ -35,6 +36,8 @@ _MAX_COUNT = 1 << 31
 _FIXED_POINT = float(1 << 52)
 #: Sums of fixed-point targets stay below this, in 64-bit integers.
 _MAX_MOMENT = float(1 << 61)
+#: Ranks of so many bytes do not stay in the cache.
+_FAR_APART = 4 << 20
 #: The largest power of two that is a float: targets below 1e-292 lose digits.
 _MAX_SCALE = 2.0**1023
 
@@ -107,10 +110,21 @@ def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
             table.value_start, table.values,
         ),
     )  # fmt: skip
+    flat = ranks.ravel()
+    if growth.splitter == "best" and _wants_ranks_by_row(table, growth):
+        flat = np.empty(2 * ranks.size, ranks.dtype)
+        flat[: ranks.size] = ranks.ravel()
+        flat[ranks.size :].reshape(ranks.T.shape)[:] = ranks.T
     return (
-        records.ravel(), ranks.ravel(), segment, kind, n_values, value_start, values, table.shift,
+        records.ravel(), flat, segment, kind, n_values, value_start, values, table.shift,
         table.mask, table.n_rows,
     )  # fmt: skip
+
+
+def _wants_ranks_by_row(table: Table, growth: Growth) -> bool:
+    """Whether small nodes read ranks of rows that are far apart."""
+    few = growth.max_features is not None and 3 * growth.max_features <= table.n_features
+    return table.ranks.nbytes >= _FAR_APART and (few or bool((table.kind != SORTED).sum() > 1))
 
 
 def _criteria(

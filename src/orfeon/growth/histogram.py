@@ -29,8 +29,9 @@ from orfeon.kernels.histogram.bins import PER_WORD
 from orfeon.kernels.histogram.grow import grow_tree, help_grow
 from orfeon.kernels.histogram.leaves import to_fixed_point
 from orfeon.kernels.histogram.nodes import N_COLUMNS, N_SPARE
+from orfeon.kernels.histogram.parts import CHUNK
+from orfeon.kernels.histogram.splits import AHEAD
 from orfeon.kernels.histogram.threads import CLOSED, make_board
-from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
 Seeds = npt.NDArray[np.uint64]
@@ -38,16 +39,22 @@ Leaves = npt.NDArray[np.int32]
 
 #: Maximum size in bytes of the histograms kept for waiting nodes.
 _MOST_KEPT = 1 << 26
-#: Weight and moment share a word if this many bits are left for a residual.
-_FEWEST_BITS = 24
+#: Weight and moment share a word if this many bits are left for a residual. Among many rows, fewer
+#: are enough: errors of rounding cancel, and half the words are read.
+_FEWEST_BITS, _FEWEST_OF_MANY = 24, 18
+_MANY_ROWS = 1 << 18
 #: A float holds sums below two to this power exactly.
 _FLOAT_BITS = 53
 #: Sums of moments that do not share a word stay below two to this power.
 _SUM_BITS = 61
 #: The largest power of two that is a float.
 _MOST_BITS = 1023
-#: Minimum number of rows for which several threads pay.
+#: Minimum number of rows for which several threads pay, each with a tree of its own.
 _WORTH_THREADS = 1 << 12
+#: Minimum number of values for which several threads pay that share a tree.
+_WORTH_HELPERS = 3 << 17
+#: Minimum number of rows for which a pass over them is shared by threads.
+_WORTH_PARTS = 1 << 16
 #: Polls without work after which a helping thread yields to others.
 _PATIENCE = 1 << 14
 
@@ -57,7 +64,7 @@ class HistogramTrees:
 
     def __init__(
         self,
-        data: Table | Floats,
+        data: Table | npt.NDArray[Any],
         schema: Schema | None = None,
         growth: Growth | None = None,
         *,
@@ -65,24 +72,27 @@ class HistogramTrees:
         copies: Floats | None = None,
         n_samples: float | None = None,
         n_jobs: int | None = None,
+        rows: Integers | None = None,
     ) -> None:
         if isinstance(data, Table):
             X, schema = _rows_of(data), data.schema
         else:
-            X = np.ascontiguousarray(data, dtype=np.float64)
-        self.X = kernel_view(X)
+            X = data
+        self.X: npt.NDArray[Any] = X
+        self.rows = rows  # of X; all by default
+        self.n_rows = len(X) if rows is None else len(rows)
         self.schema = Schema.ordered(X.shape[1]) if schema is None else schema
         self.growth = Growth(criterion="variance") if growth is None else growth
         _check_growth(self.growth)
         self.n_jobs = 1 if n_jobs is None or config.DISABLE_JIT else effective_n_jobs(n_jobs)
-        self._n_threads = self.n_jobs if len(X) >= _WORTH_THREADS else 1
-        self.bins = bin_table(self.X, self.schema, max_bins, self._n_threads, copies)
+        self._n_threads = self.n_jobs if self.n_rows >= _WORTH_THREADS else 1
+        self.bins = bin_table(self.X, self.schema, max_bins, self._n_threads, copies, rows)
         self.n_samples = None if n_samples is None else np.array([n_samples])
         self._n_categories = self.schema.n_categories
         self._all_features = np.arange(X.shape[1])[None]
         self._columns = (
             self.bins.codes.ravel(), self.bins.offset, self.bins.n_bins,
-            self.schema.is_categorical, self.bins.low, self.bins.high, self.X, len(X),
+            self.schema.is_categorical, self.bins.low, self.bins.high, self.n_rows,
         )  # fmt: skip
         self._known: _Weighed | None = None
         self._scratch: list[_Scratch] = []
@@ -96,7 +106,7 @@ class HistogramTrees:
         candidates: Integers | None = None,
     ) -> tuple[Forest, Leaves]:
         n_trees, n_threads = len(seeds), self._n_threads
-        residuals = checked_residuals(residuals, n_trees, len(self.X))
+        residuals = checked_residuals(residuals, n_trees, self.n_rows)
         weighed = self._weigh(weights, n_trees)
         chosen = self._all_features
         if candidates is not None:
@@ -127,21 +137,22 @@ class HistogramTrees:
         return self._executor
 
     def _n_helpers(self, candidates: Integers) -> int:
-        """How many threads can help with one tree: each searches eight features at a time."""
-        if self._n_threads == 1:
+        """How many threads can help with one tree: they share blocks of features and of rows."""
+        if self._n_threads == 1 or self.n_rows * len(candidates) < _WORTH_HELPERS:
             return 0
-        return min(self._n_threads, len(np.unique(candidates // PER_WORD))) - 1
+        n_parts = max(len(np.unique(candidates // PER_WORD)), self.n_rows // CHUNK)
+        return min(self._n_threads, n_parts) - 1
 
     def _weigh(self, weights: npt.NDArray[Any], n_trees: int) -> _Weighed:
         """The weights as integers, cached while they are the same array."""
         if self._known is None or self._known.given is not weights:
-            check_weights(weights, n_trees, len(self.X))
+            check_weights(weights, n_trees, self.n_rows)
             self._known = _Weighed(weights, self.growth, self.n_samples)
         return self._known
 
     def _make_scratch(self) -> _Scratch:
         return _Scratch(
-            len(self.X), self.bins.n_bins, int(self.bins.offset[-1]), self.growth,
+            self.n_rows, self.bins.n_bins, int(self.bins.offset[-1]), self.growth,
             self.schema.all_ordered,
         )  # fmt: skip
 
@@ -157,30 +168,32 @@ class HistogramTrees:
     ) -> Forest:
         fixed = _fix(targets, weighed)
         values, ordered = scratch.values(fixed.is_wide)
-        centre = to_fixed_point(
-            targets, weighed.weights, fixed.low, fixed.scale, fixed.shift, fixed.is_wide, values
-        )
+        word, second = self._to_fixed_point(targets, weighed, fixed, values, scratch, n_helpers)
         board = make_board(n_helpers)
         search = (
             scratch.histograms(fixed.is_wide), int(self.bins.offset[-1]), int(fixed.is_wide),
-            fixed.shift, (1 << fixed.shift) - 1, centre, float(weighed.limits[1]),
+            fixed.shift, (1 << fixed.shift) - 1, fixed.centre(word), float(weighed.limits[1]),
             *scratch.totals,
         )  # fmt: skip
         work = (
             *scratch.rows, values, ordered, scratch.goes_left, candidates, *scratch.work,
-            scratch.slots(fixed.is_wide), scratch.job, board,
+            scratch.slots(fixed.is_wide), *scratch.shared, board,
         )  # fmt: skip
+        residuals = (
+            targets, weighed.weights, int(weighed.are_ones), weighed.n_present, word, second,
+            fixed.low, fixed.scale, fixed.spread_bits, leaves,
+        )  # fmt: skip
+        shared = (work, scratch.tree, residuals)
         helpers = []
         try:
             for _ in range(n_helpers):
                 its_search = (*search, *_bin_scratch())
                 helpers.append(
-                    self._threads().submit(_help, self._columns, its_search, work, board)
+                    self._threads().submit(_help, self._columns, its_search, *shared, board)
                 )
             n_nodes = grow_tree(
                 self._columns, self._limits(weighed, fixed, len(candidates)),
-                (*search, *scratch.by_bin), work, scratch.tree, targets, weighed.weights, seed,
-                (fixed.low, fixed.scale, fixed.spread_bits), leaves,
+                (*search, *scratch.by_bin), *shared, seed,
             )  # fmt: skip
         finally:
             if n_helpers:  # also after an interrupt, or they would never end
@@ -188,7 +201,38 @@ class HistogramTrees:
         for helper in helpers:
             if not helper.cancel():  # those that have not begun are cancelled
                 helper.result()
-        return self._pack(scratch.tree, n_nodes, weighed, fixed)
+        forest = self._pack(scratch.tree, n_nodes, weighed, fixed)
+        if weighed.n_present < len(targets):
+            lost = np.flatnonzero(leaves < 0)
+            if len(lost):
+                X = self.X[lost if self.rows is None else self.rows[lost]]
+                leaves[lost] = forest.apply(np.ascontiguousarray(X, dtype=np.float64))[:, 0]
+        return forest
+
+    def _to_fixed_point(
+        self,
+        targets: Floats,
+        weighed: _OfTree,
+        fixed: _Fixed,
+        values: Integers,
+        scratch: _Scratch,
+        n_helpers: int,
+    ) -> tuple[int, int]:
+        """Code the residuals, each thread those of some rows; their sums."""
+
+        def code(begin: int, end: int) -> tuple[int, int]:
+            word, second = to_fixed_point(
+                targets, weighed.weights, fixed.low, fixed.scale, fixed.shift, fixed.is_wide,
+                begin, end, values, scratch.rows[0],
+            )  # fmt: skip
+            return int(word), int(second)
+
+        n = len(targets)
+        if not n_helpers or n < _WORTH_PARTS:
+            return code(0, n)
+        borders = [n * k // (n_helpers + 1) for k in range(n_helpers + 2)]
+        sums = list(self._threads().map(code, borders, borders[1:]))
+        return sum(word for word, _ in sums), sum(second for _, second in sums)
 
     def _limits(
         self, weighed: _OfTree, fixed: _Fixed, n_candidates: int
@@ -256,6 +300,8 @@ class _OfTree:
         self.total = int(whole.total[0])
         absent = self.weights == 0
         self.present = np.flatnonzero(~absent) if absent.any() else None
+        self.n_present = len(absent) if self.present is None else len(self.present)
+        self.are_ones = bool(whole.exact[0]) and self.total == len(absent) == self.n_present
 
 
 class _Weighed:
@@ -278,9 +324,9 @@ class _Weighed:
         return self._trees[t if len(self._trees) > 1 else 0]
 
 
-def _help(columns: Any, search: Any, work: Any, board: Integers) -> None:
+def _help(columns: Any, search: Any, work: Any, tree: Any, residuals: Any, board: Integers) -> None:
     while not board[CLOSED]:
-        help_grow(columns, search, work, _PATIENCE)
+        help_grow(columns, search, work, tree, residuals, _PATIENCE)
         time.sleep(0)  # yields if there are too few processors
 
 
@@ -294,6 +340,12 @@ class _Fixed:
     scale: float  # integer of a residual of one, a power of two
     spread_bits: int  # exponent of a power of two above the range of the residuals
 
+    def centre(self, word: int) -> float:
+        """The centre of the scores: the rounded mean of the packed residuals."""
+        if self.is_wide:
+            return 0.0
+        return float((word & ((1 << self.shift) - 1)) // max(word >> self.shift, 1))
+
 
 def _fix(targets: Floats, weighed: _OfTree) -> _Fixed:
     """Choose how the residuals of one tree are coded."""
@@ -305,7 +357,8 @@ def _fix(targets: Floats, weighed: _OfTree) -> _Fixed:
         raise ValueError("residuals must be finite where the weight is positive.")
     for_weights = weighed.total.bit_length()
     for_residual = min(63 - 2 * for_weights, _FLOAT_BITS - for_weights)
-    is_wide = not weighed.whole.exact[0] or for_residual < _FEWEST_BITS
+    fewest = _FEWEST_BITS if len(targets) < _MANY_ROWS else _FEWEST_OF_MANY
+    is_wide = not weighed.whole.exact[0] or for_residual < fewest
     most = _FLOAT_BITS - _bits(max(abs(low), abs(high)))
     spread = _bits(high - low)
     if is_wide:
@@ -343,7 +396,8 @@ class _Scratch:
             most_leaves = min(most_leaves, 1 << min(growth.max_depth, 62))
         n_nodes, n_waiting = 2 * most_leaves + 1, most_leaves + 2
         self._length, self._most_leaves = length, most_leaves
-        self.rows = (np.empty(n_rows + 1, np.uint32), np.empty(n_rows + 1, np.uint32))
+        # Codes are prefetched for the rows after the last one, too: any row will do.
+        self.rows = (np.zeros(n_rows + AHEAD, np.uint32), np.empty(n_rows + 1, np.uint32))
         self.goes_left = np.zeros(256, np.uint8)
         self.by_bin = _bin_scratch()
         self.totals = (np.empty(2), np.empty(2))
@@ -352,7 +406,10 @@ class _Scratch:
             np.empty((2, n_features)), np.empty(4, np.int64), np.empty(1, np.uint64),
             np.empty((n_waiting, N_COLUMNS), np.int64), np.empty(n_waiting), np.empty(n_waiting),
         )  # fmt: skip
-        self.job = np.empty((2, 7), np.int64)
+        self.shared = (
+            np.empty((2, 7), np.int64), np.empty(8, np.int64),
+            np.empty(n_rows // CHUNK + 2, np.int64),
+        )  # fmt: skip
         self.tree = (
             np.empty(n_nodes), np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32),
             np.empty(n_nodes, np.uint16), np.empty(n_nodes, np.uint16),

@@ -83,7 +83,7 @@ class ReweightedTrees:
         """Class codes that a tree predicts for rows without missing values."""
         if self._leaves is None or len(self._leaves) != len(X):
             self._leaves = np.empty((len(X), 1), np.uint32)
-        route.apply_ordered(*tree._words(), tree.tree_start, X, self._leaves)
+        route.apply_plain(*tree._words(), tree.tree_start, X, self._leaves)
         return np.asarray(tree.label[self._leaves[:, 0]])
 
     def _whole(self, weights: npt.NDArray[Any]) -> IntegerWeights:

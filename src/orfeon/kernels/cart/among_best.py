@@ -6,6 +6,7 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL
 from orfeon.kernels.cart.criteria import VARIANCE, split_score
+from orfeon.kernels.cart.node_sorting import segment_of, small_node
 from orfeon.kernels.cart.search import (
     MISSING_LEFT,
     MISSING_RIGHT,
@@ -16,8 +17,6 @@ from orfeon.kernels.cart.search import (
     keep_subset,
     next_candidate,
     search_categories,
-    segment_of,
-    small_node,
 )
 from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step
@@ -122,7 +121,7 @@ def find_among_best(columns, sample, options, work, begin, end, n_candidates):
             first, last = segment_of(
                 columns.kind[f], columns.segment, work.segments, shift, columns.ranks,
                 columns.n_rows, f, columns.n_values[f] + 1, work.rows, begin, end, work.count,
-                buffer, small,
+                work.counts.digits, buffer, small,
             )  # fmt: skip
             if (work.segments[first] >> shift) == (work.segments[last - 1] >> shift):
                 continue

@@ -10,15 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, SORTED
+from orfeon.kernels.cart.constant_features import clear_marks, copy_marks
 from orfeon.kernels.cart.criteria import VARIANCE, decrease
+from orfeon.kernels.cart.node_sorting import small_node
 from orfeon.kernels.cart.partition import partition_node, partition_segments, sum_rows
 from orfeon.kernels.cart.search import (
     ABSENT,
     NO_SPLIT,
     NONE_MISSING,
     PROJECTION,
+    cut_between,
     find_best,
-    small_node,
 )
 from orfeon.utils.jit import array_step, inlined, step
 
@@ -39,7 +41,7 @@ def load_rows(columns, sample, options, work, n_candidates):
         rows[m] = i
         present[i] = weights[i] != 0
         m += np.int64(present[i])
-    if not options.uses_segments or m <= small_node(options.max_features, n_candidates):
+    if not options.uses_segments or n_rows <= small_node(options.max_features, n_candidates):
         return m
     records = columns.records
     segments = work.segments
@@ -81,6 +83,8 @@ def group_by_leaf(columns, sample, options, work, n_candidates, leaf_of_row, n_n
         put[node] += 1
     for i in range(m):
         rows[i] = work.spare_rows[i]
+    if columns.n_rows <= small_node(options.max_features, n_candidates):
+        return
     buffer = segments.shape[0] - columns.n_rows
     for a in range(n_candidates):
         f = work.candidates[a]
@@ -213,9 +217,12 @@ find_split = find_best
 
 
 @inlined
-def search_node(columns, sample, options, work, arenas, nodes, node, begin, end, depth, waiting,
-             n_candidates):  # fmt: skip
+def search_node(columns, sample, options, work, arenas, nodes, k, waiting, n_candidates):
     """Search an open node and add it to the frontier if it has a split."""
+    node = work.open[k, 0]
+    begin = work.open[k, 1]
+    end = work.open[k, 2]
+    copy_marks(work.counts.open_constant[k], work.counts.constant)
     for c in range(options.n_stats):
         work.total[c] = nodes.stats[node, c]
     score, threshold = find_split(columns, sample, options, work, begin, end, n_candidates)
@@ -229,16 +236,39 @@ def search_node(columns, sample, options, work, arenas, nodes, node, begin, end,
     frontier[waiting, 0] = begin
     frontier[waiting, 1] = end
     frontier[waiting, 2] = node
-    frontier[waiting, 3] = depth
-    for k in range(4):
-        frontier[waiting, 4 + k] = work.choice[k]
+    frontier[waiting, 3] = work.open[k, 3]
+    for c in range(4):
+        frontier[waiting, 4 + c] = work.choice[c]
     if f == PROJECTION:
         frontier[waiting, 5] = save_projection(work, arenas, work.choice[1])
     elif columns.kind[f] == CATEGORICAL:
         frontier[waiting, 5] = save_subset(work, arenas, columns.n_values[f])
     work.frontier_gain[waiting] = gain
     work.frontier_threshold[waiting] = threshold
+    copy_marks(work.counts.constant, work.counts.frontier_constant[waiting])
     return waiting + 1
+
+
+@array_step
+def delay_threshold(delayed, node, cut, following):
+    """Note which ranks a threshold is between; the first row has their number."""
+    k = delayed[0, 0] + 1
+    delayed[0, 0] = k
+    delayed[k, 0] = node
+    delayed[k, 1] = cut
+    delayed[k, 2] = following
+
+
+@array_step
+def write_thresholds(columns, nodes, delayed):
+    """Look up the thresholds of a finished tree."""
+    # The values of a large table are not in the cache. Here their loads overlap; at a node, each
+    # would be waited for.
+    for k in range(1, delayed[0, 0] + 1):
+        node = delayed[k, 0]
+        nodes.threshold[node] = cut_between(
+            columns, np.int64(nodes.feature[node]), delayed[k, 1], delayed[k, 2]
+        )
 
 
 @inlined
@@ -252,6 +282,9 @@ def write_test(columns, work, arenas, nodes, node, entry, heavier):
     nodes.threshold[node] = work.frontier_threshold[entry]
     if f >= 0 and columns.kind[f] == CATEGORICAL:
         nodes.threshold[node] = float(cut)
+    elif nodes.threshold[node] != nodes.threshold[node]:
+        delay_threshold(work.counts.delayed, node, cut, work.frontier[entry, 6])
+    if f >= 0 and columns.kind[f] == CATEGORICAL:
         for code in range(columns.n_values[f]):
             if arenas.branches[cut + code] == UNDECIDED:
                 arenas.branches[cut + code] = heavier
@@ -274,6 +307,7 @@ def drop_entry(work, entry, waiting):
         work.frontier[entry, k] = work.frontier[last, k]
     work.frontier_gain[entry] = work.frontier_gain[last]
     work.frontier_threshold[entry] = work.frontier_threshold[last]
+    copy_marks(work.counts.frontier_constant[last], work.counts.frontier_constant[entry])
     return last
 
 
@@ -315,11 +349,12 @@ def split_node(columns, sample, options, work, arenas, nodes, entry, n_nodes, n_
             work.open[n_open, 1] = first
             work.open[n_open, 2] = last
             work.open[n_open, 3] = depth
+            copy_marks(work.counts.frontier_constant[entry], work.counts.open_constant[n_open])
             n_open += 1
             if last - first > small:
                 opened += 1 + side
     partition_segments(
-        columns, options, work, begin, end, opened in (1, 3), opened >= 2, n_candidates
+        columns, options, work, entry, begin, end, opened in (1, 3), opened >= 2, n_candidates
     )
     return n_open
 
@@ -331,12 +366,12 @@ def grow_open(
     """Grow on from the nodes listed in ``work.open``; returns the number of nodes."""
     # Stops if an arena is full (``arenas.used[3]``): the caller enlarges it and starts again.
     waiting = np.int64(0)
+    work.counts.delayed[0, 0] = 0
     while True:
         for k in range(n_open):
             waiting = search_node(
-                columns, sample, options, work, arenas, nodes, work.open[k, 0], work.open[k, 1],
-                work.open[k, 2], work.open[k, 3], waiting, n_candidates,
-            )  # fmt: skip
+                columns, sample, options, work, arenas, nodes, k, waiting, n_candidates
+            )
         if waiting == 0 or n_leaves >= options.max_leaves or arenas.used[3]:
             break
         entry = next_to_split(options, work, waiting)
@@ -346,6 +381,7 @@ def grow_open(
         waiting = drop_entry(work, entry, waiting)
         n_nodes += 2
         n_leaves += 1
+    write_thresholds(columns, nodes, work.counts.delayed)
     return n_nodes
 
 
@@ -365,4 +401,5 @@ def open_root(columns, sample, options, work, nodes, n_candidates):
     work.open[0, 1] = 0
     work.open[0, 2] = m
     work.open[0, 3] = 0
+    clear_marks(work.counts.open_constant[0])
     return np.int64(may_split(nodes, zero, zero, sample, options, work.rows, zero, m))

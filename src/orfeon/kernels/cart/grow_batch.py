@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from orfeon.kernels.cart.among_best import find_among_best
+from orfeon.kernels.cart.bounded import MOST_BINS, MOST_FINE
 from orfeon.kernels.cart.criteria import GINI_FEW, GINI_TWO, counter_bits
 from orfeon.kernels.cart.grow import (
-    NO_LIMIT,
     grow_open,
     make_leaf,
     open_root,
@@ -17,10 +17,11 @@ from orfeon.kernels.cart.grow import (
     split_node,
 )
 from orfeon.kernels.cart.linear import find_linear
+from orfeon.kernels.cart.node_sorting import ANY_SIZE, MOST_PAIRS, N_DIGITS, small_node
 from orfeon.kernels.cart.oblique import find_oblique
 from orfeon.kernels.cart.partition import partition_node
-from orfeon.kernels.cart.records import Arenas, Columns, Nodes, Options, Sample, Work
-from orfeon.kernels.cart.search import MOST_PAIRS, find_best_ordered
+from orfeon.kernels.cart.records import Arenas, Columns, Counts, Nodes, Options, Sample, Work
+from orfeon.kernels.cart.search import find_best_ordered
 from orfeon.kernels.cart.subsample import find_subsampled
 from orfeon.kernels.record import record
 from orfeon.kernels.rng import seed_state
@@ -31,15 +32,48 @@ from orfeon.utils.jit import array_step, inlined, kernel, step, with_step
 def make_work(columns, options, n_candidates, table, max_nodes):
     n_rows = columns.n_rows
     n_features = columns.kind.shape[0]
-    n_sorted = columns.records.shape[0] // n_rows if options.uses_segments else 0
+    small = small_node(options.max_features, n_candidates)
+    n_segments = np.int64(0)
+    if options.uses_segments and n_rows > small:
+        n_segments = columns.records.shape[0]
+    elif options.uses_segments:  # a node is sorted between two halves
+        n_segments = n_rows + MOST_PAIRS
     widest = 0
     for f in range(n_features):
         if columns.segment[f] < 0:
             widest = max(widest, columns.n_values[f])
+    n_counted = n_rows if options.uses_segments else 0
+    uses_words = widest > 0 or n_rows <= small
+    n_listed = max(n_rows, MOST_FINE) if n_rows <= small and options.uses_segments else 0
+    n_marks = (n_features + 63) >> 6
     n_stats = options.n_stats
     n_waiting = max_nodes // 2 + 2
+    counts = Counts(
+        uses_words,
+        np.empty(n_counted, np.uint64),
+        np.empty(n_stats, np.int64),
+        np.empty(32, np.int64),
+        np.empty(n_stats, np.uint32),
+        np.empty(n_stats, np.uint32),
+        np.empty((widest + 1) * n_stats, np.uint32),
+        np.zeros(max(4 * (widest + 1), MOST_BINS), np.uint64),
+        np.zeros((widest + 65) >> 6, np.uint64),
+        np.empty(n_counted, np.uint32),
+        np.empty(MOST_BINS, np.bool_),
+        np.empty(MOST_BINS, np.uint32),
+        np.empty(MOST_BINS, np.uint32),
+        np.zeros(MOST_FINE + 1, np.uint64),
+        np.empty(n_listed, np.uint32),
+        np.empty(n_listed, np.uint64),
+        np.empty(N_DIGITS, np.uint32),
+        np.empty(2, np.int64),
+        np.zeros(n_marks, np.uint64),
+        np.zeros((n_waiting, n_marks), np.uint64),
+        np.empty((n_waiting, n_marks), np.uint64),
+        np.empty((n_waiting + 1, 3), np.int64),
+    )
     return Work(
-        np.empty((n_sorted + 1) * n_rows + MOST_PAIRS, columns.records.dtype),
+        np.empty(n_segments + n_rows + MOST_PAIRS, columns.records.dtype),
         np.empty(n_rows + 1, np.uint32),
         np.empty(n_rows + 1, np.uint32),
         np.empty(n_rows, np.uint8),
@@ -65,6 +99,7 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.empty(n_waiting),
         np.empty(n_waiting),
         table,
+        counts,
     )
 
 
@@ -355,7 +390,7 @@ def find_sorting(columns, sample, options, work, begin, end, n_candidates):
 @array_step
 def always_small(max_features, n_candidates):
     """Replaces ``small_node`` if there are no presorted records."""
-    return np.int64(NO_LIMIT)
+    return np.int64(ANY_SIZE)
 
 
 grow_open_sorting = _growing("sorting", find_sorting, inlined, small_node=always_small)

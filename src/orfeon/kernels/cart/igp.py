@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL
+from orfeon.kernels.cart.constant_features import clear_marks
 from orfeon.kernels.cart.grow import group_by_leaf, grow_open, make_leaf, may_split, open_root
 from orfeon.kernels.cart.grow_batch import (
     Block,
@@ -77,6 +78,7 @@ def open_leaves(columns, sample, options, work, nodes, n_nodes, depth, leaf_of_r
             work.open[n_open, 1] = begin
             work.open[n_open, 2] = end
             work.open[n_open, 3] = depth[node]
+            clear_marks(work.counts.open_constant[n_open])
             n_open += 1
     return n_open
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL, SORTED
+from orfeon.kernels.cart.constant_features import is_marked
 from orfeon.kernels.cart.criteria import VARIANCE
-from orfeon.kernels.cart.search import MISSING_LEFT, PROJECTION
+from orfeon.kernels.cart.search import MISSING_LEFT, PROJECTION, place_of
 from orfeon.utils.jit import array_step, inlined
 
 
@@ -37,6 +38,27 @@ def mark_sides(columns, work, arenas, begin, end, f, cut, missing_goes, threshol
             goes_left[rows[i]] = missing_left
         else:
             goes_left[rows[i]] = np.uint8(arenas.branches[cut + rank] == 0)
+
+
+@array_step
+def partition_by_code(ranks, base, stride, n_categories, branches, start, missing_left, rows,
+                      spare, begin, end):  # fmt: skip
+    """Partition the rows of a node by category; returns the boundary."""
+    put = np.uint64(begin)
+    aside = np.uint64(0)
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        code = np.int64(ranks[base + stride * np.uint64(row)])
+        side = np.uint64(missing_left)
+        if code != n_categories:
+            side = np.uint64(branches[np.uint64(start + code)] == 0)
+        rows[put] = row
+        spare[aside] = row
+        put += side
+        aside += np.uint64(1) - side
+    for i in range(np.int64(aside)):
+        rows[put + np.uint64(i)] = spare[np.uint64(i)]
+    return np.int64(put)
 
 
 @array_step
@@ -75,6 +97,24 @@ def partition_rows(rows, spare, goes_left, begin, end):
 
 
 @array_step
+def partition_by_rank(ranks, base, stride, cut, beyond, rows, spare, begin, end):
+    """``mark_ranks`` and ``partition_rows`` in one pass, for nodes without sorted records."""
+    put = np.uint64(begin)
+    aside = np.uint64(0)
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        rank = np.int64(ranks[base + stride * np.uint64(row)])
+        side = np.uint64(rank <= cut) | np.uint64(rank == beyond)
+        rows[put] = row
+        spare[aside] = row
+        put += side
+        aside += np.uint64(1) - side
+    for i in range(np.int64(aside)):
+        rows[put + np.uint64(i)] = spare[np.uint64(i)]
+    return np.int64(put)
+
+
+@array_step
 def sum_rows(criterion, labels, weights, moments, rows, begin, end, stats):
     for c in range(stats.shape[0]):
         stats[c] = 0
@@ -97,11 +137,24 @@ def partition_node(columns, sample, options, work, arenas, nodes, entry, small):
     f = work.frontier[entry, 4]
     cut = work.frontier[entry, 5]
     goes = work.frontier[entry, 7]
-    if f == PROJECTION or columns.kind[f] == CATEGORICAL:
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    has_segments = options.uses_segments and end - begin > small and columns.records.shape[0] > 0
+    if f != PROJECTION and columns.kind[f] == CATEGORICAL and not has_segments:
+        middle = partition_by_code(
+            columns.ranks, base, stride, columns.n_values[f], arenas.branches, cut,
+            goes == MISSING_LEFT, work.rows, work.spare_rows, begin, end,
+        )  # fmt: skip
+    elif f == PROJECTION or columns.kind[f] == CATEGORICAL:
         mark_sides(columns, work, arenas, begin, end, f, cut, goes, work.frontier_threshold[entry])
+        middle = partition_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
+    elif not has_segments:
+        beyond = columns.n_values[f] if goes == MISSING_LEFT else cut
+        middle = partition_by_rank(
+            columns.ranks, base, stride, cut, beyond, work.rows, work.spare_rows, begin, end
+        )  # fmt: skip
     else:
         beyond = columns.n_values[f] if goes == MISSING_LEFT else cut
-        if columns.kind[f] == SORTED and end - begin > small:
+        if columns.kind[f] == SORTED:
             first = columns.segment[f] * columns.n_rows
             mark_records(
                 work.segments, first + begin, first + end, columns.shift, columns.mask, cut,
@@ -112,7 +165,7 @@ def partition_node(columns, sample, options, work, arenas, nodes, entry, small):
                 columns.ranks, np.uint64(f * columns.n_rows), cut, beyond, work.rows,
                 work.goes_left, begin, end,
             )  # fmt: skip
-    middle = partition_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
+        middle = partition_rows(work.rows, work.spare_rows, work.goes_left, begin, end)
     # Sum the smaller side; the other is the node minus it.
     is_left = middle - begin <= end - middle
     sum_rows(
@@ -163,7 +216,8 @@ def keep_right(segments, begin, end, mask, goes_left):
 
 
 @inlined
-def partition_segments(columns, options, work, begin, end, open_left, open_right, n_candidates):
+def partition_segments(columns, options, work, entry, begin, end, open_left, open_right,
+                       n_candidates):  # fmt: skip
     """Partition the records of every sorted feature for the children that will be searched."""
     if not options.uses_segments or not (open_left or open_right):
         return
@@ -171,7 +225,7 @@ def partition_segments(columns, options, work, begin, end, open_left, open_right
     buffer = segments.shape[0] - columns.n_rows
     for a in range(n_candidates):
         f = work.candidates[a]
-        if columns.kind[f] != SORTED:
+        if columns.kind[f] != SORTED or is_marked(work.counts.frontier_constant[entry], f):
             continue
         base = columns.segment[f] * columns.n_rows
         if open_left and open_right:

@@ -64,6 +64,34 @@ class Nodes:
 
 
 @record
+class Counts:
+    """Scratch for searching without sorted records."""
+
+    uses_words: Any  # whether some features are searched by counting
+    words: Any  # of the node's rows, in their order
+    field: Any  # place of each class in the words
+    field_total: Any  # weight of each field
+    left_classes: Any  # class weights on the left, in 32 bits
+    total_classes: Any
+    cells: Any  # weights by code and class
+    bins: Any  # sums of words by code or by bin of ranks; zero between searches
+    seen: Any  # codes that occur, a bit each; zero between searches
+    near: Any  # ranks of the node's rows, in their order
+    marked: Any  # bins to be searched
+    first_fine: Any  # where their ranks begin in ``fine``
+    within: Any  # mask of the bits of a rank within its bin
+    fine: Any  # sums of words by rank; zero between searches
+    listed_ranks: Any  # in marked bins, with their sums
+    listed_words: Any
+    digits: Any  # for sorting
+    beside: Any  # the ranks beside a cut
+    constant: Any  # features constant in the node, a bit each
+    open_constant: Any  # the same for the nodes of ``open``
+    frontier_constant: Any
+    delayed: Any  # node and the ranks beside the cut, for thresholds to be looked up
+
+
+@record
 class Work:
     """Scratch of one thread, for trees of one table."""
 
@@ -93,6 +121,7 @@ class Work:
     frontier_gain: Any
     frontier_threshold: Any
     table: Any  # n log2 n
+    counts: Any
 
 
 @record

@@ -28,7 +28,7 @@ from orfeon.kernels.cart.criteria import (
 from orfeon.utils.jit import array_step
 
 #: A score must exceed the best one by more than the rounding of the comparison.
-_TIED = 1.0 + 1e-15
+TIED = 1.0 + 1e-15
 #: The same for running sums, which accumulate rounding.
 _NEARLY_TIED = 1.0 + 1e-12
 
@@ -43,7 +43,7 @@ def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_lea
     whole = float(weight)
     ones = float(total[1])
     most = weight - min_leaf
-    bar = best * _TIED
+    bar = best * TIED
     position = np.int64(-1)
     current = records[begin]
     for i in range(begin, end - 1):
@@ -55,19 +55,19 @@ def scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_lea
             shares = float(weight_left) * float(weight - weight_left)
             if excess * excess > bar * shares and weight_left >= min_leaf and weight_left <= most:
                 best = excess * excess / shares
-                bar = best * _TIED
+                bar = best * TIED
                 position = i
         current = following
     return best, position
 
 
 @array_step
-def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_leaf, best):
+def scan_gini_few(records, begin, end, shift, mask, packed, left, total, n_fields, bits, min_leaf,
+                  best):  # fmt: skip
     """Few classes and small weights: the counters of all classes in one register."""
     # L, T: class weights on the left and in the node; WL, WR, W: weights of left, right and node.
     # sum L^2 / WL + sum (T - L)^2 / WR = (W sum L^2 + WL (sum T^2 - 2 sum L T)) / (WL WR),
     # whose numerator and denominator are integers of less than 63 bits.
-    bits = counter_bits(total.shape[0])
     lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     counters = np.uint64(0)
     totals = np.uint64(0)
@@ -76,7 +76,7 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
     products = np.int64(0)
     weight_left = np.int64(0)
     weight = np.int64(0)
-    for c in range(total.shape[0]):
+    for c in range(n_fields):
         counters |= np.uint64(left[c]) << np.uint64(bits * c)
         totals |= np.uint64(total[c]) << np.uint64(bits * c)
         squares_left += left[c] * left[c]
@@ -85,7 +85,7 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
         weight_left += left[c]
         weight += total[c]
     most = weight - min_leaf
-    bar = best * _TIED
+    bar = best * TIED
     position = np.int64(-1)
     current = records[begin]
     for i in range(begin, end - 1):
@@ -104,7 +104,7 @@ def scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_lea
             shares = float(weight_left * (weight - weight_left))
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
                 best = crossed / shares
-                bar = best * _TIED
+                bar = best * TIED
                 position = i
         current = following
     return best, position
@@ -203,7 +203,7 @@ def scan_variance(records, begin, end, shift, mask, moments, weights, left, tota
     weight_left = left[0]
     sum_left = left[1]
     most = total[0] - min_leaf
-    bar = best * _TIED
+    bar = best * TIED
     position = np.int64(-1)
     current = records[begin]
     for i in range(begin, end - 1):
@@ -219,7 +219,7 @@ def scan_variance(records, begin, end, shift, mask, moments, weights, left, tota
             shares = float(weight_left) * weight_right
             if crossed > bar * shares and weight_left >= min_leaf and weight_left <= most:
                 best = crossed / shares
-                bar = best * _TIED
+                bar = best * TIED
                 position = i
         current = following
     return best, position
@@ -276,7 +276,10 @@ def scan(criterion, records, begin, end, shift, mask, packed, labels, weights, m
     if criterion == GINI_TWO:
         return scan_gini_two(records, begin, end, shift, mask, packed, left, total, min_leaf, best)
     if criterion == GINI_FEW:
-        return scan_gini_few(records, begin, end, shift, mask, packed, left, total, min_leaf, best)
+        return scan_gini_few(
+            records, begin, end, shift, mask, packed, left, total, np.int64(total.shape[0]),
+            counter_bits(total.shape[0]), min_leaf, best,
+        )  # fmt: skip
     if criterion == VARIANCE:
         return scan_variance(
             records, begin, end, shift, mask, moments, weights, left, total, min_leaf, best

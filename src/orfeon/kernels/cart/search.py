@@ -8,30 +8,46 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.data.sorting import CATEGORICAL, SORTED
-from orfeon.kernels.cart.criteria import (
-    GINI_FEW,
-    GINI_TWO,
-    VARIANCE,
-    best_of_two,
-    best_possible,
+from orfeon.data.sorting import CATEGORICAL, COUNTED, SORTED
+from orfeon.kernels.cart.bounded import CONSTANT, HAS_MISSING, search_bounded
+from orfeon.kernels.cart.choice import ABSENT as ABSENT
+from orfeon.kernels.cart.choice import MISSING_LEFT as MISSING_LEFT
+from orfeon.kernels.cart.choice import MISSING_RIGHT as MISSING_RIGHT
+from orfeon.kernels.cart.choice import NO_SPLIT as NO_SPLIT
+from orfeon.kernels.cart.choice import NONE_MISSING as NONE_MISSING
+from orfeon.kernels.cart.choice import PROJECTION as PROJECTION
+from orfeon.kernels.cart.constant_features import is_marked, mark_feature
+from orfeon.kernels.cart.counting import (
+    clear_bins,
+    count_codes,
+    fill_cells,
+    list_codes,
+    search_cells,
+    search_counts,
+    search_subsets,
 )
+from orfeon.kernels.cart.criteria import GINI, VARIANCE, best_of_two, best_possible
+from orfeon.kernels.cart.node_sorting import small_node, sort_by_counting, sort_by_rank
 from orfeon.kernels.cart.scan import scan, scan_gini_few, scan_gini_two
 from orfeon.kernels.cart.subset import best_subset, sort_by_key
+from orfeon.kernels.cart.words import (
+    FIELDS,
+    MANY_CLASSES,
+    TWO_CLASSES,
+    choose_fields,
+    load_words,
+)
 from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step, inlined, with_step
 
-#: In place of a feature: the node has no split, or it tests a linear combination.
-NO_SPLIT, PROJECTION = -2, -1
-#: Where missing values go; ``NONE_MISSING`` if none were seen.
-MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = 0, 1, 2
-#: In a category set: the category does not occur in the node.
-ABSENT = 2
-
-#: Most rows to sort by comparing all pairs.
-MOST_PAIRS = 128
-#: The same for features with few values, where counting is faster beyond.
-_FEW_PAIRS = 32
+#: In place of a threshold: it is looked up when the tree is finished.
+LATER = np.nan
+#: Nodes of more rows are searched by counting ranks, not by sorting them.
+LARGE = 1024
+#: The same for features of fewer values than the node has rows.
+MEDIUM = 128
+#: A node has few of the rows if it has less than one in so many.
+_SPARSE = 8
 
 
 @array_step
@@ -41,58 +57,6 @@ def add_row(criterion, labels, weights, moments, row, stats):
         stats[1] += moments[row]
     else:
         stats[np.int64(labels[row])] += weights[row]
-
-
-@array_step
-def small_node(max_features, n_candidates):
-    """Up to how many rows a node's records are sorted when it is searched."""
-    # In larger nodes, and where all features are searched, every split partitions the sorted
-    # records of every feature. In small nodes, sorting the few features drawn costs less.
-    if 3 * max_features > n_candidates:
-        return np.int64(0)
-    return min(np.int64(MOST_PAIRS), 5 * n_candidates // max_features)
-
-
-@array_step
-def sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer):
-    """Write the sorted records of a small node's rows to the buffer."""
-    # A record's place is the number of smaller ones: n^2 comparisons, vectorised and branchless.
-    n = end - begin
-    unsorted = np.uint64(buffer - MOST_PAIRS)
-    for i in range(n):
-        row = rows[np.uint64(begin + i)]
-        segments[unsorted + np.uint64(i)] = (
-            segments.dtype.type(ranks[base + np.uint64(row)]) << shift
-        ) | segments.dtype.type(row)
-    for i in range(n):
-        record = segments[unsorted + np.uint64(i)]
-        smaller = np.uint32(0)
-        for j in range(n):
-            smaller += np.uint32(segments[unsorted + np.uint64(j)] < record)
-        segments[np.uint64(buffer) + np.uint64(smaller)] = record
-
-
-@array_step
-def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer):
-    """Write the sorted records of the node's rows to the buffer, for a feature of few values."""
-    if end - begin <= _FEW_PAIRS:
-        sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer)
-        return
-    for i in range(begin, end):
-        count[np.int64(ranks[base + np.uint64(rows[i])])] += 1
-    put = buffer
-    for r in range(n_ranks):
-        size = count[r]
-        count[r] = put
-        put += size
-    for i in range(begin, end):
-        row = rows[i]
-        rank = ranks[base + np.uint64(row)]
-        at = count[np.int64(rank)]
-        segments[np.uint64(at)] = (segments.dtype.type(rank) << shift) | segments.dtype.type(row)
-        count[np.int64(rank)] = at + 1
-    for r in range(n_ranks):
-        count[r] = 0
 
 
 @array_step
@@ -167,6 +131,14 @@ def keep_subset(columns, work, f, n):
 
 
 @array_step
+def keep_cut(choice, f, cut, following, goes):
+    choice[0] = f
+    choice[1] = cut
+    choice[2] = following
+    choice[3] = goes
+
+
+@array_step
 def search_categories(columns, sample, options, work, f, begin, end, best):
     """Best subset of a categorical feature: (score, categories present, whether it is better)."""
     n = fill_histogram(columns, sample, options, work, f, begin, end)
@@ -194,17 +166,14 @@ def cut_between(columns, f, cut, following):
 
 
 @array_step
-def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, begin, end, count,
-               buffer, small):  # fmt: skip
-    """Bounds of the node's sorted records of a feature, which are sorted first if necessary."""
-    base = np.uint64(f * n_rows)
-    if kind != SORTED:
-        sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, count, buffer)
-    elif end - begin <= small:
-        sort_by_pairs(segments, shift, ranks, base, rows, begin, end, buffer)
-    else:
-        return segment[f] * n_rows + begin, segment[f] * n_rows + end
-    return buffer, buffer + end - begin
+def place_of(f, ranks, n_rows, n_features, n):
+    """Where a feature's ranks begin, and the distance between those of neighbouring rows."""
+    # Behind the ranks by feature there may be a copy by row. The rows of a small node are far
+    # apart, and by feature every rank would be in a cache line of its own.
+    by_feature = n_features * n_rows
+    if ranks.shape[0] > by_feature and _SPARSE * n < n_rows:
+        return np.uint64(by_feature + f), np.uint64(n_features)
+    return np.uint64(f * n_rows), np.uint64(1)
 
 
 @array_step
@@ -217,108 +186,232 @@ def next_candidate(candidates, random, j, n_candidates):
     return f
 
 
+@array_step
+def search_counted_categories(columns, sample, options, work, f, begin, end, packing, bits, best):
+    """``search_categories`` by the words of the node, if they are packed."""
+    if packing != TWO_CLASSES and packing != FIELDS:
+        return search_categories(columns, sample, options, work, f, begin, end, best)
+    counts = work.counts
+    n_codes = columns.n_values[f] + 1
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    count_codes(
+        columns.ranks, base, stride, n_codes, work.rows, counts.words, begin, end, counts.bins,
+        counts.seen,
+    )  # fmt: skip
+    n = list_codes(counts.seen, n_codes, work.present)
+    better = False
+    if n > 1:
+        best, better = search_subsets(
+            options.criterion, packing, bits, counts.bins, work.present, n, work.histogram,
+            work.key, counts.field, work.left, work.total, options.min_leaf, best, work.trial,
+        )  # fmt: skip
+    clear_bins(counts.bins, work.present, n)
+    return best, n, better
+
+
+@array_step
+def search_codes(columns, options, work, f, begin, end, packing, n_fields, bits, best):
+    """Best cut of a feature with few values: (score, values present); keeps a better one."""
+    counts = work.counts
+    present = work.present
+    missing_rank = columns.n_values[f]
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    count_codes(
+        columns.ranks, base, stride, missing_rank + 1, work.rows, counts.words, begin, end,
+        counts.bins, counts.seen,
+    )  # fmt: skip
+    n = list_codes(counts.seen, missing_rank + 1, present)
+    if n > 1:
+        best, position, missing_left = search_counts(
+            packing, n_fields, bits, counts.bins, present, n, missing_rank, work.total,
+            counts.field_total, options.min_leaf, best,
+        )  # fmt: skip
+        if position >= 0:
+            goes = np.int64(NONE_MISSING)
+            if present[n - 1] == missing_rank:
+                goes = np.int64(MISSING_LEFT if missing_left else MISSING_RIGHT)
+            keep_cut(work.choice, f, present[position], present[position + 1], goes)
+    clear_bins(counts.bins, present, n)
+    return best, n
+
+
+@array_step
+def search_classes(columns, sample, options, work, f, begin, end, weight, best):
+    """``search_codes`` for classes that do not fit in a word."""
+    counts = work.counts
+    n_codes = columns.n_values[f] + 1
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    fill_cells(
+        columns.ranks, base, stride, n_codes, work.rows, sample.labels, sample.weights, begin, end,
+        options.n_stats, counts.cells,
+    )  # fmt: skip
+    n, best, better, goes = search_cells(
+        counts.cells, n_codes, counts.left_classes, counts.total_classes, weight,
+        options.min_leaf, best, counts.beside,
+    )  # fmt: skip
+    if better:
+        keep_cut(work.choice, f, counts.beside[0], counts.beside[1], goes)
+    return best, n
+
+
+@array_step
+def search_ranks(columns, sample, options, work, f, begin, end, best):
+    """Best cut of two classes in a large node without segments: (score, what was found)."""
+    counts = work.counts
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    found, best, better = search_bounded(
+        columns.ranks, base, stride, columns.n_values[f], work.rows, counts.words, sample.packed,
+        begin, end, counts.near, counts.bins, counts.marked, counts.first_fine, counts.within,
+        counts.fine, counts.listed_ranks, counts.listed_words, work.segments, columns.shift,
+        columns.mask, counts.digits, work.total, options.min_leaf, best, counts.beside,
+    )  # fmt: skip
+    if better:
+        goes = np.int64(NONE_MISSING)
+        keep_cut(work.choice, f, counts.beside[0], counts.beside[1], goes)
+    return best, found
+
+
+@array_step
+def first_record(columns, work, f, begin, end, small):
+    """Where the node's sorted records of an ordered feature begin."""
+    if columns.kind[f] == SORTED and end - begin > small:
+        return columns.segment[f] * columns.n_rows + begin
+    if columns.kind[f] == SORTED:
+        base, stride = place_of(
+            f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin
+        )
+        return sort_by_rank(
+            work.segments, columns.shift, columns.ranks, base, stride, work.rows, begin, end,
+            work.counts.digits,
+        )  # fmt: skip
+    buffer = work.segments.shape[0] - columns.n_rows
+    sort_by_counting(
+        work.segments, columns.shift, columns.ranks, np.uint64(f * columns.n_rows),
+        columns.n_values[f] + 1, work.rows, begin, end, work.count, buffer,
+    )  # fmt: skip
+    return np.int64(buffer)
+
+
+@array_step
+def search_records(columns, sample, options, work, f, first, last, packing, n_fields, bits, best):
+    """Best cut of the sorted records ``first`` to ``last``: its score; keeps a better one."""
+    segments = work.segments
+    shift = columns.shift
+    left = work.left
+    goes = np.int64(NONE_MISSING)
+    plain = np.int64(segments[last - 1] >> shift) < columns.n_values[f]
+    if plain and packing == TWO_CLASSES:  # the two most frequent cases, by the shortest path
+        left[0] = left[1] = 0
+        best, position = scan_gini_two(
+            segments, first, last, shift, columns.mask, sample.packed, left, work.total,
+            options.min_leaf, best,
+        )  # fmt: skip
+    elif plain and packing == FIELDS:
+        for c in range(n_fields):
+            left[c] = 0
+        best, position = scan_gini_few(
+            segments, first, last, shift, columns.mask, sample.packed, left,
+            work.counts.field_total, n_fields, bits, options.min_leaf, best,
+        )  # fmt: skip
+    else:
+        best, position, goes = search_sorted(
+            options.criterion, segments, shift, columns.mask, sample.packed, sample.labels,
+            sample.weights, sample.moments, left, work.aside, work.total, work.table,
+            options.min_leaf, first, last, columns.n_values[f], best,
+        )  # fmt: skip
+    if position >= 0:
+        cut = np.int64(segments[position] >> shift)
+        keep_cut(work.choice, f, cut, np.int64(segments[position + 1] >> shift), goes)
+    return best
+
+
 @inlined
 def find_best(columns, sample, options, work, begin, end, n_candidates):
-    """The best split over ``max_features`` features that vary in the node: (score, threshold)."""
+    """The best split over ``max_features`` features that vary in the node: (score, ``LATER``)."""
     criterion = options.criterion
     max_features = options.max_features
-    min_leaf = options.min_leaf
-    n_rows = columns.n_rows
-    shift = columns.shift
-    mask = columns.mask
-    kinds = columns.kind
-    n_values = columns.n_values
-    segment = columns.segment
-    ranks = columns.ranks
-    packed = sample.packed
-    labels = sample.labels
-    weights = sample.weights
-    moments = sample.moments
-    segments = work.segments
-    rows = work.rows
-    count = work.count
-    left = work.left
-    aside = work.aside
-    total = work.total
-    table = work.table
     candidates = work.candidates
-    random = work.random
-    in_order = options.in_order
+    total = work.total
+    counts = work.counts
+    constant = counts.constant
     choice = work.choice
     choice[0] = NO_SPLIT
     best = -np.inf
     if criterion == VARIANCE:
-        bound = best_of_two(sample.targets, weights, moments, rows, begin, end, left, total)
+        bound = best_of_two(
+            sample.targets, sample.weights, sample.moments, work.rows, begin, end, work.left, total
+        )
     else:
         bound = best_possible(criterion, total)
     small = small_node(max_features, n_candidates)
-    buffer = segments.shape[0] - n_rows
+    packing, n_fields, bits, weight = choose_fields(
+        criterion, total, counts.field, counts.field_total, counts.total_classes
+    )
+    is_packed = packing == TWO_CLASSES or packing == FIELDS
+    if is_packed and (counts.uses_words or criterion == GINI):
+        load_words(
+            criterion, sample.labels, sample.weights, sample.packed, work.rows, begin, end,
+            counts.field, columns.records.shape[0], counts.words,
+        )  # fmt: skip
+    by_bounds = packing == TWO_CLASSES and end - begin > MEDIUM and end - begin <= small
     seen = 0
     for j in range(n_candidates):
-        f = candidates[j] if in_order else next_candidate(candidates, random, j, n_candidates)
-        kind = kinds[f]
-        if kind == CATEGORICAL:
-            score, n, better = search_categories(
-                columns, sample, options, work, f, begin, end, best
-            )
-            if n < 2:
-                continue
-            if better:
-                best = score
-                keep_subset(columns, work, f, n)
+        if options.in_order:
+            f = candidates[j]
         else:
-            first = buffer
-            if kind != SORTED:
-                sort_by_counting(
-                    segments, shift, ranks, np.uint64(f * n_rows), n_values[f] + 1, rows, begin,
-                    end, count, buffer,
-                )  # fmt: skip
-            elif end - begin <= small:
-                sort_by_pairs(
-                    segments, shift, ranks, np.uint64(f * n_rows), rows, begin, end, buffer
-                )
-            else:
-                first = segment[f] * n_rows + begin
-            last = first + end - begin
-            if (segments[first] >> shift) == (segments[last - 1] >> shift):
-                continue
-            goes = np.int64(NONE_MISSING)
-            plain = np.int64(segments[last - 1] >> shift) < n_values[f]
-            if plain and criterion == GINI_TWO:  # the two most frequent cases, by the shortest path
-                left[0] = left[1] = 0
-                score, position = scan_gini_two(
-                    segments, first, last, shift, mask, packed, left, total, min_leaf, best
-                )
-            elif plain and criterion == GINI_FEW:
-                for c in range(total.shape[0]):
-                    left[c] = 0
-                score, position = scan_gini_few(
-                    segments, first, last, shift, mask, packed, left, total, min_leaf, best
-                )
-            else:
-                score, position, goes = search_sorted(
-                    criterion, segments, shift, mask, packed, labels, weights, moments, left,
-                    aside, total, table, min_leaf, first, last, n_values[f], best,
-                )  # fmt: skip
-            if position >= 0:
-                best = score
-                choice[0] = f
-                choice[1] = np.int64(segments[position] >> shift)
-                choice[2] = np.int64(segments[position + 1] >> shift)
-                choice[3] = goes
+            f = next_candidate(candidates, work.random, j, n_candidates)
+        if is_marked(constant, f):
+            continue
+        kind = columns.kind[f]
+        n = np.int64(2)
+        if kind == CATEGORICAL:
+            best, n, better = search_counted_categories(
+                columns, sample, options, work, f, begin, end, packing, bits, best
+            )
+            if better:
+                keep_subset(columns, work, f, n)
+        elif kind == COUNTED and is_packed:
+            best, n = search_codes(
+                columns, options, work, f, begin, end, packing, n_fields, bits, best
+            )
+        elif (
+            kind == COUNTED and packing == MANY_CLASSES
+            and 2 * (end - begin) > (columns.n_values[f] + 1) * options.n_stats
+        ):  # fmt: skip
+            best, n = search_classes(columns, sample, options, work, f, begin, end, weight, best)
+        else:
+            found = np.int64(HAS_MISSING)
+            if (
+                by_bounds and kind == SORTED
+                and (end - begin > LARGE or end - begin > columns.n_values[f])
+            ):  # fmt: skip
+                best, found = search_ranks(columns, sample, options, work, f, begin, end, best)
+            if found == CONSTANT:
+                n = np.int64(1)
+            elif found == HAS_MISSING:  # or not tried
+                first = first_record(columns, work, f, begin, end, small)
+                last = first + end - begin
+                low = work.segments[first] >> columns.shift
+                if low == (work.segments[last - 1] >> columns.shift):
+                    n = np.int64(1)
+                else:
+                    best = search_records(
+                        columns, sample, options, work, f, first, last, packing, n_fields, bits,
+                        best,
+                    )  # fmt: skip
+        if n < 2:
+            mark_feature(constant, f)
+            continue
         seen += 1
         if best >= bound or (seen >= max_features and choice[0] != NO_SPLIT):
             break
-    threshold = 0.0
-    if choice[0] != NO_SPLIT and kinds[choice[0]] != CATEGORICAL:
-        threshold = cut_between(columns, choice[0], choice[1], choice[2])
-    return best, threshold
+    return best, LATER
 
 
 @array_step
-def no_categories(columns, sample, options, work, f, begin, end, best):
-    """Replaces ``search_categories`` if there are no categories."""
-    return best, np.int64(0), False
+def no_categories(columns, sample, options, work, f, begin, end, packing, bits, best):
+    """Replaces ``search_counted_categories`` if there are no categories."""
+    return best, np.int64(2), False
 
 
 @array_step
@@ -329,6 +422,7 @@ def no_subset(columns, work, f, n):
 #: ``find_best`` without categorical features.
 find_best_ordered = inlined(
     with_step(
-        find_best, "find_best_ordered", search_categories=no_categories, keep_subset=no_subset
+        find_best, "find_best_ordered", search_counted_categories=no_categories,
+        keep_subset=no_subset,
     )
-)
+)  # fmt: skip

@@ -11,12 +11,12 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL
 from orfeon.kernels.cart.criteria import VARIANCE, split_score
+from orfeon.kernels.cart.node_sorting import MOST_PAIRS, sort_by_pairs
 from orfeon.kernels.cart.partition import sum_rows
 from orfeon.kernels.cart.search import (
     ABSENT,
     MISSING_LEFT,
     MISSING_RIGHT,
-    MOST_PAIRS,
     NO_SPLIT,
     NONE_MISSING,
     add_row,
@@ -25,7 +25,6 @@ from orfeon.kernels.cart.search import (
     next_candidate,
     search_categories,
     search_sorted,
-    sort_by_pairs,
 )
 from orfeon.kernels.rng import random_below
 from orfeon.utils.jit import array_step, step

@@ -60,9 +60,9 @@ def cut_into_bins(column, max_bins, low, high, counts):
 
 
 @kernel
-def code_ordered(column, high, n_bins, missing, codes, place):
+def code_ordered(column, high, n_bins, missing, codes):
     """Write the bin of each row: the first whose highest value is not below it."""
-    # The code of row r is at byte ``8 r + place``. Binary search, in step for many rows at a time.
+    # Binary search, in step for many rows at a time.
     n_rows = column.shape[0]
     first = np.zeros(_SIDE_BY_SIDE, np.int64)
     begin = 0
@@ -80,12 +80,12 @@ def code_ordered(column, high, n_bins, missing, codes, place):
             size -= half
         for k in range(n):
             x = column[begin + k]
-            codes[PER_WORD * (begin + k) + place] = first[k] if x == x else missing
+            codes[begin + k] = first[k] if x == x else missing
         begin += n
 
 
 @kernel
-def code_categories(column, bin_of_category, missing, codes, place):
+def code_categories(column, bin_of_category, missing, codes):
     for row in range(column.shape[0]):
         x = column[row]
-        codes[PER_WORD * row + place] = bin_of_category[np.int64(x)] if x == x else missing
+        codes[row] = bin_of_category[np.int64(x)] if x == x else missing

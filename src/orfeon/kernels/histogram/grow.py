@@ -10,8 +10,7 @@ import numpy as np
 
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.cart.search import NO_SPLIT, midpoint, next_candidate
-from orfeon.kernels.histogram.bins import PER_WORD
-from orfeon.kernels.histogram.leaves import describe
+from orfeon.kernels.histogram.leaves import describe_inner
 from orfeon.kernels.histogram.nodes import (
     BEGIN,
     CUT,
@@ -19,7 +18,6 @@ from orfeon.kernels.histogram.nodes import (
     END,
     FEATURE,
     FOLLOWING,
-    FROM_PARENT,
     FROM_ROWS,
     LEFT,
     LEFT_MOMENT,
@@ -29,15 +27,26 @@ from orfeon.kernels.histogram.nodes import (
     NOT_MADE,
     SLOT,
     Limits,
+    Residuals,
     Tree,
     Work,
     free_slot,
+    make_leaf,
     mark_bins,
     moment_of,
     open_children,
     open_root,
-    split_node,
     weight_of,
+    write_test,
+)
+from orfeon.kernels.histogram.parts import (
+    GATHER,
+    SEARCH,
+    help_search,
+    partition,
+    share,
+    share_leaves,
+    share_rows,
 )
 from orfeon.kernels.histogram.splits import (
     CONSTANT,
@@ -45,67 +54,12 @@ from orfeon.kernels.histogram.splits import (
     TIED,
     Bins,
     Search,
-    add_rows,
     best_score,
     locate_split,
     score_of,
-    subtract,
 )
-from orfeon.kernels.histogram.threads import CLOSED, DONE, atomic_add, atomic_load, claim, publish
 from orfeon.kernels.rng import seed_state
 from orfeon.utils.jit import array_step, inlined, kernel
-
-
-@array_step
-def gather_values(rows, values, ordered, begin, end, at):
-    for i in range(begin, end):
-        ordered[at + np.uint64(i)] = values[at + np.uint64(rows[np.uint64(i)])]
-
-
-@inlined
-def fill_block(bins, search, work, block, begin, end, start):
-    first = PER_WORD * block
-    n_rows = np.uint64(bins.n_rows)
-    base = np.uint64(block) * n_rows
-    for plane in range(1 + search.is_wide):
-        to = start + plane * search.length
-        for i in range(
-            to + np.int64(bins.offset[first]), to + np.int64(bins.offset[first + PER_WORD])
-        ):
-            search.histograms[np.uint64(i)] = 0
-        add_rows(
-            bins.codes, base, work.rows, work.ordered, np.uint64(plane) * n_rows, begin, end,
-            search.histograms, np.uint64(to), bins.offset, first,
-        )  # fmt: skip
-
-
-@array_step
-def search_block(bins, search, work, block):
-    if not work.block_used[block]:
-        return
-    first = PER_WORD * block
-    size = search.length * (1 + search.is_wide)
-    job = work.job
-    for side in range(2):
-        if job[side, 5] == FROM_ROWS:
-            fill_block(bins, search, work, block, job[side, 1], job[side, 2], job[side, 4] * size)
-    for side in range(2):
-        if job[side, 5] == FROM_PARENT:
-            for plane in range(1 + search.is_wide):
-                at = plane * search.length
-                subtract(
-                    search.histograms, job[side, 4] * size + at + np.int64(bins.offset[first]),
-                    job[side, 4] * size + at + np.int64(bins.offset[first + PER_WORD]),
-                    job[1 - side, 4] * size + at + np.int64(bins.offset[first]),
-                )  # fmt: skip
-    if job[0, 6]:  # few features are drawn: score them on demand
-        return
-    for side in range(2):
-        if job[side, 0] >= 0:
-            for f in range(first, min(first + PER_WORD, bins.n_bins.shape[0])):
-                if not work.is_candidate[f]:
-                    continue
-                work.scores[side, f] = best_score(bins, search, side, job[side, 4] * size, f)
 
 
 @array_step
@@ -224,42 +178,40 @@ def next_to_split(limits, work, waiting):
 
 
 @inlined
-def search_nodes(bins, limits, search, work):
+def search_nodes(bins, limits, search, work, tree, residuals):
     job = work.job
     for side in range(2):
         if job[side, 5] == FROM_ROWS:
-            for plane in range(1 + search.is_wide):
-                gather_values(
-                    work.rows, work.values, work.ordered, job[side, 1], job[side, 2],
-                    np.uint64(plane * bins.n_rows),
-                )  # fmt: skip
-    work.job[0, 6] = limits.max_features < work.candidates.shape[0]
-    n_blocks = work.block_used.shape[0]
-    board = work.board
-    if board.shape[0] == 0:
-        for block in range(n_blocks):
-            search_block(bins, search, work, block)
-        return
-    publish(board)
-    block = claim(board, n_blocks)
-    while block >= 0:
-        search_block(bins, search, work, block)
-        atomic_add(board, DONE, np.int64(1))
-        block = claim(board, n_blocks)
-    while atomic_load(board, DONE) < n_blocks:
-        pass
+            share_rows(
+                bins, search, work, tree, residuals, np.int64(GATHER), job[side, 1], job[side, 2]
+            )
+    job[0, 6] = limits.max_features < work.candidates.shape[0]
+    n_blocks = np.int64(work.block_used.shape[0])
+    share(bins, search, work, tree, residuals, np.int64(SEARCH), n_blocks)
 
 
 @inlined
-def grow_open(bins, limits, search, work, tree, targets, n_open):
+def split_node(bins, search, work, tree, residuals, entry, threshold, n_nodes):
+    """Write the test of a waiting node, partition its rows and make its two children."""
+    write_test(bins, search, work, tree, entry, threshold, n_nodes)
+    begin = entry[BEGIN]
+    end = entry[END]
+    middle = partition(bins, search, work, tree, residuals, entry[FEATURE], begin, end)
+    make_leaf(tree, n_nodes, begin, middle)
+    make_leaf(tree, n_nodes + 1, middle, end)
+
+
+@inlined
+def grow_open(bins, limits, search, work, tree, residuals, n_open):
     n_nodes = np.int64(1)
     n_leaves = np.int64(1)
     waiting = np.int64(0)
+    targets = residuals.targets
     while True:
         if n_leaves >= limits.max_leaves:
             break
         if n_open > 0:
-            search_nodes(bins, limits, search, work)
+            search_nodes(bins, limits, search, work, tree, residuals)
             for side in range(1, -1, -1):
                 if work.job[side, 0] >= 0:
                     waiting = choose_split(bins, limits, search, work, tree, targets, side, waiting)
@@ -269,7 +221,7 @@ def grow_open(bins, limits, search, work, tree, targets, n_open):
             break
         k = next_to_split(limits, work, waiting)
         entry = work.frontier[k]
-        split_node(bins, search, work, tree, entry, work.threshold[k], n_nodes)
+        split_node(bins, search, work, tree, residuals, entry, work.threshold[k], n_nodes)
         n_open = open_children(
             limits, search, work, tree, targets, n_nodes, entry[DEPTH] + 1, entry[SLOT]
         )
@@ -284,41 +236,27 @@ def grow_open(bins, limits, search, work, tree, targets, n_open):
 
 
 @array_step
-def grow(bins, limits, search, work, tree, targets, weights, seed, scales, leaf_of_row):
+def grow(bins, limits, search, work, tree, residuals, seed):
     seed_state(work.random, seed)
-    n_open = open_root(limits, search, work, tree, targets, weights)
-    n_nodes = grow_open(bins, limits, search, work, tree, targets, n_open)
-    describe(bins, search, work, tree, n_nodes, targets, weights, scales, leaf_of_row)
+    n_open = open_root(limits, search, work, tree, residuals)
+    n_nodes = grow_open(bins, limits, search, work, tree, residuals, n_open)
+    share_leaves(bins, search, work, tree, residuals, n_nodes)
+    describe_inner(search, tree, n_nodes)
     return n_nodes
 
 
 @kernel
-def grow_tree(bins, limits, search, work, tree, targets, weights, seed, scales, leaf_of_row):
+def grow_tree(bins, limits, search, work, tree, residuals, seed):
     """Grow one tree from the fields of the records; returns its number of nodes."""
-    # ``scales``: the residual coded as zero, the fixed-point units per unit of residual, and the
-    # exponent of a power of two above the range of the residuals.
     return grow(
-        Bins(*bins), Limits(*limits), Search(*search), Work(*work), Tree(*tree), targets, weights,
-        seed, scales, leaf_of_row,
+        Bins(*bins), Limits(*limits), Search(*search), Work(*work), Tree(*tree),
+        Residuals(*residuals), seed,
     )  # fmt: skip
 
 
-@array_step
-def help_search(bins, search, work, n_idle):
-    """Search blocks until the tree is finished, or after ``n_idle`` polls without work."""
-    n_blocks = work.block_used.shape[0]
-    board = work.board
-    idle = 0
-    while idle < n_idle and not atomic_load(board, CLOSED):
-        block = claim(board, n_blocks)
-        idle += 1
-        if block >= 0:
-            idle = 0
-            search_block(bins, search, work, block)
-            atomic_add(board, DONE, np.int64(1))
-
-
 @kernel
-def help_grow(bins, search, work, n_idle):
+def help_grow(bins, search, work, tree, residuals, n_idle):
     """Help another thread grow a tree; ``search`` must hold this thread's own scratch."""
-    help_search(Bins(*bins), Search(*search), Work(*work), n_idle)
+    help_search(
+        Bins(*bins), Search(*search), Work(*work), Tree(*tree), Residuals(*residuals), n_idle
+    )

@@ -64,7 +64,23 @@ class Work:
     threshold: Any
     slots: Any  # free histograms, then their number
     job: Any  # of the two nodes under search: node or -1, begin, end, depth, slot, source, is lazy
+    task: Any  # what the threads share: kind, begin, end, feature, where the right rows begin
+    counts: Any  # rows of each chunk that go left, then of all chunks before
     board: Any  # words shared with helpers; empty without helpers
+
+
+@record
+class Residuals:
+    targets: Any
+    weights: Any  # int64
+    is_unit: int  # whether all weights are 1
+    n_present: int  # rows of positive weight
+    word: int  # sum of the values
+    second: int  # of their second plane
+    low: float  # the residual coded as zero
+    scale: float  # fixed-point units per unit of residual
+    spread_bits: int  # exponent of a power of two above the range of the residuals
+    leaf_of_row: Any
 
 
 @array_step
@@ -140,26 +156,8 @@ def mark_bins(bins, tree, node, f, choice, goes_left):
 
 
 @array_step
-def partition_rows(codes, base, shift, goes_left, rows, spare, begin, end):
-    """Move the rows that go left to the front, keeping their order; returns the boundary."""
-    put = np.uint64(begin)
-    aside = np.uint64(0)
-    byte = np.uint64(255)
-    for i in range(begin, end):
-        row = rows[np.uint64(i)]
-        side = np.uint64(goes_left[(codes[base + np.uint64(row)] >> shift) & byte])
-        rows[put] = row
-        spare[aside] = row
-        put += side
-        aside += np.uint64(1) - side
-    for i in range(np.int64(aside)):
-        rows[put + np.uint64(i)] = spare[np.uint64(i)]
-    return np.int64(put)
-
-
-@array_step
-def split_node(bins, search, work, tree, entry, threshold, n_nodes):
-    """Write the test of a waiting node, partition its rows and make its two children."""
+def write_test(bins, search, work, tree, entry, threshold, n_nodes):
+    """Write the test of a waiting node, and the sides of its bins to ``work.goes_left``."""
     node = entry[NODE]
     f = entry[FEATURE]
     for k in range(2):
@@ -183,13 +181,6 @@ def split_node(bins, search, work, tree, entry, threshold, n_nodes):
         if bins.is_categorical[f]:
             tree.sides[node, b] = work.goes_left[b]
     tree.missing[node] = 1 - work.goes_left[bins.n_bins[f]]
-    middle = partition_rows(
-        bins.codes, np.uint64(f // PER_WORD) * np.uint64(bins.n_rows),
-        np.uint64(8) * np.uint64(f % PER_WORD), work.goes_left, work.rows, work.spare_rows,
-        entry[BEGIN], entry[END],
-    )  # fmt: skip
-    make_leaf(tree, n_nodes, entry[BEGIN], middle)
-    make_leaf(tree, n_nodes + 1, middle, entry[END])
 
 
 @array_step
@@ -226,23 +217,18 @@ def open_children(limits, search, work, tree, targets, first, depth, slot):
 
 
 @array_step
-def open_root(limits, search, work, tree, targets, weights):
+def open_root(limits, search, work, tree, residuals):
     """List the rows of positive weight and make the root; returns whether it is open."""
     zero = np.int64(0)
     m = np.int64(0)
-    for i in range(weights.shape[0]):
-        work.rows[np.uint64(m)] = i
-        m += np.int64(weights[i] != 0)
-    word = np.int64(0)
-    second = np.int64(0)
-    n_rows = weights.shape[0]
-    for i in range(m):
-        row = np.int64(work.rows[i])
-        word += work.values[row]
-        if search.is_wide:
-            second += work.values[n_rows + row]
-    tree.stats[0, 0] = word
-    tree.stats[0, 1] = second
+    weights = residuals.weights
+    if residuals.n_present < weights.shape[0]:  # otherwise all rows are listed already
+        for i in range(weights.shape[0]):
+            work.rows[np.uint64(m)] = i
+            m += np.int64(weights[i] != 0)
+    m = residuals.n_present
+    tree.stats[0, 0] = residuals.word
+    tree.stats[0, 1] = residuals.second
     make_leaf(tree, zero, zero, m)
     for k in range(work.slots.shape[0] - 1):
         work.slots[k] = k
@@ -258,7 +244,7 @@ def open_root(limits, search, work, tree, targets, weights):
     for side in range(2):
         work.job[side, 0] = -1
         work.job[side, 5] = NOT_MADE
-    if not may_split(tree, limits, search, targets, work.rows, zero, zero):
+    if not may_split(tree, limits, search, residuals.targets, work.rows, zero, zero):
         return np.int64(0)
     work.job[0, 0] = 0
     work.job[0, 1] = 0
@@ -266,6 +252,6 @@ def open_root(limits, search, work, tree, targets, weights):
     work.job[0, 3] = 0
     work.job[0, 4] = take_slot(work, zero)
     work.job[0, 5] = FROM_ROWS
-    search.weight[0] = float(weight_of(search, word))
-    search.moment[0] = moment_of(search, word, second)
+    search.weight[0] = float(weight_of(search, residuals.word))
+    search.moment[0] = moment_of(search, residuals.word, residuals.second)
     return np.int64(1)

@@ -17,12 +17,15 @@ import numpy as np
 
 from orfeon.kernels.cart.search import ABSENT, MISSING_LEFT, MISSING_RIGHT, NONE_MISSING
 from orfeon.kernels.cart.subset import sort_by_key
+from orfeon.kernels.histogram.threads import prefetch
 from orfeon.kernels.record import record
 from orfeon.utils.jit import array_step, inlined
 
 #: In place of a score: no cut leaves enough weight on both sides, or all rows are in one bin.
 NO_CUT, CONSTANT = -1.0, -2.0
 TIED = 1.0 + 1e-15
+#: Rows between prefetching a code and reading it; this many rows may follow the last one.
+AHEAD = 32
 
 
 @record
@@ -33,7 +36,6 @@ class Bins:
     is_categorical: Any
     low: Any  # lowest and highest value of each bin, laid out like a histogram
     high: Any
-    X: Any
     n_rows: int
 
 
@@ -65,6 +67,7 @@ def add_rows(codes, base, rows, values, at, begin, end, histograms, to, offset, 
     start6 = to + offset[first + 6]
     start7 = to + offset[first + 7]
     for i in range(begin, end):
+        prefetch(codes, base + np.uint64(rows[np.uint64(i + AHEAD)]))
         word = codes[base + np.uint64(rows[np.uint64(i)])]
         value = values[at + np.uint64(i)]
         histograms[start0 + (word & byte)] += value

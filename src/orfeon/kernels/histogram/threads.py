@@ -1,12 +1,14 @@
-"""Atomic words shared by threads, and how threads share the search of a node.
+"""Atomic words shared by threads, how threads share the parts of a task, and prefetching.
 
-One thread grows a tree; helpers search blocks of eight features. The growing thread publishes work
-by writing a new round, and every thread claims its parts with an atomic addition. It never waits
-for an unclaimed part: if helpers are late or absent, it does everything itself.
+One thread grows a tree; helpers do parts of its larger tasks. The growing thread publishes a task
+by writing the number of its parts, and every thread claims them one by one with an atomic
+addition. It never waits for an unclaimed part: if helpers are late or absent, it does everything
+itself.
 """
 
 from __future__ import annotations
 
+import llvmlite.ir as ir
 import numpy as np
 from numba import config, types
 from numba.core import cgutils
@@ -14,18 +16,15 @@ from numba.extending import intrinsic
 
 from orfeon.utils.jit import array_step
 
-#: Places on the board, each on its own cache line: round and next part, parts done, tree finished.
+#: Places on the board, each on its own cache line: next part, parts done, tree finished.
 TICKET, DONE, CLOSED = 0, 16, 32
 _BOARD_SIZE = 48
-#: Low bits of a ticket count parts; the bits above are the round.
-_PART_BITS = 20
+#: The low bits of a ticket are the next part; the bits above are the number of parts.
+_PART_BITS = 30
 
 
 def make_board(n_helpers):
-    board = np.zeros(_BOARD_SIZE if n_helpers else 0, np.int64)
-    if n_helpers:
-        board[TICKET] = 1 << (_PART_BITS - 1)  # more than there are parts: all are taken
-    return board
+    return np.zeros(_BOARD_SIZE if n_helpers else 0, np.int64)
 
 
 if config.DISABLE_JIT:  # single-threaded
@@ -40,6 +39,9 @@ if config.DISABLE_JIT:  # single-threaded
 
     def atomic_store(board, at, value):
         board[at] = value
+
+    def prefetch(array, at):
+        pass
 
 else:
 
@@ -76,20 +78,41 @@ else:
 
         return types.int64(board, types.intp, types.int64), generate
 
+    @intrinsic
+    def prefetch(typingctx, array, at):
+        """Begin to load the cache line of an element that is about to be read."""
+
+        def generate(context, builder, signature, args):
+            place = _word(context, builder, signature, args)
+            address, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+            function = cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(ir.VoidType(), [address, number, number, number]),
+                "llvm.prefetch.p0",
+            )
+            for_reading, most_local, of_data = (ir.Constant(number, n) for n in (0, 3, 1))
+            place = builder.bitcast(place, address)
+            builder.call(function, [place, for_reading, most_local, of_data])
+            return context.get_dummy_value()
+
+        return types.void(array, types.uint64), generate
+
 
 @array_step
-def publish(board):
-    """Begin a round; its description must have been written before."""
+def publish(board, n_parts):
+    """Begin a task; its description must have been written before."""
     atomic_store(board, DONE, np.int64(0))
-    following = (atomic_load(board, TICKET) >> _PART_BITS) + 1
-    atomic_store(board, TICKET, following << _PART_BITS)
+    atomic_store(board, TICKET, np.int64(n_parts) << _PART_BITS)
 
 
 @array_step
-def claim(board, n_parts):
-    """Claim the next part of the round; -1 when all are taken."""
+def claim(board):
+    """Claim the next part of the task; -1 when all are taken."""
     mask = (np.int64(1) << _PART_BITS) - 1
-    if (atomic_load(board, TICKET) & mask) >= n_parts:
+    ticket = atomic_load(board, TICKET)
+    if (ticket & mask) >= (ticket >> _PART_BITS):
         return np.int64(-1)
-    part = atomic_add(board, TICKET, np.int64(1)) & mask
-    return part if part < n_parts else np.int64(-1)
+    # The task may be another one by now: the number of parts comes from the same word.
+    ticket = atomic_add(board, TICKET, np.int64(1))
+    part = ticket & mask
+    return part if part < (ticket >> _PART_BITS) else np.int64(-1)

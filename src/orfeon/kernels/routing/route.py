@@ -1,8 +1,10 @@
-"""Routing samples down the trees of a forest.
+"""Routing of rows to leaves, for all tests and with missing values.
 
-A node is (threshold, feature, first child). A leaf is its own first child with threshold +inf and
-feature 0: the step ``node = child + (x > threshold)`` stays there, and the inner loop needs no test
-for leaves. Several rows travel at once, so that their loads overlap.
+Node indices are relative to their tree; children of a node are adjacent, so one index names them.
+A node is two words: its threshold, and a link of its feature and its first child. A leaf is its
+own first child, and its test never chooses the second: the step ``node = child + test`` stays
+there, and the inner loop needs no test for leaves. Several rows travel at once, so that their loads
+overlap.
 
 The test at a node is one of:
 
@@ -12,29 +14,66 @@ The test at a node is one of:
 
 A missing value goes to branch ``missing``, or, if that is ``ALL_BRANCHES``, down all of them,
 weighted by their share of the training samples (C4.5).
+
+Where all tests are ordered and nothing is missing, nodes and rows are used as they are (*plain*).
+Otherwise both are packed (:mod:`orfeon.kernels.routing.packed`). Packed nodes whose test has no
+such form are *odd*: rows wait there as at a leaf, and take their steps one by one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from orfeon.utils.jit import array_step, kernel, step
+from orfeon.utils.jit import array_step, inlined, kernel, step, with_step
 
 #: A missing value goes down every branch.
 ALL_BRANCHES = 65_535
+# The link of a packed node: first child, three flags, column.
+CHILD = np.uint64(0xFFFFFFFF)
+MISSING_SHIFT = np.uint64(32)
+CATEGORICAL = np.uint64(1 << 33)
+ODD = np.uint64(1 << 34)
+COLUMN_SHIFT = np.uint64(48)
 
-#: Rows per tree before the next tree's turn: a large tree is fetched once for many rows.
-ROWS_AT_ONCE = 16_384
+#: Fewer rows travel one by one, through several trees at once.
+FEW_ROWS = 8
+#: Paths of smaller trees are short.
+_FEW_NODES = 256
+#: Bytes of rows that are routed through a tree before the next tree's turn, at least; a larger tree
+#: is fetched for more rows.
+_LEAST_BLOCK = 1 << 18
+_ROWS_PER_TREE = 12  # bytes of rows in a block for each byte of a tree
+_MOST_ROWS = 32_768
 
-_ROOT_STACK = 64
+
+@inlined
+def next_plain(thresholds, links, base, node, x, offset):
+    """The node after ``node``: its first child, or the one behind it."""
+    p = base + (node << np.uint64(1))
+    link = links[p + np.uint64(1)]
+    child = link >> np.uint64(32)
+    return child + np.uint64(x[offset + (link & CHILD)] > thresholds[p])
+
+
+@inlined
+def next_packed(thresholds, links, base, node, x, offset):
+    p = base + (node << np.uint64(1))
+    link = links[p + np.uint64(1)]
+    threshold = thresholds[p]
+    value = x[offset + (link >> COLUMN_SHIFT)]
+    # Missing is 0; less 1 it is the largest number.
+    is_missing_second = (link >> MISSING_SHIFT) & np.uint64(1)
+    above = np.uint64(value - is_missing_second > threshold)
+    member = (threshold >> (value & np.uint64(63))) & np.uint64(1)
+    return (link & CHILD) + (member if link & CATEGORICAL else above)
 
 
 @array_step
-def route_block(thresholds, links, root, x, d, first, last, leaves):
+def route_plain(thresholds, links, root, x, d, first, last, leaves):
     """Leaf of each row from ``first`` to ``last`` in one tree; ordered tests, no missing values."""
     # ``thresholds`` and ``links`` view the nodes as float64 and uint64 words: word 2n is the
     # threshold, word 2n + 1 is ``child << 32 | feature``. ``x`` holds the rows one after the other;
-    # ``leaves`` starts at ``first``. Twelve rows travel at once, to keep as many loads in flight.
+    # ``leaves`` starts at ``first``. Twelve rows travel at once, until the last has arrived.
     two = np.uint64(2)
     one = np.uint64(1)
     high = np.uint64(32)
@@ -124,91 +163,153 @@ def route_block(thresholds, links, root, x, d, first, last, leaves):
         leaves[i - first] = node
 
 
-@kernel
-def apply_ordered(thresholds, links, tree_start, X, leaves):
-    """Leaf of each row in each tree (rows, trees); ordered tests, no missing values."""
-    n_rows = X.shape[0]
-    x = X.ravel()
-    d = np.uint64(X.shape[1])
-    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        for t in range(tree_start.shape[0] - 1):
-            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
-            for i in range(first, last):
-                leaves[i, t] = buffer[i - first]
-
-
 @array_step
-def add_supports(leaves, n, root, value, pure_label, out, first):
-    """Add the class shares of the leaves reached in one tree; values if ``pure_label`` is empty."""
-    # In unpruned forests nearly every leaf is pure: one class gets everything.
-    if pure_label.shape[0] == 0:
-        for i in range(n):
-            out[first + i, 0] += value[root + np.uint64(leaves[i]), 0]
-        return
-    for i in range(n):
-        at = root + np.uint64(leaves[i])
-        label = pure_label[at]
-        if label >= 0:
-            out[np.uint64(first + i), np.uint64(label)] += 1.0
-        else:
-            total = 0.0
-            for c in range(value.shape[1]):
-                total += value[at, c]
-            if total > 0.0:
-                for c in range(value.shape[1]):
-                    out[first + i, c] += value[at, c] / total
+def route_packed(thresholds, links, tree_start, tree, x, d, first, leaves, active, n_active):
+    """Move rows from the nodes ``leaves`` on to leaves of one tree; packed nodes and rows."""
+    # A step takes longer than in ``route_plain``, so none is taken in vain: rows that have arrived
+    # leave after a few steps, and eight of the others travel on.
+    # ``active`` holds the rows to move, relative to ``first``; it is overwritten. ``x`` holds the
+    # rows one after the other.
+    one = np.uint64(1)
+    base = np.uint64(tree_start[tree]) << one
+    n_steps = 3 if tree_start[tree + 1] - tree_start[tree] < _FEW_NODES else 6
+    origin = np.uint64(first) * d
+    while n_active >= 8:
+        n_kept = np.uint64(0)
+        full = np.uint64((n_active // 8) * 8)
+        j = np.uint64(0)
+        while j < full:
+            r0 = np.uint64(active[j])
+            r1 = np.uint64(active[j + one])
+            r2 = np.uint64(active[j + np.uint64(2)])
+            r3 = np.uint64(active[j + np.uint64(3)])
+            r4 = np.uint64(active[j + np.uint64(4)])
+            r5 = np.uint64(active[j + np.uint64(5)])
+            r6 = np.uint64(active[j + np.uint64(6)])
+            r7 = np.uint64(active[j + np.uint64(7)])
+            o0 = origin + r0 * d
+            o1 = origin + r1 * d
+            o2 = origin + r2 * d
+            o3 = origin + r3 * d
+            o4 = origin + r4 * d
+            o5 = origin + r5 * d
+            o6 = origin + r6 * d
+            o7 = origin + r7 * d
+            n0 = np.uint64(leaves[r0])
+            n1 = np.uint64(leaves[r1])
+            n2 = np.uint64(leaves[r2])
+            n3 = np.uint64(leaves[r3])
+            n4 = np.uint64(leaves[r4])
+            n5 = np.uint64(leaves[r5])
+            n6 = np.uint64(leaves[r6])
+            n7 = np.uint64(leaves[r7])
+            p0 = p1 = p2 = p3 = p4 = p5 = p6 = p7 = np.uint64(0)
+            for _ in range(n_steps):
+                p0, p1, p2, p3, p4, p5, p6, p7 = n0, n1, n2, n3, n4, n5, n6, n7
+                n0 = next_packed(thresholds, links, base, n0, x, o0)
+                n1 = next_packed(thresholds, links, base, n1, x, o1)
+                n2 = next_packed(thresholds, links, base, n2, x, o2)
+                n3 = next_packed(thresholds, links, base, n3, x, o3)
+                n4 = next_packed(thresholds, links, base, n4, x, o4)
+                n5 = next_packed(thresholds, links, base, n5, x, o5)
+                n6 = next_packed(thresholds, links, base, n6, x, o6)
+                n7 = next_packed(thresholds, links, base, n7, x, o7)
+            # Rows that still move are kept, without a branch that could be mispredicted.
+            leaves[r0] = n0
+            active[n_kept] = r0
+            n_kept += np.uint64(n0 != p0)
+            leaves[r1] = n1
+            active[n_kept] = r1
+            n_kept += np.uint64(n1 != p1)
+            leaves[r2] = n2
+            active[n_kept] = r2
+            n_kept += np.uint64(n2 != p2)
+            leaves[r3] = n3
+            active[n_kept] = r3
+            n_kept += np.uint64(n3 != p3)
+            leaves[r4] = n4
+            active[n_kept] = r4
+            n_kept += np.uint64(n4 != p4)
+            leaves[r5] = n5
+            active[n_kept] = r5
+            n_kept += np.uint64(n5 != p5)
+            leaves[r6] = n6
+            active[n_kept] = r6
+            n_kept += np.uint64(n6 != p6)
+            leaves[r7] = n7
+            active[n_kept] = r7
+            n_kept += np.uint64(n7 != p7)
+            j += np.uint64(8)
+        while j < np.uint64(n_active):
+            active[n_kept] = active[j]
+            n_kept += one
+            j += one
+        n_active = np.int64(n_kept)
+    for i in range(n_active):
+        row = np.uint64(active[i])
+        offset = origin + row * d
+        node = np.uint64(leaves[row])
+        while True:
+            child = next_packed(thresholds, links, base, node, x, offset)
+            if child == node:
+                break
+            node = child
+        leaves[row] = node
 
 
-@kernel
-def sum_supports_ordered(thresholds, links, tree_start, X, value, pure_label, out):
-    """``apply_ordered`` and ``sum_supports`` in one pass."""
-    # Rows go in large blocks, tree by tree, so that a tree stays in the cache.
-    n_rows = X.shape[0]
-    x = X.ravel()
-    d = np.uint64(X.shape[1])
-    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        for t in range(tree_start.shape[0] - 1):
-            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
-            root = np.uint64(tree_start[t])
-            add_supports(buffer, last - first, root, value, pure_label, out, first)
+next_node = next_plain
 
 
-@kernel
-def count_votes_ordered(thresholds, links, tree_start, X, label, out):
-    """``apply_ordered`` and ``count_votes`` in one pass."""
-    n_rows = X.shape[0]
-    x = X.ravel()
-    d = np.uint64(X.shape[1])
-    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        for t in range(tree_start.shape[0] - 1):
-            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
-            root = np.uint64(tree_start[t])
-            for i in range(first, last):
-                at = root + np.uint64(buffer[i - first])
-                out[i, np.uint64(label[at])] += 1
+def _across(thresholds, links, tree_start, x, row, leaves):
+    """Leaf of one row in each tree: eight trees at once take the place of eight rows."""
+    one = np.uint64(1)
+    n_trees = tree_start.shape[0] - 1
+    together = (n_trees // 8) * 8
+    for t in range(0, together, 8):
+        b0 = np.uint64(tree_start[t]) << one
+        b1 = np.uint64(tree_start[t + 1]) << one
+        b2 = np.uint64(tree_start[t + 2]) << one
+        b3 = np.uint64(tree_start[t + 3]) << one
+        b4 = np.uint64(tree_start[t + 4]) << one
+        b5 = np.uint64(tree_start[t + 5]) << one
+        b6 = np.uint64(tree_start[t + 6]) << one
+        b7 = np.uint64(tree_start[t + 7]) << one
+        n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.uint64(0)
+        while True:
+            m0 = next_node(thresholds, links, b0, n0, x, row)
+            m1 = next_node(thresholds, links, b1, n1, x, row)
+            m2 = next_node(thresholds, links, b2, n2, x, row)
+            m3 = next_node(thresholds, links, b3, n3, x, row)
+            m4 = next_node(thresholds, links, b4, n4, x, row)
+            m5 = next_node(thresholds, links, b5, n5, x, row)
+            m6 = next_node(thresholds, links, b6, n6, x, row)
+            m7 = next_node(thresholds, links, b7, n7, x, row)
+            moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3)
+            moved |= (m4 ^ n4) | (m5 ^ n5) | (m6 ^ n6) | (m7 ^ n7)
+            n0, n1, n2, n3, n4, n5, n6, n7 = m0, m1, m2, m3, m4, m5, m6, m7
+            if moved == np.uint64(0):
+                break
+        leaves[t] = n0
+        leaves[t + 1] = n1
+        leaves[t + 2] = n2
+        leaves[t + 3] = n3
+        leaves[t + 4] = n4
+        leaves[t + 5] = n5
+        leaves[t + 6] = n6
+        leaves[t + 7] = n7
+    for t in range(together, n_trees):
+        base = np.uint64(tree_start[t]) << one
+        node = np.uint64(0)
+        while True:
+            child = next_node(thresholds, links, base, node, x, row)
+            if child == node:
+                break
+            node = child
+        leaves[t] = node
 
 
-@kernel
-def weigh_votes_ordered(thresholds, links, tree_start, X, label, weights, out):
-    """Like ``count_votes_ordered``, with one weight per tree."""
-    n_rows = X.shape[0]
-    x = X.ravel()
-    d = np.uint64(X.shape[1])
-    buffer = np.empty(ROWS_AT_ONCE, np.uint32)
-    for first in range(0, n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, n_rows)
-        for t in range(tree_start.shape[0] - 1):
-            route_block(thresholds, links, tree_start[t], x, d, first, last, buffer)
-            root = np.uint64(tree_start[t])
-            for i in range(first, last):
-                at = root + np.uint64(buffer[i - first])
-                out[i, np.uint64(label[at])] += weights[t]
+across_plain = array_step(with_step(_across, "across_plain", next_node=next_plain))
+across_packed = array_step(with_step(_across, "across_packed", next_node=next_packed))
 
 
 @step
@@ -232,134 +333,108 @@ def branch_of(node, x, row, feature, threshold, missing, is_categorical, branche
     return np.int64(value > threshold[node])
 
 
-@kernel
-def apply_general(feature, threshold, first_child, missing, is_categorical, branches,
-                  projection_start, projection_feature, projection_weight,
-                  tree_start, X, leaves):  # fmt: skip
-    """Leaf of each row in each tree, for any test; no row may go down several branches."""
-    for t in range(tree_start.shape[0] - 1):
-        base = tree_start[t]
-        for i in range(X.shape[0]):
-            node = 0
-            while first_child[base + node] != node:
-                branch = branch_of(
-                    base + node, X, i, feature, threshold, missing, is_categorical, branches,
-                    projection_start, projection_feature, projection_weight,
-                )  # fmt: skip
-                node = first_child[base + node] + branch
-            leaves[i, t] = node
+@array_step
+def start(leaves, active, n_rows):
+    """All rows are at the root."""
+    for i in range(n_rows):
+        leaves[i] = 0
+        active[i] = i
 
 
-@kernel
-def supports_fractional(feature, threshold, first_child, n_children, missing, node_weight, value,
-                        is_categorical, branches,
-                        projection_start, projection_feature, projection_weight,
-                        tree, tree_start, X, supports):  # fmt: skip
-    """Class supports of each row in one tree when missing values go down every branch."""
-    # ``value`` holds normalised supports; those of the leaves are weighted by the branches taken.
-    base = tree_start[tree]
-    stack = np.empty(_ROOT_STACK, np.int64)
-    share = np.empty(_ROOT_STACK)
-    for i in range(X.shape[0]):
-        supports[i, :] = 0.0
-        stack[0] = 0
-        share[0] = 1.0
-        depth = 1
-        while depth > 0:
-            depth -= 1
-            node = stack[depth]
-            weight = share[depth]
-            at = base + node
-            if first_child[at] == node:
-                for c in range(value.shape[1]):
-                    supports[i, c] += weight * value[at, c]
-                continue
-            branch = branch_of(
-                at, X, i, feature, threshold, missing, is_categorical, branches,
-                projection_start, projection_feature, projection_weight,
-            )  # fmt: skip
-            child = first_child[at]
-            if branch < ALL_BRANCHES:
-                stack[depth] = child + branch
-                share[depth] = weight
-                depth += 1
-                continue
+@array_step
+def rows_at_once(n_rows, d, n_nodes, n_trees):
+    """Rows per tree before the next tree's turn."""
+    # Rows stay in the cache where trees are small; large trees are not fetched too often.
+    n_bytes = max(_LEAST_BLOCK, _ROWS_PER_TREE * 16 * n_nodes // max(1, n_trees))
+    return max(1, min(n_rows, _MOST_ROWS, max(64, n_bytes // (8 * max(1, d)))))
+
+
+@array_step
+def add_supports(leaves, n, root, value, pure_label, out, first, tree):
+    """Add the class shares of the leaves reached in one tree; values if ``pure_label`` is empty."""
+    if pure_label.shape[0] == 0:
+        # Trees of several scores take turns.
+        column = np.uint64(tree % out.shape[1])
+        for i in range(n):
+            out[np.uint64(first + i), column] += value[root + np.uint64(leaves[i]), 0]
+        return
+    # In unpruned forests nearly every leaf is pure: one class gets everything.
+    for i in range(n):
+        at = root + np.uint64(leaves[i])
+        label = pure_label[at]
+        if label >= 0:
+            out[np.uint64(first + i), np.uint64(label)] += 1.0
+        else:
             total = 0.0
-            for b in range(n_children[at]):
-                total += node_weight[base + child + b]
-            if depth + n_children[at] > stack.shape[0]:
-                stack = np.concatenate((stack, np.empty(stack.shape[0] + n_children[at], np.int64)))
-                share = np.concatenate((share, np.empty(share.shape[0] + n_children[at])))
-            for b in range(n_children[at]):
-                part = node_weight[base + child + b]
-                if part > 0:
-                    stack[depth] = child + b
-                    share[depth] = weight * part / total
-                    depth += 1
+            for c in range(value.shape[1]):
+                total += value[at, c]
+            if total > 0.0:
+                for c in range(value.shape[1]):
+                    out[first + i, c] += value[at, c] / total
 
 
-@kernel
-def sum_supports(leaves, tree_start, value, pure_label, out):
-    """Add the supports of the leaves reached (trees, rows), tree by tree."""
-    for t in range(leaves.shape[0]):
-        root = np.uint64(tree_start[t])
-        add_supports(leaves[t], leaves.shape[1], root, value, pure_label, out, np.int64(0))
+@array_step
+def add_votes(leaves, n, root, label, weight, out, first):
+    """Add the weight of one tree to the classes that it votes for."""
+    for i in range(n):
+        at = root + np.uint64(leaves[i])
+        out[np.uint64(first + i), np.uint64(label[at])] += weight
 
 
-@kernel
-def count_votes(leaves, tree_start, label, out):
-    for i in range(leaves.shape[0]):
-        for t in range(leaves.shape[1]):
-            out[i, label[tree_start[t] + np.int64(leaves[i, t])]] += 1
-
-
-@kernel
-def check_nodes(tree_start, feature, threshold, first_child, n_children, missing, label,
-                n_classes, n_categories, n_projections, branches):  # fmt: skip
-    """0 if the arrays describe valid trees, otherwise 1 + the first offending node."""
+@array_step
+def add_row(by_tree, tree_start, label, weights, value, pure_label, out, row, one):
+    """Add what the trees predict for one row; ``one`` has room for a leaf."""
     for t in range(tree_start.shape[0] - 1):
-        base = tree_start[t]
-        n_nodes = tree_start[t + 1] - base
-        seen = 1  # children are numbered in the order their parents were split: no gap, no overlap
-        covered = np.zeros(n_nodes, np.bool_)
-        covered[0] = True
-        for node in range(n_nodes):
-            at = base + node
-            if n_classes > 0 and (label[at] < 0 or label[at] >= n_classes):
-                return at + 1
-            if n_children[at] == 0:
-                if first_child[at] != node or threshold[at] != np.inf or feature[at] != 0:
-                    return at + 1
-                continue
-            j = feature[at]
-            child = first_child[at]
-            width = np.int64(n_children[at])
-            if child <= node or child + width > n_nodes or width < 2:
-                return at + 1
-            if missing[at] != ALL_BRANCHES and missing[at] >= width:
-                return at + 1
-            for b in range(width):
-                if covered[child + b]:
-                    return at + 1
-                covered[child + b] = True
-            seen += width
-            if j >= n_categories.shape[0] or j < -n_projections:
-                return at + 1
-            if threshold[at] != threshold[at]:
-                return at + 1
-            if j >= 0 and n_categories[j] > 0:
-                start = np.int64(threshold[at])
-                if (
-                    threshold[at] != start
-                    or start < 0
-                    or start + n_categories[j] > branches.shape[0]
-                ):
-                    return at + 1
-                for c in range(start, start + n_categories[j]):
-                    if branches[c] >= width and branches[c] != ALL_BRANCHES:
-                        return at + 1
-            elif width != 2:
-                return at + 1
-        if seen != n_nodes:
-            return base + 1
-    return 0
+        one[0] = by_tree[t]
+        root = np.uint64(tree_start[t])
+        if weights.shape[0] > 0:
+            add_votes(one, 1, root, label, weights[t], out, row)
+        else:
+            add_supports(one, 1, root, value, pure_label, out, row, t)
+
+
+@kernel
+def apply_plain(thresholds, links, tree_start, X, leaves):
+    """Leaf of each row in each tree (rows, trees)."""
+    n_rows = X.shape[0]
+    n_trees = tree_start.shape[0] - 1
+    x = X.ravel()
+    block = rows_at_once(n_rows, X.shape[1], tree_start[n_trees], n_trees)
+    buffer = np.empty(block, np.uint32)
+    for first in range(0, n_rows, block):
+        n = min(block, n_rows - first)
+        for t in range(n_trees):
+            route_plain(
+                thresholds, links, tree_start[t], x, np.uint64(X.shape[1]), first, first + n, buffer
+            )
+            for i in range(n):
+                leaves[first + i, t] = buffer[i]
+
+
+@kernel
+def add_plain(thresholds, links, tree_start, X, label, weights, value, pure_label, out):
+    """Add what the trees predict: weighted votes, or supports if there are no weights."""
+    n_rows = X.shape[0]
+    n_trees = tree_start.shape[0] - 1
+    x = X.ravel()
+    if n_rows < FEW_ROWS:
+        by_tree = np.empty(n_trees, np.uint32)
+        one = np.empty(1, np.uint32)
+        for row in range(n_rows):
+            offset = np.uint64(row * X.shape[1])
+            across_plain(thresholds, links, tree_start, x, offset, by_tree)
+            add_row(by_tree, tree_start, label, weights, value, pure_label, out, row, one)
+        return
+    block = rows_at_once(n_rows, X.shape[1], tree_start[n_trees], n_trees)
+    buffer = np.empty(block, np.uint32)
+    for first in range(0, n_rows, block):
+        n = min(block, n_rows - first)
+        for t in range(n_trees):
+            route_plain(
+                thresholds, links, tree_start[t], x, np.uint64(X.shape[1]), first, first + n, buffer
+            )
+            root = np.uint64(tree_start[t])
+            if weights.shape[0] > 0:
+                add_votes(buffer, n, root, label, weights[t], out, first)
+            else:
+                add_supports(buffer, n, root, value, pure_label, out, first, t)
