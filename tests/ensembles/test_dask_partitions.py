@@ -268,7 +268,7 @@ def test_classes_of_two_kinds_and_nothing_at_all_are_refused(samples):
 
 def test_partitions_of_other_features_are_refused():
     one, other = (Look(1, n, None, Schema.ordered(n), None) for n in (2, 3))
-    with pytest.raises(ValueError, match=r"other features: 2 \[\] and 3 \[\]"):
+    with pytest.raises(ValueError, match=r"differ in their features: 2 \[\] and 3 \[\]"):
         agree([one, other])
 
 

@@ -62,6 +62,8 @@ def instances(others: bool = True) -> list[Any]:
         for setting in [{}, *(SETTINGS[name] if others else [])]
     ]
     for sampler in made:
+        if "max_rounds" in sampler.get_params() and "n_epochs" in sampler.get_params():
+            sampler.set_params(max_rounds=3)  # each round trains a network
         if "random_state" in sampler.get_params():
             sampler.set_params(random_state=0)
     return made

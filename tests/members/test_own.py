@@ -203,7 +203,7 @@ def test_members_added_to_chosen_ones_leave_what_was_seen_unknown(problem):
         [5, 2]
     )
     smaller.set_params(n_estimators=4, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="it is not known which samples the members saw"):
+    with pytest.raises(ValueError, match="it is unknown which samples the members saw"):
         smaller.in_bag(X, y)
 
 

@@ -178,10 +178,11 @@ def decide_median(prediction: PredictionGraph, model: Any) -> Decision:
 def decide_gradient(prediction: PredictionGraph, model: Any) -> Decision:
     """The scores of gradient boosting, and the predictions and probabilities made of them."""
     graph, additive = prediction.graph, model._model
-    columns = [
-        prediction.ordered_sum(forest, forest.value[:, 0], start=float(start))
-        for start, forest in zip(additive.start, additive._by_score(), strict=True)
-    ]
+    n_scores, trees = additive.n_scores, np.arange(len(additive.forest))
+    columns = []
+    for score, start in enumerate(additive.start):
+        forest = additive.forest.subset(trees[score::n_scores])
+        columns.append(prediction.ordered_sum(forest, forest.value[:, 0], start=float(start)))
     if not hasattr(model, "classes_"):
         return Decision(None, squeezed(graph, columns[0]))
     loss = model._fitted_loss
