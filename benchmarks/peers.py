@@ -77,7 +77,7 @@ def _import(name: str) -> Any:
 def _train_ydf(data: Data, n_trees: int, max_features: int | None = None, seed: int = 0) -> Any:
     ydf = _import("ydf")
     learner = ydf.RandomForestLearner(
-        label="y", num_trees=n_trees, max_depth=-1, min_samples=1,
+        label="y", num_trees=n_trees, max_depth=-1, min_examples=1,
         num_candidate_features=-1 if max_features is None else max_features,
         compute_oob_performances=False, num_threads=1, random_seed=seed,
     )  # fmt: skip
