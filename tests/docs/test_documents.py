@@ -27,7 +27,7 @@ def test_both_languages_name_the_same_in_the_same_order():
 
 
 def test_every_class_and_function_exists():
-    rules = {*orfeon.ordering.RULES, *rules_for("classification")}
+    rules = {*orfeon.ordering.ORDERING_RULES, *rules_for("classification")}
     for code in named("documents.md"):
         name = code.partition("(")[0].removeprefix("orfeon.ordering.")
         if code.startswith("orfeon ") or name in ("orfeon.imbalance", "oob_score_"):

@@ -212,7 +212,7 @@ def _named() -> Mapping[str, Entry]:
     for package in _PUBLIC:
         modules |= dict.fromkeys(importlib.import_module(package)._HOMES, package)
     ours = [Entry(name, module) for name, module in modules.items()]
-    return {entry.name: entry for entry in (*ours, *scikit_learn.entries())}
+    return {entry.name: entry for entry in (*ours, *scikit_learn.scikit_learn_entries())}
 
 
 def entries() -> Iterator[Entry]:

@@ -120,7 +120,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         For each round, the number of samples it was trained on, with copies ("n_selected"), and
         its scores on the whole training set ("geometric_mean", "positive_accuracy",
         "negative_accuracy"). In the last round g or the positive accuracy fell, unless ``ended_``
-        says otherwise.
+        gives another reason.
     best_round_ : int
         The round that was kept.
     ended_ : str
