@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -40,17 +41,21 @@ def block(kind: type, number: int = 0) -> Any:
     return [b for b in BLOCKS if isinstance(b, kind)][number]
 
 
-def hover(
-    report: Opened, selector: str, number: int = 0, at: tuple[float, float] | None = None
-) -> str:
-    """The tooltip of a mark: at its middle, or at a distance from its upper left corner."""
+def hover(report: Opened, selector: str, number: int = 0) -> str:
     mark = report.tab.locator(selector).nth(number)
     mark.scroll_into_view_if_needed()
-    for _ in range(40):  # a busy machine scrolls and draws late
+
+    def centre() -> tuple[float, float]:
         box = mark.bounding_box()
-        right, down = at or (box["width"] / 2, box["height"] / 2)
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    return hover_at(report, centre)
+
+
+def hover_at(report: Opened, point: Callable[[], tuple[float, float]]) -> str:
+    for _ in range(40):  # a busy machine scrolls and draws late
         report.tab.mouse.move(0, 0)
-        report.tab.mouse.move(box["x"] + right, box["y"] + down)
+        report.tab.mouse.move(*point())
         tip = report.tip()
         if tip:
             return tip
@@ -70,9 +75,11 @@ def test_a_dot_of_a_box_plot_tells_its_run(demo: Opened) -> None:
 
 
 def test_beside_the_dots_the_box_tells_its_median(demo: Opened) -> None:
-    tip = hover(demo, "#methods-2 .plot text.name", 4, at=(3, 3))
+    names = demo.tab.locator("#methods-2 .plot text.name")
+    names.nth(4).scroll_into_view_if_needed()
+    demo.tab.mouse.move(*[names.nth(4).bounding_box()[side] + 3 for side in "xy"])
     median = float(np.median(block(BoxPlot).series[4].values))
-    assert tip.startswith(f"Gradient boosting\nMedian\n{shown(median, 1, percent=True)}")
+    assert demo.tip().startswith(f"Gradient boosting\nMedian\n{shown(median, 1, percent=True)}")
 
 
 def test_curves_tell_all_series_at_a_size(demo: Opened) -> None:
@@ -88,10 +95,17 @@ def test_curves_tell_all_series_at_a_size(demo: Opened) -> None:
 
 
 def test_a_point_among_thousands_tells_its_own_numbers(demo: Opened) -> None:
-    first = demo.tab.locator("#why-1 .plot svg .cloud").first.get_attribute("d")
+    demo.tab.locator("#why-1").scroll_into_view_if_needed()
+    svg = demo.tab.locator("#why-1 .plot svg")
+    first = svg.locator(".cloud").first.get_attribute("d")
     x, y = (float(part) for part in first[1:].split("h0")[0].split())
+
+    def point() -> tuple[float, float]:
+        box = svg.bounding_box()
+        return box["x"] + x, box["y"] + y
+
+    lines = hover_at(demo, point).split("\n")
     series = block(ScatterPlot, 1).series[0]
-    lines = hover(demo, "#why-1 .plot svg", at=(x, y)).split("\n")
     assert lines[0] == "Bagging"
     pairs = {
         (shown(a, 3), shown(b, 1, percent=True)) for a, b in zip(series.x, series.y, strict=True)
