@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.oracles.newton import Oracle, Rules
-from tests.shared import assert_same_forest
 
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema

@@ -19,11 +19,11 @@ import numpy.typing as npt
 from orfeon.data.presorted import Table
 from orfeon.data.sorting import SORTED
 from orfeon.forest import NODE, Forest
-from orfeon.growth.engine import Growth, IntegerWeights, _columns, _limits, integer_weights
+from orfeon.growth.engine import Growth, _columns, _limits, integer_weights
 from orfeon.growth.residuals import check_weights, checked_candidates, checked_residuals
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.grow import NO_LIMIT
-from orfeon.kernels.cart.node_sorting import MOST_PAIRS, N_DIGITS, small_node
+from orfeon.kernels.cart.node_sorting import MOST_PAIRS, N_DIGITS
 from orfeon.kernels.gradient.exact_grow import grow_tree
 from orfeon.kernels.gradient.interactions import ANY
 from orfeon.utils.types import Floats, Integers
@@ -215,8 +215,10 @@ def path_words(newton: Newton, n_nodes: int, n_features: int) -> tuple[Words, Wo
     n_words = (n_features + 63) >> 6
     interactions = newton.interactions
     if interactions is None:
-        return np.zeros((1, n_words), np.uint64), np.zeros((0, n_words), np.uint64), np.zeros(
-            n_words, np.uint64
+        return (
+            np.zeros((1, n_words), np.uint64),
+            np.zeros((0, n_words), np.uint64),
+            np.zeros(n_words, np.uint64),
         )
     groups = interactions.groups if interactions.groups.size else np.zeros((0, n_words), np.uint64)
     return np.zeros((n_nodes, n_words), np.uint64), groups, np.zeros(n_words, np.uint64)
@@ -319,9 +321,8 @@ class ExactNewtonTrees:
         self, scratch: _Scratch, n: int, rule: tuple[Any, ...], weighed: Weighed, units: Units
     ) -> Grown:
         """A forest of one tree, with the leaf of each row."""
-        threshold, feature, first_child, n_children, missing, stats, bounds, gain = (
-            array[:n] for array in scratch.tree[:8]
-        )
+        own: list[Any] = [array[:n] for array in scratch.tree[:8]]
+        threshold, feature, first_child, n_children, missing, stats, bounds, gain = own
         nodes = np.empty(n, dtype=NODE)
         nodes["threshold"] = threshold
         nodes["feature"] = feature

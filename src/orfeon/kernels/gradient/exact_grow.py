@@ -344,9 +344,7 @@ def grow(columns, rule, sample, work, tree, signs, groups, seed):
         k = next_to_split(rule, work, waiting)
         entry = work.frontier[k]
         tree.gain[entry[NODE]] = work.gain[k]
-        n_open = split_node(
-            columns, rule, sample, work, tree, signs, groups, entry, n_nodes, small
-        )
+        n_open = split_node(columns, rule, sample, work, tree, signs, groups, entry, n_nodes, small)
         waiting -= 1
         for c in range(entry.shape[0]):
             entry[c] = work.frontier[waiting, c]

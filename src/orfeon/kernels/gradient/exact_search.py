@@ -304,9 +304,7 @@ def find_best(columns, rule, sample, work, signs, begin, end, low, high, small):
             ahead = work.segments[first] >> columns.shift
             if ahead == (work.segments[last - 1] >> columns.shift):
                 continue
-            best = search_sorted(
-                columns, rule, sample, work, f, first, last, sign, low, high, best
-            )
+            best = search_sorted(columns, rule, sample, work, f, first, last, sign, low, high, best)
         else:
             n = fill_cells(columns, sample, work, f, begin, end)
             if n > 1 and columns.kind[f] == CATEGORICAL:
