@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -87,7 +87,7 @@ GRADIENT: dict[str, list[Any]] = {
     "cat_smooth": [Interval(Real, 0.0, None, closed="left")],
     "max_cat_to_onehot": [Interval(Integral, 1, None, closed="left")],
     "monotonic_cst": ["array-like", Mapping, None],
-    "interaction_cst": [StrOptions({"pairwise", "no_interactions"}), Collection, None],
+    "interaction_cst": [StrOptions({"pairwise", "no_interactions"}), list, tuple, None],
 }
 
 
