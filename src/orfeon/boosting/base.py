@@ -87,6 +87,8 @@ class BoostedEnsemble(Ensemble):
     #: Advice if members are too weak, or too strong.
     _stronger: ClassVar[str] = "such as a deeper tree"
     _weaker: ClassVar[str] = "such as a tree with max_depth"
+    #: A run that ends by itself with less than this share of the members requested warns.
+    _least_share: float = LEAST_SHARE
 
     member_weights_: Floats
     errors_: Floats
@@ -175,7 +177,7 @@ class BoostedEnsemble(Ensemble):
     def _explain_few(self, run: Run) -> AdvisedWarning | None:
         """A warning about a run that its own rule ended with few members."""
         labels, last = run.scheme.labels, run.results[-1]
-        if run.n_kept >= LEAST_SHARE * self._n_members or (labels == labels[:1]).all():
+        if run.n_kept >= self._least_share * self._n_members or (labels == labels[:1]).all():
             return None
         few = (
             f"{type(self).__name__}: boosting ended with {_count(run.n_kept)} of the "
