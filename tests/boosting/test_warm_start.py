@@ -127,7 +127,9 @@ def test_weights_and_failures_are_carried_on():
     """Restarts and bootstrap samples fall into the second fit, and are those of the whole run."""
     X, y = table(GaussianNB())
     for on_failure in ("restart", "bootstrap"):
-        booster = AdaBoostClassifier(n_estimators=30, on_failure=on_failure, random_state=0)
+        booster = AdaBoostClassifier(
+            n_estimators=30, algorithm="m1", on_failure=on_failure, random_state=0
+        )
         whole = clone(booster).set_params(warm_start=True).fit(X, y)
         assert whole._run.attempts > 30  # some failed
         grown = clone(booster).set_params(warm_start=True)
