@@ -164,7 +164,9 @@ def test_what_a_pool_chose_is_carried_on():
 def test_a_run_that_had_ended_stays():
     """M1 of stumps with three classes ends after a few members; nothing is added to it."""
     X, y = table(GaussianNB())
-    model = AdaBoostClassifier(n_estimators=50, warm_start=True, random_state=0).fit(X, y)
+    model = AdaBoostClassifier(
+        n_estimators=50, algorithm="m1", warm_start=True, random_state=0
+    ).fit(X, y)
     n_members, before = len(model), answers(model, X)
     assert n_members == 3
     with pytest.warns(UserWarning, match="the run had ended with 3 members, so none was added"):

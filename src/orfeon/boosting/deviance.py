@@ -23,6 +23,8 @@ from orfeon.utils.types import Floats
 
 #: Logs of means are clipped to this in exponents, so that sums of them stay finite.
 _LARGEST_LOG = 350.0
+#: Halvings of the interval in which the value of a leaf is.
+_HALVINGS = 60
 #: The log of a mean of 0.
 _LEAST_LOG = float(np.log(np.finfo(np.float64).eps))
 
@@ -96,6 +98,12 @@ class TweedieDeviance(Loss):
         leaves: Integers,
         n_leaves: int,
     ) -> Floats:
+        return self._minima(y, scores, weights, leaves, n_leaves)[0]
+
+    def _minima(
+        self, y: Floats, scores: Floats, weights: Floats, leaves: Integers, n_leaves: int
+    ) -> tuple[Floats, Floats, Floats]:
+        """The minimum of each leaf, and the sums that pull its mean up and down."""
         pull, push = self._terms(y, _clipped(scores[0]))
         up = sums_by_leaf(leaves, pull * weights, n_leaves)
         down = sums_by_leaf(leaves, push * weights, n_leaves)
@@ -103,7 +111,30 @@ class TweedieDeviance(Loss):
         both = (up > 0) & (down > 0)
         exact = np.log(up, where=both, out=np.zeros(n_leaves))
         exact -= np.log(down, where=both, out=np.zeros(n_leaves))
-        return np.where(both, exact, -np.log1p(2.0 * samples))
+        return np.where(both, exact, -np.log1p(2.0 * samples)), up, down
+
+    def penalized_leaf_values(
+        self,
+        y: Floats,
+        scores: Floats,
+        weights: Floats,
+        leaves: Integers,
+        n_leaves: int,
+        l2: float,
+        l1: float,
+    ) -> Floats:
+        """Minima with penalties: a Newton step of an exponential goes much too far upwards."""
+        exact, up, down = self._minima(y, scores, weights, leaves, n_leaves)
+        if l2 == 0.0 and l1 == 0.0:
+            return exact
+        towards = np.where(np.abs(up - down) > l1, np.sign(exact), 0.0)
+        near, far = np.zeros(n_leaves), exact.copy()
+        for _ in range(_HALVINGS):  # the minimum is between no change and that without penalties
+            middle = 0.5 * (near + far)
+            slope = down * np.exp((2.0 - self.power) * middle) + l2 * middle + l1 * towards
+            is_beyond = towards * (slope - up * np.exp((1.0 - self.power) * middle)) > 0
+            near, far = np.where(is_beyond, near, middle), np.where(is_beyond, middle, far)
+        return np.where(towards == 0.0, 0.0, 0.5 * (near + far))
 
     def predictions(self, scores: Floats) -> Floats:
         with np.errstate(over="ignore"):

@@ -109,6 +109,20 @@ class Loss(ABC):
         """Value of each leaf, before shrinkage."""
 
 
+    def penalized_leaf_values(
+        self,
+        y: npt.NDArray[Any],
+        scores: Floats,
+        weights: Floats,
+        leaves: Integers,
+        n_leaves: int,
+        l2: float,
+        l1: float,
+    ) -> Floats | None:
+        """Exact minima of the loss and the penalties of Newton trees, where they are known."""
+        return None
+
+
 @dataclass(frozen=True)
 class SquaredError(Loss):
     """Half the squared error; leaf values are mean residuals, the exact minimum."""

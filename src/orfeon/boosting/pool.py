@@ -129,7 +129,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     >>> bag = BaggingClassifier(CARTClassifier(max_depth=3), 100, random_state=0).fit(X, y)
     >>> boosted = PoolBoostClassifier(bag).fit(X, y)
     >>> boosted.chosen_[:5], len(set(boosted.chosen_))
-    (array([25, 45, 35, 86, 72]), 16)
+    (array([25, 35, 68,  4, 72]), 17)
     >>> round(bag.score(X_test, y_test), 2), round(boosted.score(X_test, y_test), 2)
     (0.75, 0.75)
     """
