@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from collections.abc import Collection, Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
@@ -699,6 +700,75 @@ class GradientBoosting(Ensemble):
         rows = self._rows(X)
         offsets = self._offsets(self._fitted_loss, X, base_margin)
         return self._model.staged(rows, None if offsets is None else offsets.T)
+
+    # -- fewer rounds --------------------------------------------------------------------------
+
+    def with_rounds(self, n_rounds: int) -> Self:
+        """A copy of the fitted model with its first rounds only.
+
+        Parameters
+        ----------
+        n_rounds : int
+            Number of rounds, from 1 to ``n_estimators_``.
+
+        Returns
+        -------
+        GradientBoostingClassifier or GradientBoostingRegressor
+            The copy, which predicts as the model did after these rounds.
+        """
+        check_is_fitted(self, "members_")
+        if not 1 <= n_rounds <= self.n_estimators_:
+            raise ValueError(
+                f"n_rounds={n_rounds} is not allowed: the model has {self.n_estimators_} rounds; "
+                "give 1 to that many."
+            )
+        smaller = copy(self)
+        smaller._model = self._model.prefix(int(n_rounds))
+        smaller.members_ = smaller._model.forest
+        smaller._gains = self._gains[: len(smaller.members_.nodes)]
+        smaller.n_estimators = smaller.n_estimators_ = int(n_rounds)
+        smaller.train_loss_ = self.train_loss_[:n_rounds]
+        return smaller
+
+    def best_rounds(
+        self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None
+    ) -> int:
+        """The number of rounds with the least loss on samples that were not trained on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The samples.
+        y : array of shape (n_rows,)
+            Their classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Their offsets.
+
+        Returns
+        -------
+        int
+            Number of rounds, the first of those that are tied; for :meth:`with_rounds`.
+        """
+        check_is_fitted(self, "members_")
+        loss = self._fitted_loss
+        X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
+        if is_classifier(self):
+            y = class_codes(y, self._classes, "y has the class", "was not trained on; it knows ")
+        margins = None
+        if base_margin is not None:
+            margins = read_offsets(base_margin, n_given, loss.n_scores)[rows]
+        losses = [
+            loss.value(y, np.ascontiguousarray(scores.T), weights)
+            for scores in self._staged_scores(X, margins)
+        ]
+        if not loss.has_value:
+            raise ValueError(
+                f"the value of loss={loss_name(self.loss)} is not known, so rounds cannot be "
+                "compared: give the loss an attribute value(y, raw_predictions, weights)."
+            )
+        return int(np.argmin(losses)) + 1
 
     # -- inspection ----------------------------------------------------------------------------
 
