@@ -201,7 +201,7 @@ def test_the_nodes_of_a_stump_hold_the_weights_of_its_round():
 def oracle(votes, y, n_members, algorithm="m1"):
     return adaboost_m1(
         best_of_pool(votes.tolist()), y.tolist(), n_members, floor=Fraction(0),
-        n_classes=max(y) + 1, samme=algorithm == "samme",
+        n_classes=int(max(y)) + 1, samme=algorithm == "samme",
     )  # fmt: skip
 
 

@@ -38,7 +38,8 @@ def test_each_round_takes_the_first_of_the_best(n, n_classes, size, data):
     pool = [[(c + row.get(i, 0)) % n_classes for i, c in enumerate(y)] for row in mistakes]
     oracle = adaboost_m1(best_of_pool(pool), y, 8, floor=Fraction(0))
     X = np.arange(n, dtype=float)[:, None]
-    model = fit_quietly(PoolBoostClassifier([voter(np.array(h)) for h in pool], 8, algorithm="m1"), X, np.array(y))
+    voters = [voter(np.array(h)) for h in pool]
+    model = fit_quietly(PoolBoostClassifier(voters, 8, algorithm="m1"), X, np.array(y))
     if not oracle.members:
         assert len(model.members_) == 1
         return

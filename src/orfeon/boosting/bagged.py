@@ -1,9 +1,9 @@
 """Bagged gradient boosting: every model is stopped on the samples that it did not see.
 
 Members are trained on bootstrap samples, or on all folds but one. The samples that a member leaves
-out, with all their copies, choose its number of rounds and give out-of-bag predictions: no sample is
-lost to a validation set, and none is predicted by a model that was trained on it. They do choose when
-it stops, so out-of-bag errors are slightly optimistic.
+out, with all their copies, choose its number of rounds and give out-of-bag predictions: no sample
+is lost to a validation set, and none is predicted by a model that was trained on it. They do choose
+when it stops, so out-of-bag errors are slightly optimistic.
 
 References
 ----------

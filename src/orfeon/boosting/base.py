@@ -87,8 +87,6 @@ class BoostedEnsemble(Ensemble):
     #: Advice if members are too weak, or too strong.
     _stronger: ClassVar[str] = "such as a deeper tree"
     _weaker: ClassVar[str] = "such as a tree with max_depth"
-    #: A run that ends by itself with less than this share of the members requested warns.
-    _least_share: float = LEAST_SHARE
 
     member_weights_: Floats
     errors_: Floats
@@ -196,6 +194,11 @@ class BoostedEnsemble(Ensemble):
             "chance.",
             self._advice("stronger"),
         )
+
+    @property
+    def _least_share(self) -> float:
+        """A run that ends by itself with a smaller share of the members requested warns."""
+        return LEAST_SHARE
 
     def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
         """Advice for members that are too weak, or too strong."""

@@ -1,12 +1,12 @@
 """Losses that users write: a function that returns gradients and second derivatives.
 
 The function is called with the targets and the raw predictions of all training samples, and with
-their weights if it takes three arguments. It returns the derivative of each sample's loss by its raw
-prediction, not multiplied by its weight, and the second derivative.
+their weights if it takes three arguments. It returns the derivative of each sample's loss by its
+raw prediction, not multiplied by its weight, and the second derivative.
 
 An object with such a ``__call__`` can have three more attributes: ``value(y, raw_predictions,
-weights)``, the mean loss; ``start(y, weights)``, the constant to start from; and ``link``, which says
-what a raw prediction is: the "identity", the "log" or the "logit" of the prediction.
+weights)``, the mean loss; ``start(y, weights)``, the constant to start from; and ``link``, which
+says what a raw prediction is: the "identity", the "log" or the "logit" of the prediction.
 """
 
 from __future__ import annotations

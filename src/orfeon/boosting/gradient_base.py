@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import copy
 from collections.abc import Collection, Iterator, Mapping
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 

@@ -471,9 +471,9 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
     the quantile of their residuals. With ``loss="huber"`` it is one step from the median. With
     ``order=2`` second derivatives count as 1, and ``l2`` shrinks the minimum as it does a mean.
 
-    With "poisson", "gamma" and "tweedie" it is the logarithm of a ratio of sums. A leaf whose targets
-    are all 0 counts as if half a sample with the mean so far were in it. The losses shown are half
-    of the mean deviance.
+    With "poisson", "gamma" and "tweedie" it is the logarithm of a ratio of sums. A leaf whose
+    targets are all 0 counts as if half a sample with the mean so far were in it. The losses shown
+    are half of the mean deviance.
 
     Several quantiles have a score, and trees, each. The predictions of a row are its scores in
     ascending order, which never increases the sum of their pinball losses (Chernozhukov et al.
@@ -579,12 +579,13 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
     def _make_loss(self, n_classes: int) -> Loss:
         if not isinstance(self.loss, str):
             return self._custom_loss()
-        many = not isinstance(self.alpha, Real)
-        if many and self.loss == "quantile":
+        alpha = 0.9  # what other losses do not use
+        if isinstance(self.alpha, Real):
+            alpha = float(self.alpha)
+        elif self.loss == "quantile":
             return QuantileErrors(read_levels(self.alpha))
-        if many and self.loss == "huber":
+        elif self.loss == "huber":
             raise ValueError(f'loss="huber" needs one number as alpha, not alpha={self.alpha!r}.')
-        alpha = 0.9 if many else self.alpha
         losses: dict[str, Loss] = {
             "squared_error": SquaredError(),
             "absolute_error": AbsoluteError(),
@@ -675,9 +676,8 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
     def _score_of(self, predicted: Floats, y: Any, sample_weight: Any) -> float:
         if not isinstance(self._fitted_loss, QuantileErrors):
             return float(r2_score(y, predicted, sample_weight=sample_weight))
-        levels = zip(self._fitted_loss.levels, predicted.T, strict=True)
-        return float(
-            np.mean(
-                [d2_pinball_score(y, own, alpha=a, sample_weight=sample_weight) for a, own in levels]
-            )
-        )
+        each = [
+            d2_pinball_score(y, own, alpha=level, sample_weight=sample_weight)
+            for level, own in zip(self._fitted_loss.levels, predicted.T, strict=True)
+        ]
+        return float(np.mean(each))

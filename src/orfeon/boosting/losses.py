@@ -108,7 +108,6 @@ class Loss(ABC):
     ) -> Floats:
         """Value of each leaf, before shrinkage."""
 
-
     def penalized_leaf_values(
         self,
         y: npt.NDArray[Any],

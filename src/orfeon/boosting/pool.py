@@ -108,12 +108,12 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
 
     Notes
     -----
-    Weights and votes are those of AdaBoost (SAMME with more than two classes). A classifier may be chosen several times. With ``rule="lp"`` all votes are found anew in each round, sum to 1
-    and may be 0, and the run ends when no classifier of the pool would enlarge the margin; before
-    that, ``n_estimators`` may end it. Otherwise the run ends when the best one errs on half of the
-    weight or more, or with several classes no less than chance (it is dropped), or on nothing (it
-    is kept). Errors that differ by 1e-12 or less
-    are equal.
+    Weights and votes are those of AdaBoost (SAMME with more than two classes). A classifier may be
+    chosen several times. With ``rule="lp"`` all votes are found anew in each round, sum to 1 and
+    may be 0, and the run ends when no classifier of the pool would enlarge the margin; before that,
+    ``n_estimators`` may end it. Otherwise the run ends when the best one is no better than chance
+    (with "m1", not right on more than half of the weight), and dropped, or errs on nothing, and is
+    kept. Errors that differ by 1e-12 or less are equal.
 
     Stumps of a feature with missing values send these to either branch, and one more stump
     separates missing from known values. Stumps test a categorical feature for one category.
@@ -275,7 +275,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         advice = f"Give a pool with {wanted} classifiers."
         if wanted == "stronger" and self._asks_for_half:
             advice += (
-                f" With {self.n_classes_} classes, rule=\"adaboost\" with algorithm=\"samme\" asks "
+                f' With {self.n_classes_} classes, rule="adaboost" with algorithm="samme" asks '
                 "less of them."
             )
         return advice

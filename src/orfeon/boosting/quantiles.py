@@ -2,9 +2,9 @@
 
 Each quantile has a score of its own, fitted by its own trees. Predictions are the scores of a row
 in ascending order. This rearrangement never increases the sum of the pinball losses, whatever the
-target: if the score of the lower quantile is above that of the higher one, exchanging the two lowers
-the sum by their difference times that of the levels (Chernozhukov et al. 2010 have it for the
-distance to the true quantiles).
+target: if the score of the lower quantile is above that of the higher one, exchanging the two
+lowers the sum by their difference times that of the levels (Chernozhukov et al. 2010 have it for
+the distance to the true quantiles).
 
 References
 ----------
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,7 +29,7 @@ def read_levels(alpha: Any) -> tuple[float, ...]:
     """Check the levels of several quantiles."""
     levels = tuple(float(level) for level in alpha)
     within = all(0.0 < level < 1.0 for level in levels)
-    if not levels or not within or any(a >= b for a, b in zip(levels, levels[1:], strict=False)):
+    if not levels or not within or any(a >= b for a, b in pairwise(levels)):
         raise ValueError(
             f"alpha={alpha!r} is not allowed: several quantiles are in ascending order, all above "
             "0 and below 1, such as (0.05, 0.5, 0.95)."

@@ -13,8 +13,8 @@ from orfeon.io.model_file import save
 class Snapshot:
     """Saves a gradient boosting model while it is fitted, so that a killed run is not lost.
 
-    Pass it to ``fit`` as ``callback``. The file has the rounds so far; with ``warm_start=True``, the
-    loaded model continues to the same model, bit for bit, as a run that was not interrupted.
+    Pass it to ``fit`` as ``callback``. The file has the rounds so far; with ``warm_start=True``,
+    the loaded model continues to the same model, bit for bit, as a run that was not interrupted.
 
     Parameters
     ----------
@@ -22,6 +22,8 @@ class Snapshot:
         Model file, which each snapshot replaces: it is always whole.
     seconds : float, default=60.0
         Least time between two snapshots.
+    clock : callable, default=time.monotonic
+        Gives the time in seconds.
 
     Attributes
     ----------
