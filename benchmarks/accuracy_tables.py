@@ -28,9 +28,9 @@ from orfeon.datasets import make_friedman1, make_friedman2, make_ringnorm, make_
 Role = Literal["development", "judged"]
 
 #: At most so many rows of a table are used, drawn at random.
-MOST_ROWS = 8000
+MOST_ROWS = 5000
 #: And so many divided by the number of classes, as each class has trees of its own.
-MOST_CELLS = 50_000
+MOST_CELLS = 30_000
 N_FOLDS = 5
 
 
