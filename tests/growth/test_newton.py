@@ -9,6 +9,7 @@ from tests.oracles.newton import Oracle, Rules
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
 from orfeon.growth import Growth
+from orfeon.growth.histogram_newton import HistogramNewtonTrees
 from orfeon.growth.newton import ExactNewtonTrees, Interactions, Newton
 
 
@@ -28,7 +29,11 @@ def exact(X, schema, growth, newton, n_jobs=1):
     return ExactNewtonTrees(Table(X, schema), X, growth, newton, n_jobs=n_jobs)
 
 
-ENGINES = {"exact": exact}
+def histogram(X, schema, growth, newton, n_jobs=1):
+    return HistogramNewtonTrees(X, schema, growth, newton, n_jobs=n_jobs)
+
+
+ENGINES = {"exact": exact, "histogram": histogram}
 each_engine = pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES.keys())
 
 SEED = np.zeros(1, np.uint64)

@@ -428,19 +428,36 @@ class GradientBoosting(Ensemble):
             max_features=features_per_node(at_node, n_of_tree),
         )
         if self.tree_method_ == "histogram":
-            from orfeon.growth.histogram import HistogramTrees
-
-            trees: ResidualTrees = HistogramTrees(
-                sample.X, self.schema_, growth, max_bins=self.max_bins, copies=copies,
-                n_samples=n_average, n_jobs=n_threads, rows=sample.rows,
-            )  # fmt: skip
-            return trees
+            return self._histogram_trees(sample, growth, newton, n_average, n_threads)
         X = sample.encoded()
         if newton is not None:
             return ExactNewtonTrees(
                 Table(X, self.schema_), X, growth, newton, n_samples=n_average, n_jobs=n_threads
             )
         return ExactTrees(Table(X, self.schema_), X, growth, n_samples=n_average, n_jobs=n_threads)
+
+    def _histogram_trees(
+        self,
+        sample: Sample,
+        growth: Growth,
+        newton: Newton | None,
+        n_average: float | None,
+        n_threads: int,
+    ) -> ResidualTrees | NewtonTrees:
+        of_sample: dict[str, Any] = {
+            "max_bins": self.max_bins,
+            "copies": sample.copies,
+            "n_samples": n_average,
+            "n_jobs": n_threads,
+            "rows": sample.rows,
+        }
+        if newton is not None:
+            from orfeon.growth.histogram_newton import HistogramNewtonTrees
+
+            return HistogramNewtonTrees(sample.X, self.schema_, growth, newton, **of_sample)
+        from orfeon.growth.histogram import HistogramTrees
+
+        return HistogramTrees(sample.X, self.schema_, growth, **of_sample)
 
     @property
     def _n_threads(self) -> int:
