@@ -29,9 +29,12 @@ _PUBLIC = ("orfeon", "orfeon.combining", "orfeon.ordering")
 _PARTS = {
     "orfeon.boosting.binary_problems": "ProblemMembers",
     "orfeon.boosting.class_losses": "ExponentialLoss LogLoss MultinomialLoss",
+    "orfeon.boosting.custom_loss": "CustomClassLoss CustomLoss",
+    "orfeon.boosting.deviance": "TweedieDeviance",
     "orfeon.boosting.given_pool": "MemberVoter PoolMembers Voter",
     "orfeon.boosting.gradient": "AdditiveModel",
     "orfeon.boosting.losses": "AbsoluteError HuberError QuantileError SquaredError",
+    "orfeon.boosting.quantiles": "QuantileErrors",
     "orfeon.boosting.stump_pool": "Cuts StumpPool",
     "orfeon.combining.gating": "Gates",
     "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",

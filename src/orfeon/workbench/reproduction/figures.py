@@ -485,7 +485,7 @@ def _bag_and_boost(figure: FigureSettings, members: int) -> tuple[dict[str, Any]
     models = {
         "bagging": orfeon.BaggingClassifier(tree, members, random_state=0),
         "boosting": orfeon.AdaBoostClassifier(
-            tree, members, on_failure="bootstrap", min_weight=1e-8, random_state=0
+            tree, members, algorithm="m1", on_failure="bootstrap", min_weight=1e-8, random_state=0
         ),
     }
     return {name: model.fit(X, y) for name, model in models.items()}, X, y
@@ -605,7 +605,8 @@ def _letter_margins(figure: FigureSettings, members: int, data: _Folder) -> Any:
     n_samples = figure.options["samples"] if members == figure.members else 1000
     rows = np.random.default_rng(0).permutation(len(y))[:n_samples]
     X, y = X[rows], y[rows]
-    model = orfeon.AdaBoostClassifier(orfeon.C45Classifier(), members, random_state=0).fit(X, y)
+    tree = orfeon.C45Classifier()
+    model = orfeon.AdaBoostClassifier(tree, members, algorithm="m1", random_state=0).fit(X, y)
     display = MarginDistributionDisplay.from_estimator({"AdaBoost": model}, X, y, sizes=[members])
     return display.figure_
 
