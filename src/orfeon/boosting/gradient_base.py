@@ -74,12 +74,16 @@ from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 TreeMethod = Literal["exact", "histogram", "auto"]
-EarlyStopping = bool | Literal["validation", "cv"]
+EarlyStopping = bool | Literal["auto", "validation", "cv"]
 
 #: Up to this many samples, ``tree_method="auto"`` considers every threshold.
 MOST_EXACT = 10_000
-#: ``n_iter_no_change`` with ``early_stopping=True``, if it is None.
+#: ``n_iter_no_change`` with ``early_stopping=True`` or "auto", if it is None.
 _ROUNDS_WITHOUT = 10
+#: With fewer samples, ``early_stopping="auto"`` does not stop: too few could be set aside.
+LEAST_STOPPED = 30
+#: With more samples, it does not boost all of them again.
+MOST_REFITTED = 10_000
 
 
 _OF_TREES = (
@@ -96,7 +100,7 @@ GRADIENT: dict[str, list[Any]] = {
     "max_features_per_tree": LIMITS["max_features"],
     "tree_method": [StrOptions({"exact", "histogram", "auto"})],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
-    "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
+    "early_stopping": ["boolean", StrOptions({"auto", "validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
     "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
     "order": [Interval(Integral, 1, 2, closed="both")],
@@ -289,6 +293,9 @@ class GradientBoosting(Ensemble):
             loss.check_target(data.y)
             self._check_stopping(loss, X_val)
             going_on = self.warm_start and "_model" in before
+            stops_by = None
+            if X_val is None:
+                stops_by = self._stops_by(loss, count_samples(data.sample_weights), going_on)
             if not going_on:
                 self._sequence = data.seeds
                 self.__dict__.pop("init_estimator_", None)
@@ -296,7 +303,7 @@ class GradientBoosting(Ensemble):
             if X_val is not None:
                 held = self._read_validation(X_val, y_val, sample_weight_val, data)
                 loss.check_target(held.y)
-            elif self._stops_early and not self._knows_init(going_on):
+            elif stops_by is not None and not self._knows_init(going_on):
                 # The model to start from must not see the validation set.
                 (data, held), X_held, margin_held = self._part(data), X, base_margin
             if not self._knows_init(going_on):
@@ -318,12 +325,12 @@ class GradientBoosting(Ensemble):
             self._fitted_loss = loss
             del data, held  # the sample has all that is needed, in another order
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
-            if self._cross_validates:
+            if stops_by in ("cv", "refit"):
                 n_rounds += self.n_estimators
             with report_progress(
                 self, n_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
-                self._fit(sample, validation, loss, model, progress, callback)
+                self._fit(sample, validation, stops_by, loss, model, progress, callback)
         return self
 
     # -- where the scores start ----------------------------------------------------------------
@@ -420,16 +427,30 @@ class GradientBoosting(Ensemble):
     @property
     def _n_rounds_without(self) -> int | None:
         """``n_iter_no_change`` in effect; None without early stopping."""
-        if isinstance(self.early_stopping, str):
-            return self.n_iter_no_change
         if not self.early_stopping:
             return None
-        return _ROUNDS_WITHOUT if self.n_iter_no_change is None else self.n_iter_no_change
+        if self.early_stopping in (True, "auto") and self.n_iter_no_change is None:
+            return _ROUNDS_WITHOUT
+        return self.n_iter_no_change
+
+    def _stops_by(self, loss: Loss, n_samples: float, going_on: bool) -> str | None:
+        """How samples that were drawn measure improvement; None without early stopping."""
+        n_rounds = self._n_rounds_without
+        if n_rounds is None:
+            return None
+        if self.early_stopping != "auto":
+            return "cv" if self._cross_validates else "validation"
+        if n_samples < LEAST_STOPPED or self.n_estimators <= n_rounds or not loss.has_value:
+            return None
+        # A model to start from is fitted once, without the validation set.
+        knows_init = self._knows_init(going_on) or is_fitted(self.init)
+        return "refit" if knows_init and n_samples <= MOST_REFITTED else "validation"
 
     def _fit(
         self,
         sample: Sample,
         held: Sample | None,
+        stops_by: str | None,
         loss: Loss,
         model: AdditiveModel | None,
         progress: Progress,
@@ -438,9 +459,9 @@ class GradientBoosting(Ensemble):
         """Boost on all samples, or on those outside the validation set."""
         training, n_rounds, watch = sample, self.n_estimators, None
         self.__dict__.pop("validation_loss_", None)
-        if self._cross_validates:
-            n_rounds = self._cross_validate(sample, loss, progress)
-        elif held is None and self._n_rounds_without is not None:
+        if stops_by in ("cv", "refit"):
+            n_rounds = self._best_rounds(sample, loss, progress, by_folds=stops_by == "cv")
+        elif held is None and stops_by is not None:
             training, held = self._set_aside(sample)
         loss = loss.measured(training.y, training.weights)
         start = self._start(loss, training) if model is None else model.start
@@ -594,10 +615,6 @@ class GradientBoosting(Ensemble):
         # A validation set that is given is a wish to stop.
         return Patience(self._n_rounds_without or _ROUNDS_WITHOUT, self.tol)
 
-    @property
-    def _stops_early(self) -> bool:
-        return self._n_rounds_without is not None
-
     def _check_stopping(self, loss: Loss, X_val: Any) -> None:
         """Reject ways to stop early that do not go together."""
         if X_val is not None and (self._cross_validates or self.early_stopping is False):
@@ -605,7 +622,8 @@ class GradientBoosting(Ensemble):
                 f"X_val is given, and early_stopping={self.early_stopping!r} does not use it; use "
                 'early_stopping="validation".'
             )
-        if (self._stops_early or X_val is not None) and not loss.has_value:
+        wants_to = self._n_rounds_without is not None and self.early_stopping != "auto"
+        if (wants_to or X_val is not None) and not loss.has_value:
             raise ValueError(
                 f"early stopping needs the value of loss={loss_name(self.loss)}: give the loss an "
                 "attribute value(y, raw_predictions, weights) that returns the weighted mean loss."
@@ -666,20 +684,17 @@ class GradientBoosting(Ensemble):
             by_class=by_class,
         )
 
-    def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:
-        """Return the best number of rounds over the folds."""
-        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
-        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
-        present = np.unique(fold)
-        if len(present) < 2:
-            raise ValueError(
-                "early_stopping='cv' needs at least two different samples, but all of the "
-                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
-            )
+    def _best_rounds(
+        self, sample: Sample, loss: Loss, progress: Progress, *, by_folds: bool
+    ) -> int:
+        """Return the best number of rounds over the folds, or on one validation set."""
+        parts = self._parts(sample) if by_folds else [self._draw_validation(sample)]
+        if not parts[0].any():
+            return self.n_estimators
         # Folds run in parallel; threads left over are shared among them.
-        n_threads = max(1, self._n_threads // len(present))
-        folds = [self._fold(sample, loss, fold == k, n_threads) for k in present]
-        shares = np.bincount(fold, weights=sample.weights)[present]
+        n_threads = max(1, self._n_threads // len(parts))
+        folds = [self._fold(sample, loss, held, n_threads) for held in parts]
+        shares = np.array([sample.weights[held].sum() for held in parts])
         patience = self._patience()
 
         def after() -> bool:
@@ -691,6 +706,18 @@ class GradientBoosting(Ensemble):
         )  # fmt: skip
         self.validation_loss_ = np.array(patience.losses)
         return patience.best if ended else len(patience.losses)
+
+    def _parts(self, sample: Sample) -> list[npt.NDArray[np.bool_]]:
+        """Which samples are in each fold."""
+        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
+        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
+        present = np.unique(fold)
+        if len(present) < 2:
+            raise ValueError(
+                "early_stopping='cv' needs at least two different samples, but all of the "
+                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
+            )
+        return [fold == k for k in present]
 
     def _fold(
         self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
