@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from orfeon.data.presorted import Table
 from orfeon.data.sorting import SORTED
 from orfeon.forest import NODE, Forest, without_zeros
-from orfeon.growth.blocks import grow_in_blocks, rows_of
+from orfeon.growth.blocks import grow_in_blocks, rows_of, takes_long
 from orfeon.kernels.cart import criteria
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.cart.grow_batch import (
@@ -23,6 +24,7 @@ from orfeon.kernels.cart.grow_batch import (
     grow_sorting,
 )
 from orfeon.kernels.cart.random_batch import grow_random
+from orfeon.utils.interruption import stoppable
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
@@ -279,7 +281,7 @@ def grow_forest(
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block, pairs=growth.splitter == "best")
-        starts, *grown = _kernel(growth, table)(*prepared.arguments)
+        starts, *grown = prepared.call(_kernel(growth, table))
         return prepared.forest(starts, grown)
 
     return grow_in_blocks(grow, len(seeds), n_jobs, progress)
@@ -295,6 +297,13 @@ class Prepared:
     arguments: tuple[Any, ...]
     target_scale: Floats
     centre: Floats
+    is_long: bool
+
+    def call(self, kernel: Callable[..., Any], *more: Any) -> Any:
+        """What a kernel returns for these trees; where that may take long, signals end it."""
+        work = partial(kernel, *self.arguments, *more)
+        settings = self.arguments[EACH_TREE.index("settings") - len(EACH_TREE)]
+        return stoppable(work, settings) if self.is_long else work()
 
     def forest(self, starts: Integers, grown: list[Any]) -> Forest:
         """The forest that a kernel returned."""
@@ -419,7 +428,8 @@ class Trees:
             np.array(rows_of(self.candidates, block)),
             _table(growth, n_classes, variants, whole),
         )
-        return Prepared(self.table, n_classes, whole, arguments, target_scale, centre)
+        is_long = takes_long(self.table, block)
+        return Prepared(self.table, n_classes, whole, arguments, target_scale, centre, is_long)
 
 
 # -- weights and targets as integers: their sums are exact in any order of the rows ---------------
