@@ -101,14 +101,22 @@ class Growth:
         return self.splitter == "linear" or self.max_split_samples is not None
 
 
-def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
+def _columns(
+    table: Table, growth: Growth, n_candidates: int | None = None
+) -> tuple[Any, ...]:  # fmt: skip
+    """The features for the kernels; ``n_candidates`` where every tree may use so many."""
     if growth.splitter == "random":
         return table.unsorted.arrays
+    if n_candidates is not None and _sorts_nodes(growth, n_candidates):
+        # Kernels look at their type, and whether there are any.
+        known = np.zeros(int((table.kind == SORTED).any()), type(table.mask))
+    else:
+        known = table.records
     # A table from another process may be memory-mapped, read-only.
     records, ranks, segment, kind, n_values, value_start, values = map(
         kernel_view,
         (
-            table.records, table.ranks, table.segment, table.kind, table.n_values,
+            known, table.ranks, table.segment, table.kind, table.n_values,
             table.value_start, table.values,
         ),
     )  # fmt: skip
@@ -121,6 +129,12 @@ def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
         records.ravel(), flat, segment, kind, n_values, value_start, values, table.shift,
         table.mask, table.n_rows,
     )  # fmt: skip
+
+
+def _sorts_nodes(growth: Growth, n_candidates: int) -> bool:
+    """Whether the records of a node are sorted when it is searched, as in ``small_node``."""
+    plain = growth.splitter == "best" and growth.n_best == 1 and not growth.sorts
+    return plain and 3 * (growth.max_features or n_candidates) <= n_candidates
 
 
 def _wants_ranks_by_row(table: Table, growth: Growth) -> bool:
@@ -391,7 +405,7 @@ class Trees:
         every = np.arange(table.n_features) if candidates is None else candidates
         self.candidates = np.atleast_2d(np.asarray(every, dtype=np.int64))
         self.growth = growth
-        self.columns = _columns(table, growth)
+        self.columns = _columns(table, growth, self.candidates.shape[1])
 
     def prepare(self, block: slice, *, pairs: bool = False) -> Prepared:
         """The kernels' arguments for a block of trees.
