@@ -115,6 +115,9 @@ class Table:
 
     @property
     def records(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        if self.in_order.records is None:  # large tables have none until they are needed
+            self.__dict__["in_order"] = self._sort(with_records=True)
+        assert self.in_order.records is not None
         return self.in_order.records
 
     @property
@@ -148,6 +151,9 @@ class Table:
     @cached_property
     def in_order(self) -> _Sorted:
         """The features in order, on first use."""
+        return self._sort(with_records=self._is_narrow)
+
+    def _sort(self, *, with_records: bool) -> _Sorted:
         X, n_rows, n_features = self._X, self.n_rows, self.n_features
         ranks = np.empty((n_features, n_rows), np.uint16 if self._is_narrow else np.uint32)
         segment = np.full(n_features, -1, dtype=np.int64)
@@ -157,7 +163,8 @@ class Table:
         for j in np.flatnonzero(self.schema.is_categorical):
             code_column(np.ascontiguousarray(X[:, j]), counts[j], ranks[j])
         # The maximum size; pages never written take no memory.
-        records = np.empty((len(ordered), n_rows), dtype=self._record_type)
+        shape = (len(ordered), n_rows if with_records else 0)
+        records = np.empty(shape, dtype=self._record_type)
         values = np.empty(len(ordered) * n_rows)
         value_counts = np.zeros(n_features, dtype=np.int64)
         n_sorted = n_values = 0
@@ -181,7 +188,7 @@ class Table:
                 segment[j] = n_sorted
                 n_sorted += 1
         return _Sorted(
-            ranks, records[:n_sorted], segment, values[:n_values],
+            ranks, records[:n_sorted] if with_records else None, segment, values[:n_values],
             np.concatenate([[0], np.cumsum(value_counts)]).astype(np.int64), counts, kind,
         )  # fmt: skip
 
@@ -190,7 +197,7 @@ class _Sorted(NamedTuple):
     """The sorted part of a table."""
 
     ranks: npt.NDArray[np.unsignedinteger[Any]]
-    records: npt.NDArray[np.unsignedinteger[Any]]
+    records: npt.NDArray[np.unsignedinteger[Any]] | None
     segment: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     value_start: npt.NDArray[np.int64]

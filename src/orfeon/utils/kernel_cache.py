@@ -31,6 +31,8 @@ from numba.core.caching import (
 )
 from numba.core.serialize import dumps
 
+from orfeon.utils.step_library import rebuild
+
 logger = logging.getLogger("orfeon")
 
 _DIGEST_SIZE = hashlib.sha256().digest_size
@@ -119,6 +121,9 @@ class _Locator(InTreeCacheLocator):  # type: ignore[misc]
 
 class _Implementation(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
+
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        return rebuild(target_context, payload)
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
