@@ -117,7 +117,8 @@ def test_a_figure_of_a_table_shows_ours_beside_the_published():
 @pytest.mark.parametrize(
     "name",
     ["martinez-fig-2.3", "martinez-fig-4.1", "martinez-fig-4.3", "martinez-fig-5.4",
-     "recarey-fig-1.1", "recarey-fig-1.2", "recarey-fig-2.3"],
+     "cantador-fig-3.1.1", "cantador-fig-4.1.2", "recarey-fig-1.1", "recarey-fig-1.2",
+     "recarey-fig-2.3"],
 )  # fmt: skip
 def test_pictures_of_single_models(monkeypatch, name):
     monkeypatch.setattr(figures, "QUICK_MEMBERS", 11)
