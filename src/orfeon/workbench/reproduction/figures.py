@@ -31,7 +31,7 @@ from orfeon.workbench.experiment.engine import Engine
 from orfeon.workbench.reproduction.box_plot import recarey_box_plot
 from orfeon.workbench.reproduction.measures import codes_with_unseen, error_percent
 from orfeon.workbench.reproduction.model_pictures import MODEL_PICTURES, Folder, panels
-from orfeon.workbench.reproduction.plan import QUICK_SPLITS
+from orfeon.workbench.reproduction.plan import QUICK_SPLITS, changed_settings, settings_of
 from orfeon.workbench.reproduction.protocols import PROTOCOLS, Protocol
 from orfeon.workbench.reproduction.published import (
     ERROR,
@@ -129,6 +129,8 @@ def draw_figure(
         study = opened.open_study(f"reproduce {name}", {"what": "figure", "seeds": name})
         engine = Engine(study, n_jobs)
         missing = engine.missing(tasks)
+        if missing:
+            _check_settings(figure, study.rows())
         shown = _Counted(len(missing), progress)
         engine.run(_compute, missing, begun=shown.begun, done=shown.done)
         keys = {task.key: task for task in tasks}
@@ -182,11 +184,32 @@ def _compute(task: _Task) -> RunRow:
             if run.expected_warning is not None:
                 warnings.filterwarnings("ignore", message=run.expected_warning)
         content = kind.compute(figure, split, task.members, seed)
-    configuration = {"dataset": task.dataset, "split": task.split, "members": task.members}
+    configuration = {
+        "dataset": task.dataset, "split": task.split, "members": task.members,
+        "models": _settings(figure, task.members, seed),
+    }  # fmt: skip
     return RunRow(
         key=task.key, configuration=configuration, seed=seed, result=content,
         seconds=round(time.perf_counter() - start, 4),
     )  # fmt: skip
+
+
+def _settings(figure: FigureSettings, members: int, seed: int) -> dict[str, Any]:
+    return {name: settings_of(_built(figure, name, members, seed)) for name in figure.runs}
+
+
+def _check_settings(figure: FigureSettings, rows: Sequence[RunRow]) -> None:
+    """Find stored splits of other settings: curves of two settings would be averaged otherwise."""
+    for row in rows:
+        stored = row.configuration.get("models", {})
+        today = _settings(figure, row.configuration["members"], row.seed) if stored else {}
+        for name in stored.keys() & today.keys():
+            changed = changed_settings(stored[name], today[name])
+            if changed:
+                raise UserError(
+                    f"The store has {name} of {figure.name} with {changed}: choose another store "
+                    "(--out) to draw it with the settings of today."
+                )
 
 
 # -- curves of several splits ----------------------------------------------------------------------

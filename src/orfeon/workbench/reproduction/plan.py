@@ -109,20 +109,23 @@ class Fit:
         }
 
     def changed_settings(self, row: RunRow) -> str:
-        """Settings that a stored run of the fit had, and that are others today; none: empty.
+        """What a stored run of the fit was run with, and is not today; empty if nothing."""
+        today = settings_of(self.run.build(self.run.members, row.seed, 1))
+        return changed_settings(row.configuration, today)
 
-        Settings that only one of the two versions has are not compared, so new parameters do not
-        matter.
-        """
-        now = settings_of(self.run.build(self.run.members, row.seed, 1))
-        then = {"class": row.configuration.get("estimator", now["estimator"])}
-        then |= row.configuration.get("parameters", {})
-        today = {"class": now["estimator"], **now["parameters"]}
-        return ", ".join(
-            f"{name}={value!r} instead of {today[name]!r}"
-            for name, value in then.items()
-            if name in today and value != today[name] and _GONE not in (value, today[name])
-        )
+
+def changed_settings(stored: Mapping[str, Any], today: Mapping[str, Any]) -> str:
+    """Settings of a model that have changed since; empty if none have.
+
+    What only one of the two versions has is not compared, so new parameters do not matter.
+    """
+    then = {"class": stored.get("estimator", today["estimator"]), **stored.get("parameters", {})}
+    now = {"class": today["estimator"], **today["parameters"]}
+    return ", ".join(
+        f"{name}={value!r} instead of {now[name]!r}"
+        for name, value in then.items()
+        if name in now and value != now[name] and _GONE not in (value, now[name])
+    )
 
 
 def settings_of(model: Any) -> dict[str, Any]:
