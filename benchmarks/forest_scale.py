@@ -1,4 +1,4 @@
-"""Forests and extra-trees on large tables: time, threads and memory, each fit in its own process."""
+"""Forests and extra-trees on large tables: time, threads and memory, each fit in a process."""
 
 from __future__ import annotations
 

@@ -179,3 +179,16 @@ def test_a_data_frame_becomes_a_table():
     assert table.ranks.tolist() == [[1, 0, 2], [1, 2, 0]]
     assert table.kind.tolist() == [COUNTED, CATEGORICAL]
     assert table.schema.names == ("size", "colour")
+
+
+def test_large_tables_have_records_once_they_are_read():
+    rng = np.random.default_rng(0)
+    table = Table(rng.normal(size=(MAX_NARROW_ROWS + 1, 2)))
+    ranks = table.ranks
+    assert table.in_order.records is None
+    records = table.records
+    assert table.in_order.records is records
+    np.testing.assert_array_equal(table.ranks, ranks)
+    for f in range(2):
+        assert (np.diff(records[f] >> table.shift) <= 1).all()
+        np.testing.assert_array_equal(ranks[f][records[f] & table.mask], records[f] >> table.shift)
