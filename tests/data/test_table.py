@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -192,3 +194,17 @@ def test_large_tables_have_records_once_they_are_read():
     for f in range(2):
         assert (np.diff(records[f] >> table.shift) <= 1).all()
         np.testing.assert_array_equal(ranks[f][records[f] & table.mask], records[f] >> table.shift)
+
+
+@pytest.mark.parametrize("travels", [False, True])
+def test_ranks_by_row_are_behind_those_by_feature(travels):
+    table = Table(np.random.default_rng(0).normal(size=(50, 3)))
+    ranks = table.ranks.copy()
+    assert table.ranks_by_row is table.ranks_by_row
+    if travels:
+        table = pickle.loads(pickle.dumps(table))
+        assert "ranks_by_row" not in vars(table)
+    both = table.ranks_by_row
+    np.testing.assert_array_equal(both[:150].reshape(3, 50), ranks)
+    np.testing.assert_array_equal(both[150:].reshape(50, 3), ranks.T)
+    np.testing.assert_array_equal(table.ranks, ranks)
