@@ -120,6 +120,21 @@ class Table:
         assert self.in_order.records is not None
         return self.in_order.records
 
+    @cached_property
+    def ranks_by_row(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """The ranks, flat, and behind them the same row after row."""
+        ranks = self.ranks
+        room: Any = ranks.base
+        if getattr(room, "shape", None) != (2 * ranks.size,) or not room.flags.writeable:
+            # The table comes from another process.
+            room = np.empty(2 * ranks.size, ranks.dtype)
+            room[: ranks.size] = ranks.ravel()
+        room[ranks.size :].reshape(ranks.T.shape)[:] = ranks.T
+        return np.asarray(room)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "ranks_by_row"}
+
     @property
     def segment(self) -> npt.NDArray[np.int64]:
         return self.in_order.segment
@@ -155,14 +170,16 @@ class Table:
 
     def _sort(self, *, with_records: bool) -> _Sorted:
         X, n_rows, n_features = self._X, self.n_rows, self.n_features
-        ranks = np.empty((n_features, n_rows), np.uint16 if self._is_narrow else np.uint32)
+        # Room for the ranks by row, too; pages never written take no memory.
+        room = np.empty(2 * n_features * n_rows, np.uint16 if self._is_narrow else np.uint32)
+        ranks = room[: n_features * n_rows].reshape(n_features, n_rows)
         segment = np.full(n_features, -1, dtype=np.int64)
         kind = np.full(n_features, CATEGORICAL, dtype=np.uint8)
         counts = self.schema.n_categories
         ordered = np.flatnonzero(~self.schema.is_categorical)
         for j in np.flatnonzero(self.schema.is_categorical):
             code_column(np.ascontiguousarray(X[:, j]), counts[j], ranks[j])
-        # The maximum size; pages never written take no memory.
+        # The maximum size.
         shape = (len(ordered), n_rows if with_records else 0)
         records = np.empty(shape, dtype=self._record_type)
         values = np.empty(len(ordered) * n_rows)

@@ -122,9 +122,7 @@ def _columns(
     )  # fmt: skip
     flat = ranks.ravel()
     if growth.splitter == "best" and _wants_ranks_by_row(table, growth):
-        flat = np.empty(2 * ranks.size, ranks.dtype)
-        flat[: ranks.size] = ranks.ravel()
-        flat[ranks.size :].reshape(ranks.T.shape)[:] = ranks.T
+        flat = table.ranks_by_row
     return (
         records.ravel(), flat, segment, kind, n_values, value_start, values, table.shift,
         table.mask, table.n_rows,
