@@ -12,7 +12,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,7 @@ from benchmarks.timing import one_thread
 CATBOOST, HISTOGRAM = "CatBoost", "HistGradientBoosting"
 #: Probabilities below this count as this.
 _LEAST = 1e-15
-Frame = pandas.DataFrame
+Frame: TypeAlias = pandas.DataFrame
 
 
 def _same(X: Frame) -> Any:

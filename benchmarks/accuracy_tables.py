@@ -253,7 +253,7 @@ def titanic() -> Table:
     Table
         2,201 x 3 categorical features, two classes.
     """
-    counts = {
+    counts: dict[tuple[str, ...], list[int]] = {
         ("1st", "male", "child"): [0, 5], ("2nd", "male", "child"): [0, 11],
         ("3rd", "male", "child"): [35, 13], ("1st", "female", "child"): [0, 1],
         ("2nd", "female", "child"): [0, 13], ("3rd", "female", "child"): [17, 14],
@@ -273,7 +273,7 @@ def berkeley() -> Table:
     Table
         4,526 x 2 categorical features, two classes.
     """
-    counts = {
+    counts: dict[tuple[str, ...], list[int]] = {
         ("A", "male"): [313, 512], ("A", "female"): [19, 89],
         ("B", "male"): [207, 353], ("B", "female"): [8, 17],
         ("C", "male"): [205, 120], ("C", "female"): [391, 202],

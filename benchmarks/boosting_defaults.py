@@ -1,48 +1,51 @@
 """Which settings of gradient boosting are best for all tables: the search behind its defaults.
 
-A random design over a grid of settings, on two folds of the development tables of the accuracy
-suite and on no other. The number of rounds is free: one fit gives the loss after each. The figure
-of a setting is the geometric mean over the tables of its loss divided by the lowest that any
-setting reached there. How sure that is comes from bootstrap samples of the tables. Each fit is kept
-in ``benchmarks/results/folds``, so that an interrupted search goes on where it stopped.
+Every setting is fitted to two folds of the development tables of the accuracy suite, and to no
+other table: the defaults, each of them changed alone, and random points of the grid. The figure of
+a setting is the geometric mean over the tables of its loss divided by that of the defaults; how
+sure it is comes from bootstrap samples of the tables. Time is that of a fit, over LightGBM's by its
+defaults. Each fit is kept in ``benchmarks/results/folds``, so that an interrupted search goes on
+where it stopped.
 """
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks import accuracy_tables, fold_results
-from benchmarks.accuracy_contestants import Contestant, loss_and_error, of_orfeon, warm_up
-from benchmarks.accuracy_tables import Table
+import orfeon
+from benchmarks import accuracy_contestants, accuracy_tables, fold_results
+from benchmarks.accuracy_contestants import Contestant, measure, of_orfeon, warm_up
 from benchmarks.fold_results import FoldResults, Key
+from benchmarks.gradient_peers import LIGHTGBM
 from benchmarks.report import Measurement
 from benchmarks.suite import Case, Suite
-from benchmarks.timing import one_thread
 from orfeon.utils.types import Floats
 
 Settings = Mapping[str, Any]
 
-#: The grid. Sampling is of rows for each tree, and of features for each tree.
+#: What is tried of each setting, besides the defaults.
 GRID: dict[str, tuple[Any, ...]] = {
-    "learning_rate": (0.03, 0.06, 0.1, 0.2),
+    "learning_rate": (0.05, 0.1, 0.15, 0.2),
     "max_depth": (3, 4, 5, 6),
-    "subsample": (0.5, 0.7, 1.0),
-    "max_features_per_tree": (0.5, 0.75, None),
-    "min_samples_leaf": (1, 5),
+    "l2": (0.1, 0.3, 1.0, 3.0),
+    "min_hessian": (0.05, 0.3, 1.0, 3.0),
+    "subsample": (0.5, 0.7, 0.85, 1.0),
+    "max_features": (0.4, 0.6, 0.8, None),
+    "early_stopping": ("auto", "cv", False),
+    "n_iter_no_change": (5, 10, 20),
+    "validation_fraction": (0.1, 0.2, 0.33),
 }
-#: The losses after these rounds are kept.
-ROUNDS = (25, 50, 75, 100, 150, 200, 300, 400)
+#: Rounds without early stopping.
+_FIXED_ROUNDS = 100
 #: Bootstrap samples of the tables.
 _N_DRAWN = 1000
 #: How many settings are reported.
-_N_SHOWN = 12
+_N_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -51,55 +54,90 @@ class Effort:
 
     Parameters
     ----------
-    n_settings : int, default=40
-        Points of the grid.
+    n_random : int, default=20
+        Random points of the grid.
     n_folds : int, default=2
         Folds of each table.
-    rounds : sequence of int
-        After which the loss is kept.
+    n_rounds : int, optional
+        Rounds of all, if not those of the settings.
     tables : sequence of str, optional
         Which tables, if not all of development.
+    names : sequence of str, optional
+        Which settings are changed alone, if not all.
     """
 
-    n_settings: int = 40
+    n_random: int = 20
     n_folds: int = 2
-    rounds: Sequence[int] = ROUNDS
+    n_rounds: int | None = None
     tables: Sequence[str] | None = None
+    names: Sequence[str] | None = None
 
 
 FULL = Effort()
-QUICK = Effort(4, 1, (5, 10), ("labor", "wine", "car-like", "visits"))
+QUICK = Effort(2, 1, 12, ("labor", "wine", "car-like", "visits"), ("learning_rate", "l2"))
 
 
-def design(n_settings: int, grid: Mapping[str, Sequence[Any]] = GRID) -> list[dict[str, Any]]:
-    """Points of a grid, each value of a setting as often as the others.
+# -- settings --------------------------------------------------------------------------------------
+
+
+def defaults() -> dict[str, Any]:
+    """The defaults of the settings of the grid; those of the classifier, where they differ."""
+    given = orfeon.GradientBoostingClassifier().get_params()
+    return {name: given[name] for name in GRID}
+
+
+def one_by_one(names: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Settings that differ from the defaults in one value.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Which are changed; all without it.
+
+    Returns
+    -------
+    list of dict
+        The changed setting alone.
+
+    Examples
+    --------
+    >>> [point["max_depth"] for point in one_by_one(["max_depth"])]
+    [3, 4, 6]
+    """
+    own = defaults()
+    return [
+        {name: value}
+        for name, values in GRID.items()
+        if names is None or name in names
+        for value in values
+        if value != own[name] and not (name == "n_iter_no_change" and value == 10)
+    ]
+
+
+def at_random(n_settings: int) -> list[dict[str, Any]]:
+    """Random points of the grid.
 
     Parameters
     ----------
     n_settings : int
         How many; the first are the same for any number.
-    grid : mapping
-        Values by setting.
 
     Returns
     -------
     list of dict
-        Settings.
-
-    Examples
-    --------
-    >>> [point["a"] for point in design(4, {"a": (1, 2), "b": "xyz"})]
-    [1, 2, 2, 1]
+        All settings but the ways to stop early, which stay at their defaults.
     """
     rng = np.random.default_rng(0)
-    columns = {
-        name: np.concatenate([rng.permutation(len(values)) for _ in range(200 // len(values) + 1)])
-        for name, values in grid.items()
-    }
+    free = {name: values for name, values in GRID.items() if name in list(GRID)[:6]}
     return [
-        {name: values[columns[name][place]] for name, values in grid.items()}
-        for place in range(n_settings)
+        {name: values[rng.integers(len(values))] for name, values in free.items()}
+        for _ in range(n_settings)
     ]
+
+
+def design(effort: Effort) -> list[dict[str, Any]]:
+    """What is fitted: nothing changed, one value changed, many changed."""
+    return [{}, *one_by_one(effort.names), *at_random(effort.n_random)]
 
 
 def text(settings: Settings) -> str:
@@ -117,96 +155,54 @@ def text(settings: Settings) -> str:
 
     Examples
     --------
-    >>> text({"learning_rate": 0.1, "max_depth": None})
-    'learning_rate=0.1, max_depth=None'
+    >>> text({"learning_rate": 0.1, "max_depth": None}), text({})
+    ('learning_rate=0.1, max_depth=None', 'defaults')
     """
-    return ", ".join(f"{name}={value!r}" for name, value in settings.items())
+    return ", ".join(f"{name}={value!r}" for name, value in settings.items()) or "defaults"
+
+
+def contestant(settings: Settings) -> Contestant:
+    """The boosting of orfeon with some settings; fixed rounds where it does not stop early."""
+    more: dict[str, Any] = {}
+    if settings.get("early_stopping") is False:
+        more = {"n_estimators": _FIXED_ROUNDS}
+    elif "early_stopping" in settings:
+        more = {"n_iter_no_change": 10}
+    return of_orfeon(text(settings), **{**more, **settings})
 
 
 # -- fitting ---------------------------------------------------------------------------------------
 
 
-def _staged(model: Any, table: Table) -> Any:
-    staged = "staged_predict_proba" if table.n_classes else "staged_predict"
-    return getattr(model, staged)(table.X)
-
-
-def curve(
-    one: Contestant,
-    training: Table,
-    test: Table,
-    rounds: Sequence[int],
-    staged: Callable[[Any, Table], Any] = _staged,
-) -> dict[str, Any]:
-    """The loss after some numbers of rounds.
-
-    Parameters
-    ----------
-    one : Contestant
-        Settings.
-    training, test : Table
-        A fold.
-    rounds : sequence of int
-        After which.
-    staged : callable
-        Gives what a model predicts after each round.
-
-    Returns
-    -------
-    dict
-        ``losses``, a number each, and the seconds of the whole fit.
-    """  # fmt: skip
-    with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        begin = time.process_time()
-        model = one.fit(training, max(rounds))
-        seconds = time.process_time() - begin
-        after = {
-            n: loss_and_error(np.asarray(answers, np.float64), test)[0]
-            for n, answers in enumerate(staged(model, test), 1)
-            if n in rounds
-        }
-    # Boosting may end by itself: then nothing changes any more.
-    known = [after[n] if n in after else after[max(after)] for n in rounds]
-    return {"losses": [float(f"{loss:.6g}") for loss in known], "fit_cpu": round(seconds, 4)}
-
-
 @dataclass(frozen=True)
 class Found:
-    """Losses of settings on tables.
+    """What settings gave on tables.
 
     Parameters
     ----------
     settings : list of dict
-        The settings, without rounds.
+        What is changed from the defaults; the first are the defaults.
     tables : list of str
         The tables.
-    rounds : sequence of int
-        Numbers of rounds.
-    losses : ndarray of shape (n_settings, n_rounds, n_tables)
+    losses : ndarray of shape (n_settings, n_tables)
         Means over the folds.
-    seconds : ndarray of shape (n_settings, n_tables)
-        Of a fit of the most rounds.
+    times : ndarray of shape (n_settings, n_tables)
+        Times of a fit over LightGBM's.
     """
 
     settings: list[dict[str, Any]]
     tables: list[str]
-    rounds: Sequence[int]
     losses: Floats
-    seconds: Floats
+    times: Floats
 
     def log_ratios(self) -> Floats:
-        """Logarithms of the losses over the lowest of each table."""
-        ratios: Floats = np.log(self.losses / self.losses.min(axis=(0, 1)))
+        """Logarithms of the losses over those of the defaults."""
+        ratios: Floats = np.log(self.losses / self.losses[0])
         return ratios
-
-    def flat(self) -> list[dict[str, Any]]:
-        """Settings with rounds, in the order of ``log_ratios`` without its first border."""
-        return [{**point, "n_estimators": n} for point in self.settings for n in self.rounds]
 
 
 def fit_table(
-    name: str, settings: Sequence[Settings], results: FoldResults, effort: Effort
+    name: str, who: Sequence[Contestant], results: FoldResults, effort: Effort
 ) -> tuple[Floats, Floats]:
     """Losses and seconds of all settings on one table.
 
@@ -214,7 +210,7 @@ def fit_table(
     ----------
     name : str
         The table.
-    settings : sequence of mapping
+    who : sequence of Contestant
         The settings.
     results : FoldResults
         What was done before; what is new is added.
@@ -224,22 +220,21 @@ def fit_table(
     Returns
     -------
     tuple of two ndarrays
-        Losses of shape (n_settings, n_rounds), seconds of shape (n_settings,).
+        Means over the folds, one for each setting.
     """
     folds = accuracy_tables.read(name).folds()[: effort.n_folds]
-    losses, seconds, is_warm = [], [], False
-    for point in settings:
-        one = of_orfeon(text(point), early_stopping=False, **point)
+    size = "" if effort.n_rounds is None else f" ({effort.n_rounds} rounds)"
+    means = []
+    for one in who:
         found = []
         for k, (training, test) in enumerate(folds):
-            key = Key(name, k, f"{one.name}; {effort.rounds[-1]} rounds", one.state())
-            if not is_warm and results.known(key) is None:
+            key = Key(name, k, one.name, one.state() + size)
+            if results.known(key) is None:
                 warm_up(one, training)
-                is_warm = True
-            found.append(results.get(key, partial(curve, one, training, test, effort.rounds)))
-        losses.append(np.mean([fold["losses"] for fold in found], axis=0))
-        seconds.append(np.mean([fold["fit_cpu"] for fold in found]))
-    return np.array(losses), np.array(seconds)
+            found.append(results.get(key, partial(measure, one, training, test, effort.n_rounds)))
+        means.append([np.mean([fold[what] for fold in found]) for what in ("loss", "fit_cpu")])
+    losses, seconds = np.array(means).T
+    return losses, seconds
 
 
 def search(results: FoldResults, effort: Effort, tables: Sequence[str]) -> Found:
@@ -257,13 +252,16 @@ def search(results: FoldResults, effort: Effort, tables: Sequence[str]) -> Found
     Returns
     -------
     Found
-        The losses.
+        Losses and times; the times are not a number without LightGBM.
     """
-    settings = design(effort.n_settings)
-    by_table = [fit_table(name, settings, results, effort) for name in tables]
-    losses = np.stack([losses for losses, _ in by_table], axis=2)
-    seconds = np.stack([seconds for _, seconds in by_table], axis=1)
-    return Found(settings, list(tables), effort.rounds, losses, seconds)
+    settings = design(effort)
+    who = [contestant(point) for point in settings]
+    peers = [peer for peer in accuracy_contestants.peers() if peer.name == LIGHTGBM]
+    by_table = [fit_table(name, [*who, *peers], results, effort) for name in tables]
+    losses = np.stack([losses[: len(who)] for losses, _ in by_table], axis=1)
+    times = np.stack([seconds for _, seconds in by_table], axis=1)
+    peer_time = times[len(who)] if peers else np.full(len(tables), np.nan)
+    return Found(settings, list(tables), losses, times[: len(who)] / peer_time)
 
 
 # -- what follows from it --------------------------------------------------------------------------
@@ -293,78 +291,68 @@ def bootstrap(log_ratios: Floats, n_drawn: int = _N_DRAWN, seed: int = 0) -> Flo
     return means
 
 
-def effects(found: Found) -> dict[tuple[str, str], float]:
-    """How much worse each value of a setting is than the best value of the same setting.
+def lines(found: Found, places: Sequence[int], label: str = "") -> list[Measurement]:
+    """A measurement of each of some settings.
 
     Parameters
     ----------
     found : Found
-        Losses.
+        Losses and times.
+    places : sequence of int
+        Which settings.
+    label : str
+        What the names of the cases begin with.
 
     Returns
     -------
-    dict
-        Factors on the mean loss, by setting and value: least squares of the log ratios, at the best
-        number of rounds of each setting, on all values at once.
+    list of Measurement
+        In this order: mean ratios of the losses to those of the defaults.
     """
-    mean = found.log_ratios().mean(axis=2).min(axis=1)
-    names = list(found.settings[0])
-    values = {name: sorted({repr(point[name]) for point in found.settings}) for name in names}
-    columns = [(name, value) for name in names for value in values[name]]
-    hot = np.array(
-        [[float(repr(point[name]) == value) for name, value in columns] for point in found.settings]
-    )
-    # The values of a setting add up to 1, so only differences within it are determined.
-    solved = np.linalg.lstsq(np.hstack([hot, np.ones((len(hot), 1))]), mean, rcond=None)[0]
-    by_column = dict(zip(columns, solved, strict=False))
-    least = {name: min(by_column[name, value] for value in values[name]) for name in names}
-    return {
-        (name, value): float(np.exp(effect - least[name]))
-        for (name, value), effect in by_column.items()
-    }
-
-
-def _best(results: FoldResults, effort: Effort, tables: Sequence[str]) -> list[Measurement]:
-    found = search(results, effort, tables)
-    ratios = found.log_ratios().reshape(-1, len(tables))
-    points, means = found.flat(), ratios.mean(axis=1)
+    ratios = found.log_ratios()
     drawn = bootstrap(ratios)
-    wins = np.bincount(np.argmin(drawn, axis=1), minlength=len(points)) / len(drawn)
-    seconds = np.repeat(np.exp(np.log(found.seconds).mean(axis=1)), len(found.rounds))
-    seconds *= np.tile(np.asarray(found.rounds) / max(found.rounds), len(found.settings))
+    wins = np.bincount(np.argmin(drawn, axis=1), minlength=len(ratios)) / len(drawn)
     measurements = []
-    for place in np.argsort(means)[:_N_SHOWN]:
+    for place in places:
         low, high = np.exp(np.quantile(drawn[:, place], [0.025, 0.975]))
-        note = f"95% of the bootstrap samples: {low:.3f} to {high:.3f}; best in {wins[place]:.1%}."
+        time = float(np.exp(np.log(found.times[place]).mean()))
+        better = int((ratios[place] < 0).sum())
+        note = (
+            f"{label}{text(found.settings[place])}: {low:.3f} to {high:.3f} in 95% of the "
+            f"bootstrap samples, the best in {wins[place]:.0%}; better than the defaults on "
+            f"{better} of {len(found.tables)} tables; {time:.2f} times LightGBM's time."
+        )
         measurements.append(
             Measurement(
-                text(points[place]), len(tables), len(points), float(np.exp(means[place])), "ratio",
-                seconds=float(seconds[place]), notes=[note],
-                detail={"settings": points[place], "wins": float(wins[place])},
+                label + text(found.settings[place]), len(found.tables), len(ratios),
+                float(np.exp(ratios[place].mean())), "ratio", notes=[note],
+                detail={"settings": found.settings[place], "low": float(low), "high": float(high),
+                        "wins": float(wins[place]), "time": time},
             )
         )  # fmt: skip
     return measurements
 
 
+def _best(results: FoldResults, effort: Effort, tables: Sequence[str]) -> list[Measurement]:
+    found = search(results, effort, tables)
+    order = np.argsort(found.log_ratios().mean(axis=1), kind="stable")
+    return lines(found, order[:_N_SHOWN].tolist())
+
+
 def _sensitivity(results: FoldResults, effort: Effort, tables: Sequence[str]) -> list[Measurement]:
     found = search(results, effort, tables)
-    return [
-        Measurement(f"effect of {name}={value}", len(tables), len(found.settings), effect, "ratio")
-        for (name, value), effect in effects(found).items()
-    ]
+    return lines(found, range(1 + len(one_by_one(effort.names))), "only ")
 
 
 def _one_table(name: str, results: FoldResults, effort: Effort) -> list[Measurement]:
     """The best settings of one table alone, and how much the worst lose."""
-    settings = design(effort.n_settings)
-    losses, seconds = fit_table(name, settings, results, effort)
-    place, at = np.unravel_index(np.argmin(losses), losses.shape)
-    shape = accuracy_tables.read(name).shape
-    best = {**settings[place], "n_estimators": effort.rounds[at]}
+    settings = design(effort)
+    losses, _ = fit_table(name, [contestant(point) for point in settings], results, effort)
+    best = settings[int(np.argmin(losses))]
     return [
         Measurement(
-            f"worst to best setting, {name}", *shape, float(losses.max() / losses.min()), "ratio",
-            seconds=float(seconds[place]), detail={"best": best, "loss": float(losses.min())},
+            f"worst to best setting, {name}", *accuracy_tables.read(name).shape,
+            float(losses.max() / losses.min()), "ratio",
+            detail={"best": best, "loss": float(losses.min()), "of_defaults": float(losses[0])},
         )
     ]  # fmt: skip
 

@@ -14,7 +14,15 @@ from benchmarks import (
 from benchmarks.__main__ import main
 from benchmarks.accuracy_contestants import loss_and_error, of_orfeon
 from benchmarks.accuracy_tables import DEVELOPMENT, JUDGED, TABLES, read, role
-from benchmarks.boosting_defaults import Found, bootstrap, design, effects
+from benchmarks.boosting_defaults import (
+    Found,
+    at_random,
+    bootstrap,
+    defaults,
+    design,
+    lines,
+    one_by_one,
+)
 from benchmarks.contestants import ORFEON
 from benchmarks.fold_results import FoldResults, Key
 from sklearn.metrics import log_loss
@@ -237,49 +245,46 @@ def test_ranks_and_ratios_are_of_the_judged_tables_and_against_orfeon():
 # -- the search --------------------------------------------------------------------------------
 
 
-def test_designs_are_balanced_and_grow_at_the_end():
-    grid = {"a": (1, 2, 3), "b": ("x", "y")}
-    points = design(12, grid)
-    assert design(5, grid) == points[:5]
-    assert [sum(point["a"] == value for point in points) for value in (1, 2, 3)] == [4, 4, 4]
-    assert sum(point["b"] == "x" for point in points) == 6
+def test_settings_differ_from_the_defaults_in_one_value_or_at_random():
+    own = defaults()
+    alone = one_by_one()
+    assert all(len(point) == 1 for point in alone)
+    assert all(point[name] != own[name] for point in alone for name in point)
+    assert set(own) == {name for point in alone for name in point}
+    assert at_random(3) == at_random(9)[:3]
+    points = design(boosting_defaults.FULL)
+    assert points[0] == {}
+    assert len({boosting_defaults.text(point) for point in points}) == len(points)
+    for point in points:  # all are settings that there are
+        boosting_defaults.contestant(point).make(read("iris"), None, 0)
 
 
-def test_effects_and_ratios_of_made_up_losses_are_found():
-    grid = {"a": (1, 2, 3), "b": ("x", "y")}
-    points = design(24, grid)
-    worse = np.array([0.1 * (point["a"] - 1) + 0.05 * (point["b"] == "y") for point in points])
-    tables = np.array([1.0, 20.0, 0.3])
-    losses = np.exp(worse)[:, None, None] * np.array([1.3, 1.0])[:, None] * tables
-    found = Found(points, ["p", "q", "r"], (5, 10), losses, np.ones((24, 3)))
-    assert found.flat()[1] == {**points[0], "n_estimators": 10}
-    assert found.log_ratios().min() == 0
-    by_value = effects(found)
-    assert by_value["a", "1"] == by_value["b", "'x'"] == pytest.approx(1.0)
-    assert by_value["a", "3"] == pytest.approx(np.exp(0.2))
-    assert by_value["b", "'y'"] == pytest.approx(np.exp(0.05))
-    # Every table says the same, so every bootstrap sample does.
-    means = bootstrap(found.log_ratios().reshape(-1, 3), 20)
-    assert np.ptp(means, axis=0).max() < 1e-12
-
-
-def test_a_curve_is_that_of_models_of_so_many_rounds():
-    training, test = read("iris").folds()[0]
-    one = of_orfeon(max_depth=2)
-    found = boosting_defaults.curve(one, training, test, (2, 5))
-    expected = [loss_and_error(one.answers(one.fit(training, n), test), test)[0] for n in (2, 5)]
-    assert found["losses"] == pytest.approx(expected, rel=1e-5)
+def test_ratios_are_to_the_defaults_and_surer_the_more_tables_agree():
+    losses = np.array([[1.0, 20.0, 0.3], [1.1, 22.0, 0.33], [0.5, 20.0, 0.6]])
+    found = Found([{}, {"l2": 0.1}, {"l2": 3.0}], ["p", "q", "r"], losses, np.full((3, 3), 2.0))
+    own, worse, mixed = lines(found, range(3))
+    assert (own.case, own.figure) == ("defaults", 1.0)
+    assert worse.figure == pytest.approx(1.1)
+    assert worse.detail["low"] == pytest.approx(worse.detail["high"])
+    assert mixed.figure == pytest.approx(1.0)
+    assert mixed.detail["low"] < 0.8 < 1.25 < mixed.detail["high"]
+    assert own.detail["time"] == pytest.approx(2.0)
+    # Every table says the same of the second, so every bootstrap sample does.
+    assert np.ptp(bootstrap(found.log_ratios(), 50)[:, 1]) < 1e-12
 
 
 def test_the_search_runs_on_development_tables_alone(monkeypatch, tmp_path, folder):
-    effort = boosting_defaults.Effort(3, 1, (2, 4), ("wine", "car-like", "visits"))
+    effort = boosting_defaults.Effort(1, 1, 4, ("wine", "car-like", "visits"), ("l2",))
     monkeypatch.setattr(boosting_defaults, "QUICK", effort)
     path = tmp_path / "lines.jsonl"
     assert main(["boosting-defaults", "--quick", "--json", str(path)]) == 0
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    fitted = (folder / "boosting-defaults.jsonl").read_text().splitlines()
-    assert {json.loads(line)["table"] for line in fitted} <= set(DEVELOPMENT)
-    best = [line for line in lines if "settings" in line["detail"]]
-    assert best[0]["figure"] == min(line["figure"] for line in best) >= 1.0
-    effects_found = [line["figure"] for line in lines if line["case"].startswith("effect of")]
-    assert min(effects_found) == pytest.approx(1.0)
+    kept = (folder / "boosting-defaults.jsonl").read_text()
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert {json.loads(line)["table"] for line in kept.splitlines()} <= set(DEVELOPMENT)
+    best = [line for line in records if not line["case"].startswith(("only", "worst"))]
+    assert best[0]["figure"] == min(line["figure"] for line in best) <= 1.0
+    alone = {line["case"]: line["figure"] for line in records if line["case"].startswith("only")}
+    assert alone["only defaults"] == 1.0
+    assert len(alone) == 1 + len(one_by_one(["l2"]))
+    assert main(["boosting-defaults", "--quick"]) == 0
+    assert (folder / "boosting-defaults.jsonl").read_text() == kept
