@@ -32,8 +32,15 @@ from orfeon.boosting.stopping import (
     cross_validated_rounds,
     draw_folds,
 )
+from orfeon.boosting.target_statistics import (
+    OrderedSamples,
+    TargetStatistics,
+    encode_in_order,
+    extended_schema,
+    statistics_features,
+)
 from orfeon.data.presorted import Table
-from orfeon.data.schema import Schema
+from orfeon.data.schema import MAX_CATEGORIES, MAX_LEVELS, Schema
 from orfeon.data.training_set import are_counts
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.base import ENSEMBLE
@@ -55,6 +62,7 @@ from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 TreeMethod = Literal["exact", "histogram"]
 EarlyStopping = bool | Literal["validation", "cv"]
+CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
 #: ``n_iter_no_change`` with ``early_stopping=True``, if it is None.
 _ROUNDS_WITHOUT = 10
@@ -76,6 +84,7 @@ GRADIENT: dict[str, list[Any]] = {
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
     "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
+    "categorical_encoding": [StrOptions({"auto", "subsets", "ordered"})],
 }
 
 
@@ -133,6 +142,7 @@ class _Run:
     n_estimators_=saved.integer(0),
     train_loss_=saved.floats,
     validation_loss_=saved.optional(saved.floats),
+    target_statistics_=saved.optional(saved.one_of(saved.none, saved.instance("TargetStatistics"))),
 )
 class GradientBoosting(Ensemble):
     """Trees fitted one after the other to the gradient of a loss, which subclasses define."""
@@ -145,6 +155,8 @@ class GradientBoosting(Ensemble):
     n_estimators_: int
     train_loss_: Floats
     validation_loss_: Floats
+    #: None also in files of earlier versions.
+    target_statistics_: TargetStatistics | None = None
     _model: AdditiveModel
     _gains: Floats
     _samples: str
@@ -164,6 +176,7 @@ class GradientBoosting(Ensemble):
     max_bins: int
     early_stopping: EarlyStopping
     n_folds: int
+    categorical_encoding: CategoricalEncoding
     n_iter_no_change: int | None
     validation_fraction: float
     tol: float
@@ -177,7 +190,10 @@ class GradientBoosting(Ensemble):
     def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
         # Bins read one feature after the other, so numbers of any type and layout will do.
         as_given = self.tree_method == "histogram"
-        return Schema.learn_and_encode(X, self._categorical_features(), as_given=as_given)
+        most = MAX_CATEGORIES if self.categorical_encoding == "subsets" else MAX_LEVELS
+        return Schema.learn_and_encode(
+            X, self._categorical_features(), as_given=as_given, max_categories=most
+        )
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -237,6 +253,15 @@ class GradientBoosting(Ensemble):
                 "warm_start=True continues with the features, the classes and the loss of the "
                 "previous fit, and these differ; use warm_start=False to start over."
             )
+        earlier = before.get("target_statistics_")
+        if not np.array_equal(
+            [] if earlier is None else earlier.features, self._features_with_statistics()
+        ):
+            raise ValueError(
+                f"warm_start=True continues with the encoding of the previous fit, and "
+                f"categorical_encoding={self.categorical_encoding!r} is another; use "
+                "warm_start=False to start over."
+            )
         if self._samples != before["_samples"]:
             raise ValueError(
                 "warm_start=True continues with the samples of the previous fit and their weights, "
@@ -269,9 +294,12 @@ class GradientBoosting(Ensemble):
             n_rounds = self._cross_validate(sample, loss, progress)
         elif self._n_rounds_without is not None:
             training, held = self._set_aside(sample)
+        is_watched = training is not sample
+        training, self.target_statistics_ = self._encode_in_order(training)
         loss = loss.measured(training.y, training.weights)
         start = loss.start(training.y, training.weights) if model is None else model.start
-        if training is not sample:
+        if is_watched:
+            held = _extended(held, self.target_statistics_)
             watch = Watch(Validation(loss, held, start), self._patience(), model)
         run = _Run(start, model, self)
         boosting = self._boosting(training, loss, self._n_threads)
@@ -369,16 +397,18 @@ class GradientBoosting(Ensemble):
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=features_per_node(at_node, n_of_tree),
         )
+        features = self._features_with_statistics()
+        schema = extended_schema(self.schema_, features, self._classes)
         if self.tree_method == "histogram":
             from orfeon.growth.histogram import HistogramTrees
 
             trees: ResidualTrees = HistogramTrees(
-                sample.X, self.schema_, growth, max_bins=self.max_bins, copies=copies,
+                sample.X, schema, growth, max_bins=self.max_bins, copies=copies,
                 n_samples=n_average, n_jobs=n_threads, rows=sample.rows,
             )  # fmt: skip
             return trees
         X = sample.encoded()
-        return ExactTrees(Table(X, self.schema_), X, growth, n_samples=n_average, n_jobs=n_threads)
+        return ExactTrees(Table(X, schema), X, growth, n_samples=n_average, n_jobs=n_threads)
 
     @property
     def _n_threads(self) -> int:
@@ -443,12 +473,53 @@ class GradientBoosting(Ensemble):
         self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds on the other folds, and the validation on this one."""
-        training = sample.take(~held)
+        training, statistics = self._encode_in_order(sample.take(~held))
         loss = loss.measured(training.y, training.weights)
         start = loss.start(training.y, training.weights)
         scores = np.repeat(start[:, None], len(training.y), axis=1)
         rounds = self._boosting(training, loss, n_threads).rounds(scores)
-        return rounds, Validation(loss, sample.take(held), start)
+        return rounds, Validation(loss, _extended(sample.take(held), statistics), start)
+
+    # -- categories ----------------------------------------------------------------------------
+
+    def _features_with_statistics(self) -> npt.NDArray[np.int64]:
+        return statistics_features(self.schema_, self.categorical_encoding)
+
+    def _encode_in_order(self, training: Sample) -> tuple[Sample, TargetStatistics | None]:
+        """Training samples with statistics of the samples before them, and those of all."""
+        features = self._features_with_statistics()
+        if not len(features):
+            return training, None
+        samples = OrderedSamples(
+            training.encoded(), training.y, training.weights, len(self._classes),
+            training.n_samples,
+        )  # fmt: skip
+        rng = member_generator(self._sequence, Purpose.ORDERING_CATEGORIES)
+        rows, statistics = encode_in_order(samples, self.schema_, features, rng)
+        return training._replace(X=rows, rows=None), statistics
+
+    def _encode(self, X: Any) -> Floats:
+        statistics = self.target_statistics_
+        if statistics is None:
+            return super()._encode(X)
+        return statistics.extend(self._encode_rows(X, mark_unseen=statistics.features))
+
+    @property
+    def tree_schema_(self) -> Schema:
+        """The features of the rows as the trees take them, with statistics for categories."""
+        check_is_fitted(self, "schema_")
+        statistics = self.target_statistics_
+        if statistics is None:
+            return self.schema_
+        return extended_schema(self.schema_, statistics.features, self._classes)
+
+    @property
+    def tree_features_(self) -> npt.NDArray[np.int64]:
+        """The feature of X that each feature of the trees comes from."""
+        check_is_fitted(self, "schema_")
+        if self.target_statistics_ is None:
+            return np.arange(self.n_features_in_)
+        return self.target_statistics_.origin(self.n_features_in_)
 
     # -- predicting ----------------------------------------------------------------------------
 
@@ -466,6 +537,9 @@ class GradientBoosting(Ensemble):
     def _member(self, index: int) -> Any:
         tree = clone(self.estimator_)
         tree.forest_ = self.members_.subset([index])
+        if self.target_statistics_ is not None:
+            tree.schema_, tree.n_features_in_ = self.tree_schema_, self.members_.n_features
+            return tree
         for name in ("schema_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(tree, name, getattr(self, name))
@@ -477,8 +551,14 @@ class GradientBoosting(Ensemble):
         check_is_fitted(self, "members_")
         forest = self.forest_
         inner = ~forest.is_leaf
-        total = np.bincount(
-            forest.feature[inner], weights=self._gains[inner], minlength=forest.n_features
-        )
+        features = self.tree_features_[forest.feature[inner]]
+        total = np.bincount(features, weights=self._gains[inner], minlength=self.n_features_in_)
         whole = total.sum()
         return np.asarray(total / whole if whole > 0 else total, dtype=np.float64)
+
+
+def _extended(sample: Sample, statistics: TargetStatistics | None) -> Sample:
+    """Samples with the statistics of others in place of categories."""
+    if statistics is None:
+        return sample
+    return sample._replace(X=statistics.extend(sample.encoded()), rows=None)

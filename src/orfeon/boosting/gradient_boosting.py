@@ -22,6 +22,7 @@ from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.boosting.class_losses import ClassLoss, ExponentialLoss, LogLoss, MultinomialLoss
 from orfeon.boosting.gradient_base import (
     GRADIENT,
+    CategoricalEncoding,
     EarlyStopping,
     GradientBoosting,
     TreeMethod,
@@ -59,6 +60,12 @@ GRADIENT_TEXTS = {
     max_bins : int, default=255
         Bins per feature, with ``tree_method="histogram"``.
     <categorical_features>
+    categorical_encoding : {"auto", "subsets", "ordered"}, default="auto"
+        What trees do with categories. With "subsets" they test whether a value is in a set of
+        levels. With "ordered" a level becomes its mean target, or its share of each class, among
+        the samples before it in a random order, and of all samples in prediction; a level not seen
+        in training is average, and missing values are a level. "auto" takes subsets of features
+        with up to 20 levels, and statistics of others, of which there may be up to ten million.
 """,
     "stopping": """
     n_iter_no_change : int, optional
@@ -93,6 +100,13 @@ GRADIENT_TEXTS = {
         The trees as estimators, created on access.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of the squared error by all splits.
+    target_statistics_ : TargetStatistics or None
+        The mean targets of levels, where they replace categories.
+    tree_schema_ : Schema
+        The features of the rows as the trees take them, with target statistics for categories.
+    tree_features_ : ndarray
+        The feature of X that each feature of the trees comes from: with more than two classes,
+        shares of the second and later classes are additional features.
 """,
 }
 
@@ -161,6 +175,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         tree_method: TreeMethod = "exact",
         max_bins: int = 255,
         categorical_features: Any = "auto",
+        categorical_encoding: CategoricalEncoding = "auto",
         class_weight: Any = None,
         n_iter_no_change: int | None = None,
         early_stopping: EarlyStopping = "validation",
@@ -187,6 +202,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         self.tree_method = tree_method
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.early_stopping = early_stopping
@@ -396,6 +412,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         tree_method: TreeMethod = "exact",
         max_bins: int = 255,
         categorical_features: Any = "auto",
+        categorical_encoding: CategoricalEncoding = "auto",
         alpha: float = 0.9,
         n_iter_no_change: int | None = None,
         early_stopping: EarlyStopping = "validation",
@@ -422,6 +439,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.tree_method = tree_method
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.alpha = alpha
         self.n_iter_no_change = n_iter_no_change
         self.early_stopping = early_stopping

@@ -33,6 +33,7 @@ _PARTS = {
     "orfeon.boosting.gradient": "AdditiveModel",
     "orfeon.boosting.losses": "AbsoluteError HuberError QuantileError SquaredError",
     "orfeon.boosting.stump_pool": "Cuts StumpPool",
+    "orfeon.boosting.target_statistics": "TargetStatistics",
     "orfeon.combining.gating": "Gates",
     "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",
     "orfeon.combining.stacking_base": "MeanAnswers",
