@@ -405,3 +405,22 @@ def test_onnx_is_refused_in_a_sentence():
     for export in (orfeon.to_onnx, lambda one: as_inputs(one, X)):
         with pytest.raises(NoOnnxFormError, match='fit it with categorical_encoding="subsets"'):
             export(model)
+
+
+def test_constraints_are_of_features_and_hold_for_all_their_columns():
+    X, y = places(kind="three")
+    more = {"order": 2, "max_depth": 3, "interaction_cst": [["place"], ["size", "few"]]}
+    model = estimator("three", n_estimators=8, **more).fit(X, y)
+    forest, origin = model.forest_, model.tree_features_
+    used = set(forest.feature[~forest.is_leaf].tolist())
+    assert used & {3, 4}  # shares of later classes
+    for start, end in zip(forest.tree_start, forest.tree_start[1:], strict=False):
+        inner = ~forest.is_leaf[start:end]
+        of_place = origin[forest.feature[start:end][inner]] == 0
+        assert of_place.all() or not of_place.any()
+    X, y = places(kind="numbers")
+    rising = estimator("numbers", order=2, monotonic_cst={"size": 1}).fit(X, y)
+    rows = X.iloc[[0] * 50].assign(size=np.linspace(-3, 3, 50))
+    assert (np.diff(rising.predict(rows)) >= 0).all()
+    with pytest.raises(ValueError, match="'place', which is categorical"):
+        estimator("numbers", order=2, monotonic_cst={"place": 1}).fit(X, y)

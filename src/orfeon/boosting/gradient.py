@@ -1,8 +1,9 @@
 """The rounds of gradient tree boosting, over arrays.
 
 A round fits one tree per score to the negative gradient of the loss, computes the leaf values that
-minimise the loss, and adds them times the learning rate (Friedman 2001). Trees may see a random
-part of the samples (Friedman 2002) and of the features.
+minimise the loss, and adds them times the learning rate (Friedman 2001). Newton trees are fitted to
+the first and second derivatives. Trees may see a random part of the samples (Friedman 2002) and of
+the features.
 
 Copies of a sample become one row with a weight, so that copies and weights give the same bits.
 Scores are summed tree by tree in training and in prediction, so that both agree to the last bit and
@@ -28,10 +29,12 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.losses import Loss
+from orfeon.boosting.newton_leaves import newton_leaf_values
 from orfeon.data.training_set import TrainingSet, are_counts, hash_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
+from orfeon.growth.newton import Newton, NewtonTrees
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.gradient.leaf_updates import add_values
@@ -120,11 +123,12 @@ def values_of(forest: Forest, X: Floats) -> Floats:
 
 
 class Stage(NamedTuple):
-    """Result of a round: its trees, the mean residual of each node, and the training loss."""
+    """Result of a round: its trees, what tells the gains of their splits, and the training loss."""
 
     forest: Forest
-    means: Floats
+    means: Floats | None  # mean residual of each node, of trees fitted to residuals
     loss: float
+    gains: Floats | None = None  # of the split of each node, of Newton trees
 
 
 @dataclass(frozen=True)
@@ -132,20 +136,22 @@ class Boosting:
     """Everything that is the same in all rounds."""
 
     loss: Loss
-    trees: ResidualTrees
+    trees: ResidualTrees | NewtonTrees
     sample: Sample
     learning_rate: float
     sequence: np.random.SeedSequence
     n_drawn: int | None = None
     features: tuple[int, int] | None = None
     threads: RowThreads = field(default_factory=RowThreads)
+    newton: Newton | None = None  # of Newton trees
 
     def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
         """Yield rounds without end, updating ``scores`` in place."""
         for at, seeds in self._seeds(first):
             # The caller checks the loss for scores that diverge.
             with np.errstate(over="ignore", invalid="ignore"):
-                stage = self._round(scores, at, seeds)
+                grow = self._round if self.newton is None else self._newton_round
+                stage = grow(scores, at, seeds)
             yield stage
 
     def _seeds(self, first: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
@@ -163,17 +169,57 @@ class Boosting:
         weights, candidates = self._draw(at)
         y = self.sample.y
         residuals = self._residuals(scores, weights)
-        forest, leaves = self.trees.grow(residuals, weights, seeds, candidates)
+        trees: Any = self.trees
+        forest, leaves = trees.grow(residuals, weights, seeds, candidates)
         means = forest.value[:, 0].copy()
         if len(seeds) > 1:
             leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
         values = self.loss.leaf_values(y, scores, weights, residuals, leaves, len(forest.nodes))
+        self._add(forest, leaves, values, scores)
+        return Stage(forest, means, self._loss(scores))
+
+    def _newton_round(self, scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
+        assert self.newton is not None
+        weights, candidates = self._draw(at)
+        gradients, hessians = self._derivatives(scores, weights)
+        trees: Any = self.trees
+        forest, leaves, gains, bounds = trees.grow_newton(
+            gradients, hessians, weights, seeds, candidates
+        )
+        if len(seeds) > 1:
+            leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
+        values = newton_leaf_values(
+            self.loss, self.newton, self.sample.y, scores, weights, gradients, hessians, leaves,
+            bounds, len(forest.nodes),
+        )  # fmt: skip
+        self._add(forest, leaves, values, scores)
+        return Stage(forest, None, self._loss(scores), gains)
+
+    def _add(
+        self, forest: Forest, leaves: npt.NDArray[np.int32], values: Floats, scores: Floats
+    ) -> None:
+        """Write the values of the leaves, and add them to the scores of their rows."""
         values *= self.learning_rate
         forest.value[:, 0] = values
         self.threads.map(
-            lambda part: add_values(leaves, values, part.start, part.stop, scores), len(y)
+            lambda part: add_values(leaves, values, part.start, part.stop, scores),
+            scores.shape[1],
         )
-        return Stage(forest, means, self._loss(scores))
+
+    def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """Negative gradients and second derivatives."""
+        y = self.sample.y
+        if not self.loss.is_by_row:
+            return self.loss.derivatives(y, scores, weights)
+        gradients, hessians = np.empty(scores.shape), np.empty(scores.shape)
+
+        def write(part: slice) -> None:
+            gradients[:, part], hessians[:, part] = self.loss.derivatives(
+                y[part], scores[:, part], weights[part]
+            )
+
+        self.threads.map(write, len(y))
+        return gradients, hessians
 
     def _residuals(self, scores: Floats, weights: Floats) -> Floats:
         y = self.sample.y

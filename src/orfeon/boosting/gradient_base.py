@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import restored_on_failure
 from orfeon.boosting.base import STOPPING, warn_that_none_is_set_aside
+from orfeon.boosting.constraints import allowed_interactions, monotone_signs
 from orfeon.boosting.gradient import (
     AdditiveModel,
     Boosting,
@@ -36,6 +37,7 @@ from orfeon.boosting.target_statistics import (
     OrderedSamples,
     TargetStatistics,
     encode_in_order,
+    extended_origin,
     extended_schema,
     statistics_features,
 )
@@ -49,6 +51,7 @@ from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.forest import Forest
 from orfeon.growth import Growth
+from orfeon.growth.newton import ExactNewtonTrees, Newton, NewtonTrees
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.trees import CARTRegressor
 from orfeon.trees.base import LIMITS, features_per_node, least_weight
@@ -60,10 +63,12 @@ from orfeon.utils.seeding import Purpose
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
-TreeMethod = Literal["exact", "histogram"]
+TreeMethod = Literal["exact", "histogram", "auto"]
 EarlyStopping = bool | Literal["validation", "cv"]
 CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
+#: Up to this many samples, ``tree_method="auto"`` considers every threshold.
+MOST_EXACT = 10_000
 #: ``n_iter_no_change`` with ``early_stopping=True``, if it is None.
 _ROUNDS_WITHOUT = 10
 
@@ -80,11 +85,19 @@ GRADIENT: dict[str, list[Any]] = {
     "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
     "subsample": [Interval(Real, 0.0, 1.0, closed="right")],
     "max_features_per_tree": LIMITS["max_features"],
-    "tree_method": [StrOptions({"exact", "histogram"})],
+    "tree_method": [StrOptions({"exact", "histogram", "auto"})],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
     "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
     "categorical_encoding": [StrOptions({"auto", "subsets", "ordered"})],
+    "order": [Interval(Integral, 1, 2, closed="both")],
+    "l2": [Interval(Real, 0.0, None, closed="left")],
+    "l1": [Interval(Real, 0.0, None, closed="left")],
+    "min_hessian": [Interval(Real, 0.0, None, closed="left")],
+    "cat_smooth": [Interval(Real, 0.0, None, closed="left")],
+    "max_cat_to_onehot": [Interval(Integral, 1, None, closed="left")],
+    "monotonic_cst": ["array-like", Mapping, None],
+    "interaction_cst": [StrOptions({"pairwise", "no_interactions"}), Collection, None],
 }
 
 
@@ -97,6 +110,7 @@ class _Run:
         self.losses: list[float] = []
         self._forests: list[Forest] = []
         self._means: list[Floats] = []
+        self._new_gains: list[Floats] = []
         self._gains = np.zeros(0)
         if model is not None:
             self.n_before = model.n_rounds
@@ -109,7 +123,10 @@ class _Run:
 
     def add(self, stage: Stage) -> None:
         self._forests.append(stage.forest)
-        self._means.append(stage.means)
+        if stage.means is not None:
+            self._means.append(stage.means)
+        if stage.gains is not None:
+            self._new_gains.append(stage.gains)
         self.losses.append(stage.loss)
 
     def fitted(self, n_rounds: int) -> dict[str, Any]:
@@ -119,6 +136,8 @@ class _Run:
             earlier = np.zeros(len(gains))
             new = split_gains(forest, np.concatenate([earlier, *self._means]))[len(gains) :]
             gains = np.concatenate([gains, new])
+        gains = np.concatenate([gains, *self._new_gains])
+        if self._means or self._new_gains:
             fill_inner_values(forest)
         model = AdditiveModel(self.start, forest).prefix(n_rounds)
         return {
@@ -143,6 +162,7 @@ class _Run:
     train_loss_=saved.floats,
     validation_loss_=saved.optional(saved.floats),
     target_statistics_=saved.optional(saved.one_of(saved.none, saved.instance("TargetStatistics"))),
+    tree_method_=saved.optional(saved.string),
 )
 class GradientBoosting(Ensemble):
     """Trees fitted one after the other to the gradient of a loss, which subclasses define."""
@@ -157,6 +177,7 @@ class GradientBoosting(Ensemble):
     validation_loss_: Floats
     #: None also in files of earlier versions.
     target_statistics_: TargetStatistics | None = None
+    tree_method_: str
     _model: AdditiveModel
     _gains: Floats
     _samples: str
@@ -180,6 +201,14 @@ class GradientBoosting(Ensemble):
     n_iter_no_change: int | None
     validation_fraction: float
     tol: float
+    order: int
+    l2: float
+    l1: float
+    min_hessian: float
+    cat_smooth: float
+    max_cat_to_onehot: int
+    monotonic_cst: Any
+    interaction_cst: Any
 
     @abstractmethod
     def _make_loss(self, n_classes: int) -> Loss:
@@ -189,7 +218,7 @@ class GradientBoosting(Ensemble):
 
     def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
         # Bins read one feature after the other, so numbers of any type and layout will do.
-        as_given = self.tree_method == "histogram"
+        as_given = self.tree_method != "exact"
         most = MAX_CATEGORIES if self.categorical_encoding == "subsets" else MAX_LEVELS
         return Schema.learn_and_encode(
             X, self._categorical_features(), as_given=as_given, max_categories=most
@@ -218,7 +247,8 @@ class GradientBoosting(Ensemble):
             self.estimator_ = CARTRegressor(**of_trees)
             data = self._read(X, y, sample_weight)
             sample, self._samples = gather_samples(data)
-            if self.tree_method == "exact":
+            self.tree_method_ = self._method_for(len(sample.y))
+            if self.tree_method_ == "exact":
                 sample = sample.with_encoded_rows()
             loss = self._make_loss(data.n_classes)
             model = self._go_on_from(before, loss)
@@ -234,6 +264,34 @@ class GradientBoosting(Ensemble):
             ) as progress:
                 self._fit(sample, loss, model, progress)
         return self
+
+    def _method_for(self, n_rows: int) -> str:
+        if self.tree_method == "auto":
+            return "exact" if n_rows <= MOST_EXACT else "histogram"
+        return self.tree_method
+
+    def _newton(self) -> Newton | None:
+        """Penalties and constraints of Newton trees."""
+        schema = self.schema_
+        if self.order == 1:
+            for name in ("monotonic_cst", "interaction_cst"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"{name} needs order=2, and order=1 was given.")
+            return None
+        signs = monotone_signs(self.monotonic_cst, schema)
+        if signs is not None and getattr(self, "n_classes_", 0) > 2:
+            raise ValueError(
+                f"monotonic_cst needs two classes or a numeric target, and y has {self.n_classes_} "
+                "classes."
+            )
+        origin = extended_origin(
+            schema.n_features, self._features_with_statistics(), len(self._classes)
+        )
+        return Newton(
+            float(self.l2), float(self.l1), float(self.min_hessian), float(self.cat_smooth),
+            int(self.max_cat_to_onehot), None if signs is None else signs[origin],
+            allowed_interactions(self.interaction_cst, schema, origin),
+        )  # fmt: skip
 
     def _go_on_from(self, before: dict[str, Any], loss: Loss) -> AdditiveModel | None:
         """The model that a warm start continues from."""
@@ -357,15 +415,17 @@ class GradientBoosting(Ensemble):
         n_samples, n_features = sample.n_samples, sample.X.shape[1]
         n_drawn = max(1, int(self.subsample * n_samples))
         n_of_tree = self._features_per_tree(n_features)
+        newton = self._newton()
         return Boosting(
             loss,
-            self._trees(sample, n_drawn / n_samples, n_of_tree, n_threads),
+            self._trees(sample, newton, n_drawn / n_samples, n_of_tree, n_threads),
             sample,
             self.learning_rate,
             self._sequence,
             n_drawn if n_drawn < n_samples else None,
             (n_features, n_of_tree) if n_of_tree < n_features else None,
             RowThreads(n_threads),
+            newton,
         )
 
     def _features_per_tree(self, n_features: int) -> int:
@@ -376,7 +436,9 @@ class GradientBoosting(Ensemble):
             )
         return features_per_node(wanted, n_features) or n_features
 
-    def _trees(self, sample: Sample, share: float, n_of_tree: int, n_threads: int) -> ResidualTrees:
+    def _trees(
+        self, sample: Sample, newton: Newton | None, share: float, n_of_tree: int, n_threads: int
+    ) -> ResidualTrees | NewtonTrees:
         weights, copies = sample.weights, sample.copies
         # If the weights are not counts, this many samples are of average weight.
         n_average = None if copies is None else share * float(copies[weights > 0].sum())
@@ -397,18 +459,37 @@ class GradientBoosting(Ensemble):
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=features_per_node(at_node, n_of_tree),
         )
-        features = self._features_with_statistics()
-        schema = extended_schema(self.schema_, features, self._classes)
-        if self.tree_method == "histogram":
-            from orfeon.growth.histogram import HistogramTrees
-
-            trees: ResidualTrees = HistogramTrees(
-                sample.X, schema, growth, max_bins=self.max_bins, copies=copies,
-                n_samples=n_average, n_jobs=n_threads, rows=sample.rows,
-            )  # fmt: skip
-            return trees
-        X = sample.encoded()
+        if self.tree_method_ == "histogram":
+            return self._histogram_trees(sample, growth, newton, n_average, n_threads)
+        X, schema = sample.encoded(), self._grown_schema
+        if newton is not None:
+            return ExactNewtonTrees(
+                Table(X, schema), X, growth, newton, n_samples=n_average, n_jobs=n_threads
+            )
         return ExactTrees(Table(X, schema), X, growth, n_samples=n_average, n_jobs=n_threads)
+
+    def _histogram_trees(
+        self,
+        sample: Sample,
+        growth: Growth,
+        newton: Newton | None,
+        n_average: float | None,
+        n_threads: int,
+    ) -> ResidualTrees | NewtonTrees:
+        of_sample: dict[str, Any] = {
+            "max_bins": self.max_bins,
+            "copies": sample.copies,
+            "n_samples": n_average,
+            "n_jobs": n_threads,
+            "rows": sample.rows,
+        }
+        if newton is not None:
+            from orfeon.growth.histogram_newton import HistogramNewtonTrees
+
+            return HistogramNewtonTrees(sample.X, self._grown_schema, growth, newton, **of_sample)
+        from orfeon.growth.histogram import HistogramTrees
+
+        return HistogramTrees(sample.X, self._grown_schema, growth, **of_sample)
 
     @property
     def _n_threads(self) -> int:
@@ -485,6 +566,11 @@ class GradientBoosting(Ensemble):
     def _features_with_statistics(self) -> npt.NDArray[np.int64]:
         return statistics_features(self.schema_, self.categorical_encoding)
 
+    @property
+    def _grown_schema(self) -> Schema:
+        """The features of the rows that trees are grown on."""
+        return extended_schema(self.schema_, self._features_with_statistics(), self._classes)
+
     def _encode_in_order(self, training: Sample) -> tuple[Sample, TargetStatistics | None]:
         """Training samples with statistics of the samples before them, and those of all."""
         features = self._features_with_statistics()
@@ -519,7 +605,8 @@ class GradientBoosting(Ensemble):
         check_is_fitted(self, "schema_")
         if self.target_statistics_ is None:
             return np.arange(self.n_features_in_)
-        return self.target_statistics_.origin(self.n_features_in_)
+        features = self.target_statistics_.features
+        return extended_origin(self.n_features_in_, features, len(self._classes))
 
     # -- predicting ----------------------------------------------------------------------------
 

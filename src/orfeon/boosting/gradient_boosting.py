@@ -48,17 +48,19 @@ GRADIENT_TEXTS = {
         Maximum number of leaves; the node with the largest gain is split first.
     <least_weights>
     min_impurity_decrease : float, default=0.0
-        Minimum weighted decrease of the residuals' variance by a split.
+        Minimum weighted decrease of the residuals' variance by a split. With ``order=2``, minimum
+        gain of a split, per unit of weight: twice the decrease of the penalised loss.
     max_features : int, float, "sqrt", "log2" or None, default=None
         Features drawn at each node, among those of the tree; all by default.
         <log2>
     max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
         Features drawn for each tree; all by default.
         <log2>
-    tree_method : {"exact", "histogram"}, default="exact"
-        Whether trees consider every threshold, or only those between ``max_bins`` bins.
+    tree_method : {"exact", "histogram", "auto"}, default="exact"
+        Whether trees consider every threshold, or only those between ``max_bins`` bins. With "auto"
+        they consider every threshold among up to 10,000 different samples.
     max_bins : int, default=255
-        Bins per feature, with ``tree_method="histogram"``.
+        Bins per feature, where trees are not exact.
     <categorical_features>
     categorical_encoding : {"auto", "subsets", "ordered"}, default="auto"
         What trees do with categories. With "subsets" they test whether a value is in a set of
@@ -66,6 +68,29 @@ GRADIENT_TEXTS = {
         the samples before it in a random order, and of all samples in prediction; a level not seen
         in training is average, and missing values are a level. "auto" takes subsets of features
         with up to 20 levels, and statistics of others, of which there may be up to ten million.
+    order : {1, 2}, default=1
+        Whether trees are fitted to the negative gradient alone, by least squares, or also to the
+        second derivatives of the loss (Newton trees), as in XGBoost and LightGBM. The penalties and
+        constraints below need ``order=2``.
+    l2 : float, default=1.0
+        Penalty on the squares of leaf values; added to the sum of second derivatives of a leaf.
+    l1 : float, default=0.0
+        Penalty on the sizes of leaf values.
+    min_hessian : float, default=0.001
+        Minimum sum of second derivatives of a leaf, times the weights (``min_child_weight`` in
+        XGBoost).
+    monotonic_cst : array of shape (n_features,) or dict, optional
+        1 for features that predictions must not decrease with, -1 for those they must not increase
+        with, 0 for others; a dict has the names of features. With two classes, predictions are
+        probabilities of the second.
+    interaction_cst : {"pairwise", "no_interactions"} or list of lists, optional
+        Groups of features, as indices or names, that may be on a path from the root to a leaf
+        together. Features in no group form one of their own. By default all may.
+    cat_smooth : float, default=10.0
+        Categories are ordered by their sum of negative gradients over their sum of second
+        derivatives plus this.
+    max_cat_to_onehot : int, default=4
+        In a node with at most this many categories, each is compared with all others together.
 """,
     "stopping": """
     n_iter_no_change : int, optional
@@ -92,6 +117,8 @@ GRADIENT_TEXTS = {
         Mean loss of the training samples after each round.
     validation_loss_ : ndarray
         With early stopping: validation loss after each round that was tried.
+    tree_method_ : {"exact", "histogram"}
+        How trees were grown.
     members_, forest_ : Forest
         The trees, whose values are added to the scores. With more than two classes, each round has
         one tree for each of ``classes_``: tree k of round r, counted from 0, is column
@@ -136,8 +163,9 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
     Notes
     -----
     The value of a leaf is one Newton step with the log-loss, and the exact minimum with the
-    exponential loss. A step changes log odds by at most 36, beyond which probabilities are 0 or 1
-    in floating point.
+    exponential loss; with ``order=2``, a penalised Newton step with both. With more than two
+    classes second derivatives are those of one score, p (1 - p), times K / (K - 1) for K classes. A
+    step changes log odds by at most 36, beyond which probabilities are 0 or 1 in floating point.
 
     Examples
     --------
@@ -176,6 +204,14 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         max_bins: int = 255,
         categorical_features: Any = "auto",
         categorical_encoding: CategoricalEncoding = "auto",
+        order: Literal[1, 2] = 1,
+        l2: float = 1.0,
+        l1: float = 0.0,
+        min_hessian: float = 0.001,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        cat_smooth: float = 10.0,
+        max_cat_to_onehot: int = 4,
         class_weight: Any = None,
         n_iter_no_change: int | None = None,
         early_stopping: EarlyStopping = "validation",
@@ -203,6 +239,14 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding
+        self.order = order
+        self.l2 = l2
+        self.l1 = l1
+        self.min_hessian = min_hessian
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.cat_smooth = cat_smooth
+        self.max_cat_to_onehot = max_cat_to_onehot
         self.class_weight = class_weight
         self.n_iter_no_change = n_iter_no_change
         self.early_stopping = early_stopping
@@ -376,7 +420,8 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
     Notes
     -----
     The value of a leaf is the exact minimum of its samples' loss: the mean, the (lower) median or
-    the quantile of their residuals. With ``loss="huber"`` it is one step from the median.
+    the quantile of their residuals. With ``loss="huber"`` it is one step from the median. With
+    ``order=2`` second derivatives count as 1, and ``l2`` shrinks the minimum as it does a mean.
 
     Examples
     --------
@@ -413,6 +458,14 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         max_bins: int = 255,
         categorical_features: Any = "auto",
         categorical_encoding: CategoricalEncoding = "auto",
+        order: Literal[1, 2] = 1,
+        l2: float = 1.0,
+        l1: float = 0.0,
+        min_hessian: float = 0.001,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        cat_smooth: float = 10.0,
+        max_cat_to_onehot: int = 4,
         alpha: float = 0.9,
         n_iter_no_change: int | None = None,
         early_stopping: EarlyStopping = "validation",
@@ -440,6 +493,14 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding
+        self.order = order
+        self.l2 = l2
+        self.l1 = l1
+        self.min_hessian = min_hessian
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.cat_smooth = cat_smooth
+        self.max_cat_to_onehot = max_cat_to_onehot
         self.alpha = alpha
         self.n_iter_no_change = n_iter_no_change
         self.early_stopping = early_stopping

@@ -76,14 +76,15 @@ class TargetStatistics:
             _set_columns(rows, self, i, self.means[places])
         return rows
 
-    def origin(self, n_features: int) -> Integers:
-        """The original feature of each column of extended rows."""
-        return np.append(np.arange(n_features), np.repeat(self.features, self.n_targets - 1))
-
 
 def n_targets(n_classes: int) -> int:
     """Number of means of each level: shares of classes, or one mean of numbers."""
     return n_classes if n_classes > 2 else 1
+
+
+def extended_origin(n_features: int, features: Integers, n_classes: int) -> Integers:
+    """The feature that each column of rows with statistics of some features comes from."""
+    return np.append(np.arange(n_features), np.repeat(features, n_targets(n_classes) - 1))
 
 
 def extended_schema(schema: Schema, features: Integers, classes: npt.NDArray[Any]) -> Schema:
