@@ -10,7 +10,7 @@ from tests.oracles.target_statistics import ordered_statistics, statistics_of_al
 from tests.shared import assert_same_forest
 
 import orfeon
-from orfeon import GradientBoostingClassifier, GradientBoostingRegressor
+from orfeon import CombinedMultipleModels, GradientBoostingClassifier, GradientBoostingRegressor
 from orfeon.boosting.gradient_base import GradientBoosting
 from orfeon.boosting.target_statistics import (
     MOST_IN_SUBSETS,
@@ -322,6 +322,16 @@ def test_a_warm_start_is_a_fit_from_scratch(kind):
     warm.set_params(n_estimators=9, categorical_encoding="subsets")
     with pytest.raises(ValueError, match="categorical_encoding='subsets' is another"):
         warm.fit(X, y)
+
+
+def test_a_model_that_imitates_it_draws_from_pairs_not_from_leaves():
+    X, y = places()
+    both = CombinedMultipleModels(estimator("two"), n_generated=200, random_state=0).fit(X, y)
+    assert both.generation_ == "pairs"
+    few = CombinedMultipleModels(
+        estimator("two", categorical_encoding="subsets"), n_generated=200, random_state=0
+    )
+    assert few.fit(X, y).generation_ == "leaves"
 
 
 def test_more_levels_than_trees_can_split(tmp_path):

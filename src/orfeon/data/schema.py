@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -213,6 +213,14 @@ class Schema:
         """Whether no feature is categorical."""
         return all(c is None for c in self.categories)
 
+    @cached_property
+    def _positions(self) -> tuple[_Positions, ...]:
+        """Codes of the categories of each feature; of many, too slow to make for each row."""
+        return tuple(map(_positions_of, self.categories))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"categories": self.categories, "names": self.names}
+
     def name(self, feature: int) -> str:
         """Name of a feature, or x0, x1... without names."""
         return default_name(feature) if self.names is None else self.names[feature]
@@ -278,7 +286,8 @@ class Schema:
             if categories is None:
                 numbers = column.numbers()
             else:
-                numbers = _codes(column, categories, len(categories) if j in marked else np.nan)
+                unseen = len(categories) if j in marked else np.nan
+                numbers = _codes(column, self._positions[j], unseen)
             if encoded is None:
                 encoded = np.empty((len(numbers), self.n_features))
             encoded[:, j] = numbers
@@ -414,12 +423,24 @@ def _distinct(column: Column, at_most: int) -> tuple[str | bool | int | float, .
     )
 
 
+class _Positions(NamedTuple):
+    """Codes of categories by key."""
+
+    of: dict[Any, int]
+    is_strict: bool  # whether True is not 1
+
+
+def _positions_of(categories: Categories) -> _Positions:
+    known = categories or ()
+    strict = len({isinstance(c, bool) for c in known if not isinstance(c, str)}) == 2
+    return _Positions({_key(category, strict): i for i, category in enumerate(known)}, strict)
+
+
 def _codes(
-    column: Column, categories: tuple[str | bool | int | float, ...], unseen: float = np.nan
+    column: Column, positions: _Positions, unseen: float = np.nan
 ) -> npt.NDArray[np.float64]:
     """Category codes; NaN for missing values, and ``unseen`` for other categories."""
-    strict = len({isinstance(c, bool) for c in categories if not isinstance(c, str)}) == 2
-    position = {_key(category, strict): i for i, category in enumerate(categories)}
+    position, strict = positions
     codes, values = column.coded()
     known = [position.get(_key(value, strict), unseen) for value in values]
     table: npt.NDArray[np.float64] = np.array([*known, np.nan], dtype=np.float64)
