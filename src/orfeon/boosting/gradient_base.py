@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -26,6 +26,7 @@ from orfeon.boosting.gradient import (
     split_gains,
 )
 from orfeon.boosting.losses import Loss
+from orfeon.boosting.one_side_sampling import OneSide
 from orfeon.boosting.stopping import (
     Patience,
     Validation,
@@ -90,6 +91,9 @@ GRADIENT: dict[str, list[Any]] = {
     "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
     "categorical_encoding": [StrOptions({"auto", "subsets", "ordered"})],
+    "sampling": [StrOptions({"uniform", "gradient"})],
+    "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "other_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
     "order": [Interval(Integral, 1, 2, closed="both")],
     "l2": [Interval(Real, 0.0, None, closed="left")],
     "l1": [Interval(Real, 0.0, None, closed="left")],
@@ -97,7 +101,7 @@ GRADIENT: dict[str, list[Any]] = {
     "cat_smooth": [Interval(Real, 0.0, None, closed="left")],
     "max_cat_to_onehot": [Interval(Integral, 1, None, closed="left")],
     "monotonic_cst": ["array-like", Mapping, None],
-    "interaction_cst": [StrOptions({"pairwise", "no_interactions"}), Collection, None],
+    "interaction_cst": [StrOptions({"pairwise", "no_interactions"}), list, tuple, None],
 }
 
 
@@ -185,6 +189,9 @@ class GradientBoosting(Ensemble):
     loss: str
     learning_rate: float
     subsample: float
+    sampling: str
+    top_rate: float
+    other_rate: float
     max_features: Any
     max_features_per_tree: Any
     min_samples_split: float
@@ -373,7 +380,8 @@ class GradientBoosting(Ensemble):
         """Warn if the loss is higher than that of a constant."""
         after = self.train_loss_[-1]
         # With subsamples and small steps, the loss of all samples may rise a little by chance.
-        by_chance = self.subsample < 1.0 and self.learning_rate <= 1.0
+        draws = self.subsample < 1.0 or self.sampling == "gradient"
+        by_chance = draws and self.learning_rate <= 1.0
         if after > before * (1.0 + 1e-9) and not by_chance:
             warn_user(
                 AdvisedWarning(
@@ -426,7 +434,24 @@ class GradientBoosting(Ensemble):
             (n_features, n_of_tree) if n_of_tree < n_features else None,
             RowThreads(n_threads),
             newton,
+            self._one_side(),
         )
+
+    def _one_side(self) -> OneSide | None:
+        """Rates of gradient-based sampling."""
+        if self.sampling == "uniform":
+            return None
+        if self.subsample < 1.0:
+            raise ValueError(
+                f"subsample={self.subsample} draws samples at random, and sampling='gradient' by "
+                "their gradients; use one of them."
+            )
+        if self.top_rate + self.other_rate > 1.0:
+            raise ValueError(
+                f"top_rate={self.top_rate} and other_rate={self.other_rate} are shares of all "
+                "samples; their sum must be at most 1."
+            )
+        return OneSide(self.top_rate, self.other_rate)
 
     def _features_per_tree(self, n_features: int) -> int:
         wanted = self.max_features_per_tree

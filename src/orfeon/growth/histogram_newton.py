@@ -217,7 +217,8 @@ class HistogramNewtonTrees(HistogramTrees):
         own: list[Any] = [array[:n] for array in scratch.newton_tree[:5]]
         threshold, feature, first_child, n_children, missing = own
         sides, words = scratch.newton_tree[6], scratch.newton_tree[7][:n, 0]
-        bounds, gain, weight = (scratch.newton_tree[k][:n] for k in (9, 10, 12))
+        limits: list[Any] = [scratch.newton_tree[k][:n] for k in (9, 10, 12)]
+        bounds, gain, weight = limits
         nodes = np.empty(n, dtype=NODE)
         nodes["threshold"] = threshold
         nodes["feature"] = feature

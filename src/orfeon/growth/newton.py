@@ -188,7 +188,7 @@ def rule_of(
     """The fields of a kernel's rule, in the units of a tree."""
     least = growth.min_impurity_decrease * weighed.total / weighed.scale * (1.0 - 1e-12)
     kind = ANY if newton.interactions is None else newton.interactions.kind
-    is_plain = not newton.is_bounded and newton.l1 == 0.0 and weighed.min_leaf <= 1
+    is_plain = not newton.is_bounded and newton.l1 == 0.0
     return (
         float(newton.l2 * units.hessian), float(newton.l1 * units.moment),
         max(1, math.ceil(newton.min_hessian * units.hessian * (1.0 - 1e-9))),

@@ -104,6 +104,44 @@ def scan_plain(records, begin, end, shift, mask, pairs, left, total, l2, least, 
 
 
 @array_step
+def scan_counted(records, begin, end, shift, mask, pairs, weights, left, total, l2, least, fewest,
+                 best):  # fmt: skip
+    """``scan_plain`` with a minimum weight of both sides."""
+    one = np.uint64(1)
+    moment_left = left[MOMENT]
+    hessian_left = left[HESSIAN]
+    weight_left = left[WEIGHT]
+    moment = total[MOMENT]
+    hessian = total[HESSIAN]
+    most = hessian - least
+    heaviest = total[WEIGHT] - fewest
+    bar = bar_above(best)
+    position = np.int64(-1)
+    current = records[begin]
+    for i in range(begin, end - 1):
+        row = np.uint64(current & mask)
+        at = row << one
+        moment_left += pairs[at]
+        hessian_left += pairs[at + one]
+        weight_left += weights[row]
+        following = records[np.uint64(i + 1)]
+        if (following >> shift) != (current >> shift):
+            if weight_left >= fewest and weight_left <= heaviest:
+                on_left = float(moment_left)
+                on_right = float(moment - moment_left)
+                below_left = float(hessian_left) + l2
+                below_right = float(hessian - hessian_left) + l2
+                crossed = on_left * on_left * below_right + on_right * on_right * below_left
+                shares = below_left * below_right
+                if crossed > bar * shares and hessian_left >= least and hessian_left <= most:
+                    best = crossed / shares
+                    bar = bar_above(best)
+                    position = i
+        current = following
+    return best, position
+
+
+@array_step
 def is_large_enough(rule, left, total):
     """Whether both sides of a cut hold enough."""
     least = rule.min_hessian
@@ -161,7 +199,12 @@ def search_sorted(columns, rule, sample, work, f, first, last, sign, low, high, 
             for c in range(3):
                 work.left[c] = work.aside[c]
             last = known
-        if rule.is_plain:
+        if rule.is_plain and rule.min_leaf > 1:
+            best, found = scan_counted(
+                segments, first, last, shift, columns.mask, sample.pairs, sample.weights,
+                work.left, work.total, rule.l2, rule.min_hessian, rule.min_leaf, best,
+            )  # fmt: skip
+        elif rule.is_plain:
             best, found = scan_plain(
                 segments, first, last, shift, columns.mask, sample.pairs, work.left, work.total,
                 rule.l2, rule.min_hessian, best,

@@ -41,7 +41,7 @@ class Rule:
     max_depth: int
     max_leaves: int
     max_features: int
-    is_plain: int  # neither l1, nor bounds of values, nor a minimum weight of leaves
+    is_plain: int  # neither l1 nor bounds of values
     has_signs: int  # whether some features are monotone
     interactions: int  # how paths limit the features of a node
 

@@ -5,6 +5,7 @@ Only the steps that know what a word holds are replaced.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -243,7 +244,9 @@ help_search = array_step(with_step(parts.help_search, "help_newton", do_part=do_
 search_nodes = inlined(
     with_step(plain.search_nodes, "search_newton_nodes", share=share, share_rows=share_rows)
 )
-_opening = {"may_split": may_split, "describe_open": describe_open, "make_leaf": make_leaf}
+_opening: dict[str, Callable[..., Any]] = {
+    "may_split": may_split, "describe_open": describe_open, "make_leaf": make_leaf,
+}  # fmt: skip
 open_children = array_step(with_step(nodes.open_children, "open_newton_children", **_opening))
 open_root_plain = array_step(with_step(nodes.open_root, "open_newton_root", **_opening))
 

@@ -13,7 +13,7 @@ import numpy as np
 from orfeon.kernels.cart.search import ABSENT, MISSING_LEFT, MISSING_RIGHT, NONE_MISSING
 from orfeon.kernels.cart.subset import sort_by_key
 from orfeon.kernels.gradient.interactions import allow_features, has_feature
-from orfeon.kernels.gradient.newton_scores import NOT_ALLOWED, TIED, bar_above, score_of
+from orfeon.kernels.gradient.newton_scores import NOT_ALLOWED, TIED, bar_above, score_of, soft
 from orfeon.kernels.histogram.splits import run_over_values
 from orfeon.kernels.record import record
 from orfeon.utils.jit import array_step
@@ -97,6 +97,73 @@ def best_plain(sums, n, l2, hessian, moment, least):
 
 
 @array_step
+def best_counted(sums, weights, n, l2, hessian, moment, weight, least, fewest):
+    """``best_plain`` with a minimum weight of both sides."""
+    most = hessian - least
+    heaviest = weight - fewest
+    top = np.float64(_NO_CUT).view(np.int64)
+    for i in range(n):
+        word = sums[np.uint64(i)]
+        held = weights[np.uint64(i)]
+        above = (word + _HALF) >> SHIFT
+        on_left = float(above)
+        moment_left = float(word - (above << SHIFT))
+        moment_right = moment - moment_left
+        left = on_left + l2
+        right = hessian - on_left + l2
+        crossed = moment_left * moment_left * right + moment_right * moment_right * left
+        score = crossed / (left * right)
+        fits = (on_left >= least) & (on_left <= most) & (held >= fewest) & (held <= heaviest)
+        score = score if fits else _NO_CUT
+        top = max(top, np.float64(score).view(np.int64))
+    score = np.int64(top).view(np.float64)
+    return score if score >= 0.0 else NOT_ALLOWED
+
+
+@array_step
+def best_limited(search, sums, weights, n, moment, hessian, weight, sign, low, high, above):
+    """``best_plain`` with every penalty and limit, of cuts with more hessian than ``above``."""
+    l1 = search.l1
+    l2 = search.l2
+    least = float(search.min_hessian)
+    most = hessian - least
+    any_weight = search.is_wide == 0
+    fewest = search.min_leaf
+    heaviest = weight - fewest
+    direction = float(sign)
+    largest = np.int64((1 << 63) - 1)
+    top = -largest
+    for i in range(n):
+        word = sums[np.uint64(i)]
+        held = weights[np.uint64(i)]
+        whole = (word + _HALF) >> SHIFT
+        on_left = float(whole)
+        moment_left = float(word - (whole << SHIFT))
+        moment_right = moment - moment_left
+        left = on_left + l2
+        right = hessian - on_left + l2
+        value_left = min(max(soft(moment_left, l1) / left, low), high)
+        value_right = min(max(soft(moment_right, l1) / right, low), high)
+        # In the order of ``score_of``, to the last bit.
+        score_left = 2.0 * (moment_left * value_left - l1 * abs(value_left))
+        score_left -= left * value_left * value_left
+        score_right = 2.0 * (moment_right * value_right - l1 * abs(value_right))
+        score_right -= right * value_right * value_right
+        score = score_left + score_right
+        fits = (on_left >= least) & (on_left <= most) & (on_left > above)
+        fits &= any_weight | ((held >= fewest) & (held <= heaviest))
+        fits &= direction * (value_right - value_left) >= 0.0
+        bits = np.float64(score).view(np.int64)
+        # The bits of negative numbers, flipped, order like numbers, too.
+        bits ^= (bits >> 63) & largest
+        top = max(top, bits if fits else -largest)
+    if top == -largest:
+        return NOT_ALLOWED
+    top ^= (top >> 63) & largest
+    return np.int64(top).view(np.float64)
+
+
+@array_step
 def score_at_place(search, side, i, sign):
     """Score of the cut after a running sum; -inf if it is not allowed."""
     word = search.sums[0, i]
@@ -120,15 +187,20 @@ def best_of_sums(search, side, n, sign, above):
     """Best score of the running sums with more hessian than ``above``."""
     if search.is_plain:  # missing values alone on the left are as good as alone on the right
         total = search.total[side, 0]
-        return best_plain(
-            search.sums[0], n, search.l2, float(hessian_of(search, total)),
-            float(moment_in(total)), float(search.min_hessian),
-        )  # fmt: skip
-    best = NOT_ALLOWED
-    for i in range(n):
-        if hessian_of(search, search.sums[0, i]) > above:
-            best = max(best, score_at_place(search, side, i, sign))
-    return best
+        hessian = float(hessian_of(search, total))
+        moment = float(moment_in(total))
+        least = float(search.min_hessian)
+        if search.is_wide:
+            return best_counted(
+                search.sums[0], search.sums[1], n, search.l2, hessian, moment,
+                search.total[side, 1], least, search.min_leaf,
+            )  # fmt: skip
+        return best_plain(search.sums[0], n, search.l2, hessian, moment, least)
+    return best_limited(
+        search, search.sums[0], search.sums[1], n, float(moment_in(search.total[side, 0])),
+        float(hessian_of(search, search.total[side, 0])), search.total[side, 1], sign,
+        search.bounds[side, 0], search.bounds[side, 1], float(above),
+    )  # fmt: skip
 
 
 @array_step
