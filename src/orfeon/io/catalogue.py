@@ -36,6 +36,7 @@ _PARTS = {
     "orfeon.boosting.losses": "AbsoluteError HuberError QuantileError SquaredError",
     "orfeon.boosting.quantiles": "QuantileErrors",
     "orfeon.boosting.stump_pool": "Cuts StumpPool",
+    "orfeon.boosting.target_statistics": "TargetStatistics",
     "orfeon.combining.gating": "Gates",
     "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",
     "orfeon.combining.stacking_base": "MeanAnswers",
