@@ -122,15 +122,23 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ExtraTreesClassifier": [{"max_features": 1, "bootstrap": True, "class_weight": "balanced"}],
     "FilterBoostClassifier": [{"sampling": "weights", "depth": 2}, {"sampling": "resample"}],
     "GradientBoostingClassifier": [
-        {"subsample": 0.8, "max_features_per_tree": 0.7},
-        {"tree_method": "histogram", "max_leaf_nodes": 8, "max_depth": None},
+        {"order": 1, "subsample": 0.8, "max_features_per_tree": 0.7},
+        {"order": 1, "tree_method": "histogram", "max_leaf_nodes": 8, "max_depth": None},
         {"n_iter_no_change": 2, "max_features": 0.7},
+        {"early_stopping": "validation", "n_iter_no_change": 3},
+        {
+            "tree_method": "histogram",
+            "sampling": "gradient",
+            "subsample": 1.0,
+            "min_samples_leaf": 2,
+        },
     ],
     "GradientBoostingRegressor": [
-        {"loss": "absolute_error"},
-        {"loss": "huber", "tree_method": "histogram"},
+        {"order": 1, "loss": "absolute_error"},
+        {"order": 1, "loss": "huber", "tree_method": "histogram"},
         # Not the quantile loss: the checks set alpha=0.01, which to them is a penalty.
         {"n_iter_no_change": 3, "subsample": 0.7},
+        {"l1": 0.1, "interaction_cst": "pairwise"},
     ],
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],
     "MixtureOfExpertsClassifier": [{"expert": CARTClassifier(max_depth=3), "max_iter": 5}],

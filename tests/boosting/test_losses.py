@@ -59,6 +59,39 @@ def test_the_gradient_is_the_derivative_of_the_loss(loss):
         np.testing.assert_allclose(gradient[k, i] * share[i], -slope, atol=1e-9)
 
 
+@pytest.mark.parametrize("loss", OF_CLASSES, ids=lambda loss: repr(loss))
+def test_the_hessian_is_the_second_derivative(loss):
+    y, scores, weights = problem(loss)
+    hessian = loss.hessian(y, scores, weights)
+    assert hessian.shape == scores.shape
+    assert (hessian >= 0).all()
+    gradient, curvature = loss.derivatives(y, scores, weights)
+    np.testing.assert_array_equal(gradient, loss.negative_gradient(y, scores, weights))
+    np.testing.assert_array_equal(curvature, hessian)
+    k = loss.n_scores
+    factor = k / (k - 1) if k > 1 else 1.0  # of several scores, whose mean is free
+    for k, i in [(0, 0), (loss.n_scores - 1, 7), (loss.n_scores // 2, 29)]:
+        up, down = scores.copy(), scores.copy()
+        up[k, i] += 1e-6
+        down[k, i] -= 1e-6
+        slope = loss.negative_gradient(y, up, weights) - loss.negative_gradient(y, down, weights)
+        np.testing.assert_allclose(hessian[k, i], -factor * slope[k, i] / 2e-6, atol=1e-8)
+
+
+def test_losses_of_numbers_count_every_second_derivative_as_one():
+    for loss in OF_NUMBERS:
+        assert loss.has_constant_hessian
+        np.testing.assert_array_equal(loss.hessian(*problem(loss)), np.ones((1, 30)))
+    assert not any(loss.has_constant_hessian for loss in OF_CLASSES)
+
+
+def test_the_hessian_of_the_log_loss_is_precise_far_from_the_border():
+    scores = np.array([[-700.0, -50.0, 0.0, 50.0, 700.0]])
+    curvature = LogLoss().hessian(np.array([0, 1, 0, 1, 0]), scores, np.ones(5))[0]
+    expected = [np.exp(-700.0), np.exp(-50.0), 0.25, np.exp(-50.0), np.exp(-700.0)]
+    np.testing.assert_allclose(curvature, expected, rtol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("loss", "expected"),
     [

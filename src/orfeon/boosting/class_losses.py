@@ -69,6 +69,16 @@ class LogLoss(ClassLoss):
         log_loss.negative_gradient(kernel_view(y), kernel_view(scores[0]), residuals[0])
         return residuals
 
+    def hessian(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        return self.derivatives(y, scores, weights)[1]
+
+    def derivatives(
+        self, y: npt.NDArray[Any], scores: Floats, weights: Floats
+    ) -> tuple[Floats, Floats]:
+        residuals, curvature = np.empty(scores.shape), np.empty(scores.shape)
+        log_loss.derivatives(kernel_view(y), kernel_view(scores[0]), residuals[0], curvature[0])
+        return residuals, curvature
+
     def leaf_values(
         self,
         y: npt.NDArray[Any],
@@ -101,7 +111,8 @@ class MultinomialLoss(ClassLoss):
     """Minus the log-likelihood of several classes, one score each.
 
     Leaf values are one Newton step with the diagonal of the Hessian (Friedman 2001), of at most
-    ``LARGEST_STEP``.
+    ``LARGEST_STEP``. The diagonal, p (1 - p), counts K / (K - 1) times, as in Friedman's leaf
+    values.
     """
 
     n_classes: int
@@ -123,6 +134,17 @@ class MultinomialLoss(ClassLoss):
         residuals = -softmax(scores, axis=0)
         residuals[y, np.arange(len(y))] += 1.0
         return np.asarray(residuals)
+
+    def hessian(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        return self.derivatives(y, scores, weights)[1]
+
+    def derivatives(
+        self, y: npt.NDArray[Any], scores: Floats, weights: Floats
+    ) -> tuple[Floats, Floats]:
+        residuals = self.negative_gradient(y, scores, weights)
+        # A score moves K / (K - 1) times as far against the mean of all scores as alone.
+        size = np.abs(residuals)
+        return residuals, self.n_classes / max(self.n_classes - 1, 1) * size * (1.0 - size)
 
     def leaf_values(
         self,
@@ -161,6 +183,9 @@ class ExponentialLoss(ClassLoss):
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         size = _exponentials(y, scores)
         return np.where(y > 0, size, -size)
+
+    def hessian(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        return _exponentials(y, scores)
 
     def leaf_values(
         self,

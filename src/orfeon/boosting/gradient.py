@@ -1,8 +1,9 @@
 """The rounds of gradient tree boosting, over arrays.
 
 A round fits one tree per score to the negative gradient of the loss, computes the leaf values that
-minimise the loss, and adds them times the learning rate (Friedman 2001). Trees may see a random
-part of the samples (Friedman 2002) and of the features.
+minimise the loss, and adds them times the learning rate (Friedman 2001). Newton trees are fitted to
+the first and second derivatives. Trees may see a random part of the samples (Friedman 2002) and of
+the features.
 
 Copies of a sample become one row with a weight, so that copies and weights give the same bits.
 Scores are summed tree by tree in training and in prediction, so that both agree to the last bit and
@@ -28,10 +29,13 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.losses import Loss
+from orfeon.boosting.newton_leaves import newton_leaf_values
+from orfeon.boosting.one_side_sampling import OneSide, one_side_weights
 from orfeon.data.training_set import TrainingSet, are_counts, hash_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
+from orfeon.growth.newton import Newton, NewtonTrees
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.gradient.leaf_updates import add_values
@@ -54,6 +58,7 @@ class Sample(NamedTuple):
     weights: Floats
     copies: Floats | None = None  # one each by default
     rows: npt.NDArray[np.int64] | None = None  # of X, all by default
+    offsets: Floats | None = None  # added to the scores, of shape (n_scores, n_samples)
 
     @property
     def n_samples(self) -> int:
@@ -63,12 +68,18 @@ class Sample(NamedTuple):
     def take(self, mask: npt.NDArray[np.bool_]) -> Sample:
         copies = None if self.copies is None else self.copies[mask]
         rows = np.flatnonzero(mask) if self.rows is None else self.rows[mask]
-        return Sample(self.X, self.y[mask], self.weights[mask], copies, rows)
+        offsets = None if self.offsets is None else self.offsets[:, mask]
+        return Sample(self.X, self.y[mask], self.weights[mask], copies, rows, offsets)
 
     def encoded(self) -> Floats:
         """The rows of the samples as contiguous floats: a copy, unless they are all of X."""
         X = self.X if self.rows is None else self.X[self.rows]
         return np.ascontiguousarray(X, dtype=np.float64)
+
+    def scores_from(self, start: Floats) -> Floats:
+        """Scores of shape (n_scores, n_samples) before the first round."""
+        scores = np.repeat(start[:, None], len(self.y), axis=1)
+        return scores if self.offsets is None else scores + self.offsets
 
     def with_encoded_rows(self) -> Sample:
         """The same samples, their rows read once and for all."""
@@ -97,14 +108,19 @@ class AdditiveModel:
             return self
         return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
 
-    def scores(self, X: Floats) -> Floats:
+    def scores(self, X: Floats, offsets: Floats | None = None) -> Floats:
+        """Scores of shape (n_rows, n_scores): the constant, then the offsets, then the trees."""
         scores = np.tile(self.start, (len(X), 1))
+        if offsets is not None:
+            scores += offsets
         self.forest.add_predictions(X, _NO_WEIGHTS, scores)
         return scores
 
-    def staged(self, X: Floats) -> Iterator[Floats]:
+    def staged(self, X: Floats, offsets: Floats | None = None) -> Iterator[Floats]:
         k, n_trees = self.n_scores, len(self.forest)
         scores = np.repeat(self.start[:, None], len(X), axis=1)
+        if offsets is not None:
+            scores += offsets.T
         for first in range(0, n_trees, _STAGED_AT_ONCE * k):
             some = self.forest.subset(np.arange(first, min(first + _STAGED_AT_ONCE * k, n_trees)))
             answers = values_of(some, X)
@@ -120,11 +136,12 @@ def values_of(forest: Forest, X: Floats) -> Floats:
 
 
 class Stage(NamedTuple):
-    """Result of a round: its trees, the mean residual of each node, and the training loss."""
+    """Result of a round: its trees, what tells the gains of their splits, and the training loss."""
 
     forest: Forest
-    means: Floats
+    means: Floats | None  # mean residual of each node, of trees fitted to residuals
     loss: float
+    gains: Floats | None = None  # of the split of each node, of Newton trees
 
 
 @dataclass(frozen=True)
@@ -132,20 +149,23 @@ class Boosting:
     """Everything that is the same in all rounds."""
 
     loss: Loss
-    trees: ResidualTrees
+    trees: ResidualTrees | NewtonTrees
     sample: Sample
     learning_rate: float
     sequence: np.random.SeedSequence
     n_drawn: int | None = None
     features: tuple[int, int] | None = None
     threads: RowThreads = field(default_factory=RowThreads)
+    newton: Newton | None = None  # of Newton trees
+    one_side: OneSide | None = None
 
     def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
         """Yield rounds without end, updating ``scores`` in place."""
         for at, seeds in self._seeds(first):
             # The caller checks the loss for scores that diverge.
             with np.errstate(over="ignore", invalid="ignore"):
-                stage = self._round(scores, at, seeds)
+                grow = self._round if self.newton is None else self._newton_round
+                stage = grow(scores, at, seeds)
             yield stage
 
     def _seeds(self, first: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
@@ -163,17 +183,59 @@ class Boosting:
         weights, candidates = self._draw(at)
         y = self.sample.y
         residuals = self._residuals(scores, weights)
-        forest, leaves = self.trees.grow(residuals, weights, seeds, candidates)
+        weights = self._draw_one_side(at, residuals, weights)
+        trees: Any = self.trees
+        forest, leaves = trees.grow(residuals, weights, seeds, candidates)
         means = forest.value[:, 0].copy()
         if len(seeds) > 1:
             leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
         values = self.loss.leaf_values(y, scores, weights, residuals, leaves, len(forest.nodes))
+        self._add(forest, leaves, values, scores)
+        return Stage(forest, means, self._loss(scores))
+
+    def _newton_round(self, scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
+        assert self.newton is not None
+        weights, candidates = self._draw(at)
+        gradients, hessians = self._derivatives(scores, weights)
+        weights = self._draw_one_side(at, gradients, weights)
+        trees: Any = self.trees
+        forest, leaves, gains, bounds = trees.grow_newton(
+            gradients, hessians, weights, seeds, candidates
+        )
+        if len(seeds) > 1:
+            leaves = leaves + forest.tree_start[:-1, None].astype(np.int32)
+        values = newton_leaf_values(
+            self.loss, self.newton, self.sample.y, scores, weights, gradients, hessians, leaves,
+            bounds, len(forest.nodes),
+        )  # fmt: skip
+        self._add(forest, leaves, values, scores)
+        return Stage(forest, None, self._loss(scores), gains)
+
+    def _add(
+        self, forest: Forest, leaves: npt.NDArray[np.int32], values: Floats, scores: Floats
+    ) -> None:
+        """Write the values of the leaves, and add them to the scores of their rows."""
         values *= self.learning_rate
         forest.value[:, 0] = values
         self.threads.map(
-            lambda part: add_values(leaves, values, part.start, part.stop, scores), len(y)
+            lambda part: add_values(leaves, values, part.start, part.stop, scores),
+            scores.shape[1],
         )
-        return Stage(forest, means, self._loss(scores))
+
+    def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
+        """Negative gradients and second derivatives."""
+        y = self.sample.y
+        if not self.loss.is_by_row:
+            return self.loss.derivatives(y, scores, weights)
+        gradients, hessians = np.empty(scores.shape), np.empty(scores.shape)
+
+        def write(part: slice) -> None:
+            gradients[:, part], hessians[:, part] = self.loss.derivatives(
+                y[part], scores[:, part], weights[part]
+            )
+
+        self.threads.map(write, len(y))
+        return gradients, hessians
 
     def _residuals(self, scores: Floats, weights: Floats) -> Floats:
         y = self.sample.y
@@ -219,6 +281,13 @@ class Boosting:
             candidates = np.stack([draw_features(*self.features, rng) for _ in range(n_trees)])
         return weights, candidates
 
+    def _draw_one_side(self, at: int, gradients: Floats, weights: Floats) -> Floats:
+        """Weights of the samples that a round's gradients choose."""
+        if self.one_side is None:
+            return weights
+        rng = member_generator(self.sequence, at)
+        return one_side_weights(gradients, weights, self.sample.copies, self.one_side, rng)
+
     def _draw_weights(self, n_drawn: int, rng: np.random.Generator) -> Floats:
         """Draw samples without replacement, as weights."""
         weights, copies = self.sample.weights, self.sample.copies
@@ -261,17 +330,19 @@ def fill_inner_values(forest: Forest) -> None:
 MOST_COPIES = 1e9
 
 
-def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
+def gather_samples(data: TrainingSet, offsets: Floats | None = None) -> tuple[Sample, str]:
     """The samples with copies merged into one row, and a hash of them."""
     X, weights = data.X, data.sample_weights
     hashes = hash_rows(X, data.y)
+    if offsets is not None and (offsets != offsets[:, :1]).any():
+        hashes = hash_rows(offsets.T, hashes)  # copies have the same offsets
     # Samples of equal content and weight are alike: their order does not matter.
     is_even = bool((weights == weights[0]).all())
     order = np.argsort(hashes) if is_even else np.lexsort((weights, hashes))
     y, weights, hashes = data.y[order], weights[order], hashes[order]
     copies = None
     if are_counts(weights) and weights.sum() < MOST_COPIES:
-        first = _first_copies(X, order, y, hashes)
+        first = _first_copies(X, order, y, hashes, offsets)
         copies = np.add.reduceat(weights, first)
         order, y, hashes = order[first], y[first], hashes[first]
     factors = 1.0 if data.class_factors is None else data.class_factors[y]
@@ -281,7 +352,12 @@ def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
         own = _scaled(factors * np.ones(len(y)), copies)
         some = None if (copies == 1).all() else copies
         sample = Sample(X, y, own * copies, some, order)
-    return sample, sha256(hashes.tobytes() + sample.weights.tobytes()).hexdigest()
+    if offsets is not None:
+        sample = sample._replace(offsets=np.ascontiguousarray(offsets[:, order]))
+    content = hashes.tobytes() + sample.weights.tobytes()
+    if sample.offsets is not None:
+        content += sample.offsets.tobytes()
+    return sample, sha256(content).hexdigest()
 
 
 def _first_copies(
@@ -289,12 +365,16 @@ def _first_copies(
     order: npt.NDArray[np.int64],
     y: npt.NDArray[Any],
     hashes: npt.NDArray[np.uint64],
+    offsets: Floats | None = None,
 ) -> npt.NDArray[np.int64]:
     """Index of the first copy of each sample, among rows in the order of their hashes."""
     again = np.flatnonzero(hashes[1:] == hashes[:-1]) + 1
     one, other = X[order[again]], X[order[again - 1]]
     same = (one == other) | (np.isnan(one) & np.isnan(other))
-    again = again[same.all(axis=1) & (y[again] == y[again - 1])]
+    equal = same.all(axis=1) & (y[again] == y[again - 1])
+    if offsets is not None:
+        equal &= (offsets[:, order[again]] == offsets[:, order[again - 1]]).all(axis=0)
+    again = again[equal]
     return np.delete(np.arange(len(hashes)), again)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,8 +14,10 @@ from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import restored_on_failure
+from orfeon.base import class_codes, restored_on_failure
 from orfeon.boosting.base import STOPPING, warn_that_none_is_set_aside
+from orfeon.boosting.constraints import allowed_interactions, monotone_signs
+from orfeon.boosting.custom_loss import loss_name
 from orfeon.boosting.gradient import (
     AdditiveModel,
     Boosting,
@@ -25,6 +28,16 @@ from orfeon.boosting.gradient import (
     split_gains,
 )
 from orfeon.boosting.losses import Loss
+from orfeon.boosting.offsets import (
+    best_constant,
+    check_init,
+    fitted_init,
+    init_scores,
+    is_fitted,
+    read_offsets,
+)
+from orfeon.boosting.one_side_sampling import OneSide
+from orfeon.boosting.snapshots import PartialModel, RoundCallback
 from orfeon.boosting.stopping import (
     Patience,
     Validation,
@@ -32,9 +45,17 @@ from orfeon.boosting.stopping import (
     cross_validated_rounds,
     draw_folds,
 )
+from orfeon.boosting.target_statistics import (
+    OrderedSamples,
+    TargetStatistics,
+    encode_in_order,
+    extended_origin,
+    extended_schema,
+    statistics_features,
+)
 from orfeon.data.presorted import Table
-from orfeon.data.schema import Schema
-from orfeon.data.training_set import are_counts
+from orfeon.data.schema import MAX_CATEGORIES, MAX_LEVELS, Schema
+from orfeon.data.training_set import TrainingSet, are_counts, check_length
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.ensemble import Ensemble, warn_that_none_is_added
@@ -42,22 +63,37 @@ from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.forest import Forest
 from orfeon.growth import Growth
+from orfeon.growth.newton import ExactNewtonTrees, Newton, NewtonTrees
 from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.trees import CARTRegressor
 from orfeon.trees.base import LIMITS, features_per_node, least_weight
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.row_threads import RowThreads
-from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
+from orfeon.utils.scikit_learn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    _num_samples,
+    _safe_indexing,
+)
 from orfeon.utils.seeding import Purpose
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
-TreeMethod = Literal["exact", "histogram"]
-EarlyStopping = bool | Literal["validation", "cv"]
+TreeMethod = Literal["exact", "histogram", "auto"]
+EarlyStopping = bool | Literal["auto", "validation", "cv"]
+CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
-#: ``n_iter_no_change`` with ``early_stopping=True``, if it is None.
+#: Up to this many samples, ``tree_method="auto"`` considers every threshold.
+MOST_EXACT = 10_000
+#: ``n_iter_no_change`` with ``early_stopping=True`` or "auto", if it is None.
 _ROUNDS_WITHOUT = 10
+#: With fewer samples, ``early_stopping="auto"`` does not stop: too few could be set aside.
+LEAST_STOPPED = 30
+#: With more samples, it does not boost all of them again.
+MOST_REFITTED = 10_000
 
 
 _OF_TREES = (
@@ -72,10 +108,23 @@ GRADIENT: dict[str, list[Any]] = {
     "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
     "subsample": [Interval(Real, 0.0, 1.0, closed="right")],
     "max_features_per_tree": LIMITS["max_features"],
-    "tree_method": [StrOptions({"exact", "histogram"})],
+    "tree_method": [StrOptions({"exact", "histogram", "auto"})],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
-    "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
+    "early_stopping": ["boolean", StrOptions({"auto", "validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
+    "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
+    "categorical_encoding": [StrOptions({"auto", "subsets", "ordered"})],
+    "sampling": [StrOptions({"uniform", "gradient"})],
+    "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "other_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "order": [Interval(Integral, 1, 2, closed="both")],
+    "l2": [Interval(Real, 0.0, None, closed="left")],
+    "l1": [Interval(Real, 0.0, None, closed="left")],
+    "min_hessian": [Interval(Real, 0.0, None, closed="left")],
+    "cat_smooth": [Interval(Real, 0.0, None, closed="left")],
+    "max_cat_to_onehot": [Interval(Integral, 1, None, closed="left")],
+    "monotonic_cst": ["array-like", Mapping, None],
+    "interaction_cst": [StrOptions({"pairwise", "no_interactions"}), list, tuple, None],
 }
 
 
@@ -88,6 +137,7 @@ class _Run:
         self.losses: list[float] = []
         self._forests: list[Forest] = []
         self._means: list[Floats] = []
+        self._new_gains: list[Floats] = []
         self._gains = np.zeros(0)
         if model is not None:
             self.n_before = model.n_rounds
@@ -100,7 +150,10 @@ class _Run:
 
     def add(self, stage: Stage) -> None:
         self._forests.append(stage.forest)
-        self._means.append(stage.means)
+        if stage.means is not None:
+            self._means.append(stage.means)
+        if stage.gains is not None:
+            self._new_gains.append(stage.gains)
         self.losses.append(stage.loss)
 
     def fitted(self, n_rounds: int) -> dict[str, Any]:
@@ -110,6 +163,8 @@ class _Run:
             earlier = np.zeros(len(gains))
             new = split_gains(forest, np.concatenate([earlier, *self._means]))[len(gains) :]
             gains = np.concatenate([gains, new])
+        gains = np.concatenate([gains, *self._new_gains])
+        if self._means or self._new_gains:
             fill_inner_values(forest)
         model = AdditiveModel(self.start, forest).prefix(n_rounds)
         return {
@@ -130,9 +185,12 @@ class _Run:
     _model=saved.instance("AdditiveModel"),
     _gains=saved.floats,
     init_=saved.finite_floats,
+    init_estimator_=saved.optional(saved.estimator),
     n_estimators_=saved.integer(0),
     train_loss_=saved.floats,
     validation_loss_=saved.optional(saved.floats),
+    target_statistics_=saved.optional(saved.one_of(saved.none, saved.instance("TargetStatistics"))),
+    tree_method_=saved.optional(saved.string),
 )
 class GradientBoosting(Ensemble):
     """Trees fitted one after the other to the gradient of a loss, which subclasses define."""
@@ -145,13 +203,21 @@ class GradientBoosting(Ensemble):
     n_estimators_: int
     train_loss_: Floats
     validation_loss_: Floats
+    #: None also in files of earlier versions.
+    target_statistics_: TargetStatistics | None = None
+    tree_method_: str
     _model: AdditiveModel
     _gains: Floats
     _samples: str
+    init_estimator_: Any
 
-    loss: str
+    loss: Any
+    init: Any
     learning_rate: float
     subsample: float
+    sampling: str
+    top_rate: float
+    other_rate: float
     max_features: Any
     max_features_per_tree: Any
     min_samples_split: float
@@ -164,23 +230,58 @@ class GradientBoosting(Ensemble):
     max_bins: int
     early_stopping: EarlyStopping
     n_folds: int
+    categorical_encoding: CategoricalEncoding
     n_iter_no_change: int | None
     validation_fraction: float
     tol: float
+    order: int
+    l2: float
+    l1: float
+    min_hessian: float
+    cat_smooth: float
+    max_cat_to_onehot: int
+    monotonic_cst: Any
+    interaction_cst: Any
 
     @abstractmethod
     def _make_loss(self, n_classes: int) -> Loss:
         """The loss for this many classes (0 in regression)."""
 
+    @abstractmethod
+    def _custom_loss(self) -> Any:
+        """The loss of the user, without its code in model files."""
+
+    def _to_state(self) -> dict[str, Any]:
+        """The attributes that are saved."""
+        state = dict(vars(self))
+        if not isinstance(self.loss, str):
+            state["loss"] = self._custom_loss()
+        return state
+
     # -- fitting -------------------------------------------------------------------------------
 
     def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
         # Bins read one feature after the other, so numbers of any type and layout will do.
-        as_given = self.tree_method == "histogram"
-        return Schema.learn_and_encode(X, self._categorical_features(), as_given=as_given)
+        as_given = self.tree_method != "exact"
+        most = MAX_CATEGORIES if self.categorical_encoding == "subsets" else MAX_LEVELS
+        return Schema.learn_and_encode(
+            X, self._categorical_features(), as_given=as_given, max_categories=most
+        )
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        base_margin_val: Any = None,
+        callback: RoundCallback | None = None,
+    ) -> Self:
         """Grow the trees, round after round.
 
         Parameters
@@ -191,6 +292,16 @@ class GradientBoosting(Ensemble):
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
             Sample weights: 0 leaves the sample out, 2 counts it twice.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets: known parts of the scores (raw predictions), such as the logarithm of an
+            exposure with a log link. Trees are fitted to what is left, and ``init_`` is the
+            constant that goes best with them. Pass them to ``predict`` as well.
+        X_val, y_val, sample_weight_val, base_margin_val : optional
+            A validation set for early stopping, instead of one drawn from the samples.
+        callback : callable, optional
+            Called after each round with a view of the model so far: ``callback(so_far)``, with
+            ``so_far.n_rounds`` and ``so_far.model()``, a fitted copy. Boosting stops if it returns
+            True. :class:`orfeon.Snapshot` saves the model from time to time.
 
         Returns
         -------
@@ -200,24 +311,114 @@ class GradientBoosting(Ensemble):
         with restored_on_failure(self) as before:
             of_trees = {name: getattr(self, name) for name in _OF_TREES}
             self.estimator_ = CARTRegressor(**of_trees)
+            check_init(self.init, of_classes=is_classifier(self))
             data = self._read(X, y, sample_weight)
-            sample, self._samples = gather_samples(data)
-            if self.tree_method == "exact":
-                sample = sample.with_encoded_rows()
             loss = self._make_loss(data.n_classes)
+            loss.check_target(data.y)
+            self._check_stopping(loss, X_val)
+            going_on = self.warm_start and "_model" in before
+            stops_by = None
+            if X_val is None:
+                stops_by = self._stops_by(loss, count_samples(data.sample_weights), going_on)
+            if not going_on:
+                self._sequence = data.seeds
+                self.__dict__.pop("init_estimator_", None)
+            held, X_held, margin_held = None, X_val, base_margin_val
+            if X_val is not None:
+                held = self._read_validation(X_val, y_val, sample_weight_val, data)
+                loss.check_target(held.y)
+            elif stops_by is not None and not self._knows_init(going_on):
+                # The model to start from must not see the validation set.
+                (data, held), X_held, margin_held = self._part(data), X, base_margin
+            if not self._knows_init(going_on):
+                y_known = self._classes[data.y] if is_classifier(self) else data.y
+                rows_known = _safe_indexing(X, data.rows)
+                self.init_estimator_ = fitted_init(
+                    self.init, rows_known, y_known, data.sample_weights
+                )
+            offsets = self._offsets(loss, X, base_margin, data.rows)
+            sample, self._samples = gather_samples(data, offsets)
+            validation = None
+            if held is not None:
+                offsets = self._offsets(loss, X_held, margin_held, held.rows, "base_margin_val")
+                validation = gather_samples(held, offsets)[0]
+            self.tree_method_ = self._method_for(len(sample.y))
+            if self.tree_method_ == "exact":
+                sample = sample.with_encoded_rows()
             model = self._go_on_from(before, loss)
             self._fitted_loss = loss
-            if model is None:
-                self._sequence = data.seeds
-            del data  # the sample has all that is needed, in another order
+            del data, held  # the sample has all that is needed, in another order
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
-            if self._cross_validates:
+            if stops_by in ("cv", "refit"):
                 n_rounds += self.n_estimators
             with report_progress(
                 self, n_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
-                self._fit(sample, loss, model, progress)
+                self._fit(sample, validation, stops_by, loss, model, progress, callback)
         return self
+
+    # -- where the scores start ----------------------------------------------------------------
+
+    def _knows_init(self, going_on: bool) -> bool:
+        """Whether there is no model to start from, or none that is still to be fitted."""
+        return self.init is None or self.init == "zero" or going_on
+
+    def _offsets(
+        self,
+        loss: Loss,
+        X: Any,
+        base_margin: Any,
+        rows: npt.NDArray[np.int64] | None = None,
+        name: str = "base_margin",
+    ) -> Floats | None:
+        """What is added to the scores of some rows, of shape (n_scores, n_rows)."""
+        init = self.__dict__.get("init_estimator_")
+        if base_margin is None and init is None:
+            return None
+        n_given = _num_samples(X)
+        some = np.arange(n_given) if rows is None else rows
+        offsets = np.zeros((len(some), loss.n_scores))
+        if base_margin is not None:
+            offsets += read_offsets(base_margin, n_given, loss.n_scores, name)[some]
+        if init is not None:
+            offsets += init_scores(init, _safe_indexing(X, some), loss, self._classes)
+        return np.ascontiguousarray(offsets.T)
+
+    def _start(self, loss: Loss, sample: Sample) -> Floats:
+        """The constant that boosting starts from."""
+        if self.init is not None:
+            return np.zeros(loss.n_scores)
+        if sample.offsets is None:
+            return loss.start(sample.y, sample.weights)
+        return best_constant(loss, sample.y, sample.offsets, sample.weights)
+
+    def _method_for(self, n_rows: int) -> str:
+        if self.tree_method == "auto":
+            return "exact" if n_rows <= MOST_EXACT else "histogram"
+        return self.tree_method
+
+    def _newton(self) -> Newton | None:
+        """Penalties and constraints of Newton trees."""
+        schema = self.schema_
+        if self.order == 1:
+            for name in ("monotonic_cst", "interaction_cst"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"{name} needs order=2, and order=1 was given.")
+            return None
+        signs = monotone_signs(self.monotonic_cst, schema)
+        if signs is not None and getattr(self, "n_classes_", 0) > 2:
+            raise ValueError(
+                f"monotonic_cst needs two classes or a numeric target, and y has {self.n_classes_} "
+                "classes."
+            )
+        origin = extended_origin(
+            schema.n_features, self._features_with_statistics(), len(self._classes)
+        )
+        return Newton(
+            float(self.l2), float(self.l1), float(self.min_hessian), float(self.cat_smooth),
+            int(self.max_cat_to_onehot), None if signs is None else signs[origin],
+            allowed_interactions(self.interaction_cst, schema, origin),
+        )  # fmt: skip
 
     def _go_on_from(self, before: dict[str, Any], loss: Loss) -> AdditiveModel | None:
         """The model that a warm start continues from."""
@@ -237,6 +438,15 @@ class GradientBoosting(Ensemble):
                 "warm_start=True continues with the features, the classes and the loss of the "
                 "previous fit, and these differ; use warm_start=False to start over."
             )
+        earlier = before.get("target_statistics_")
+        if not np.array_equal(
+            [] if earlier is None else earlier.features, self._features_with_statistics()
+        ):
+            raise ValueError(
+                f"warm_start=True continues with the encoding of the previous fit, and "
+                f"categorical_encoding={self.categorical_encoding!r} is another; use "
+                "warm_start=False to start over."
+            )
         if self._samples != before["_samples"]:
             raise ValueError(
                 "warm_start=True continues with the samples of the previous fit and their weights, "
@@ -253,29 +463,51 @@ class GradientBoosting(Ensemble):
     @property
     def _n_rounds_without(self) -> int | None:
         """``n_iter_no_change`` in effect; None without early stopping."""
-        if isinstance(self.early_stopping, str):
-            return self.n_iter_no_change
         if not self.early_stopping:
             return None
-        return _ROUNDS_WITHOUT if self.n_iter_no_change is None else self.n_iter_no_change
+        if self.early_stopping in (True, "auto") and self.n_iter_no_change is None:
+            return _ROUNDS_WITHOUT
+        return self.n_iter_no_change
+
+    def _stops_by(self, loss: Loss, n_samples: float, going_on: bool) -> str | None:
+        """How samples that were drawn measure improvement; None without early stopping."""
+        n_rounds = self._n_rounds_without
+        if n_rounds is None:
+            return None
+        if self.early_stopping != "auto":
+            return "cv" if self._cross_validates else "validation"
+        if n_samples < LEAST_STOPPED or self.n_estimators <= n_rounds or not loss.has_value:
+            return None
+        # A model to start from is fitted once, without the validation set.
+        knows_init = self._knows_init(going_on) or is_fitted(self.init)
+        return "refit" if knows_init and n_samples <= MOST_REFITTED else "validation"
 
     def _fit(
-        self, sample: Sample, loss: Loss, model: AdditiveModel | None, progress: Progress
+        self,
+        sample: Sample,
+        held: Sample | None,
+        stops_by: str | None,
+        loss: Loss,
+        model: AdditiveModel | None,
+        progress: Progress,
+        callback: RoundCallback | None,
     ) -> None:
         """Boost on all samples, or on those outside the validation set."""
         training, n_rounds, watch = sample, self.n_estimators, None
         self.__dict__.pop("validation_loss_", None)
-        if self._cross_validates:
-            n_rounds = self._cross_validate(sample, loss, progress)
-        elif self._n_rounds_without is not None:
+        if stops_by in ("cv", "refit"):
+            n_rounds = self._best_rounds(sample, loss, progress, by_folds=stops_by == "cv")
+        elif held is None and stops_by is not None:
             training, held = self._set_aside(sample)
+        training, self.target_statistics_ = self._encode_in_order(training)
         loss = loss.measured(training.y, training.weights)
-        start = loss.start(training.y, training.weights) if model is None else model.start
-        if training is not sample:
+        start = self._start(loss, training) if model is None else model.start
+        if held is not None:
+            held = _extended(held, self.target_statistics_)
             watch = Watch(Validation(loss, held, start), self._patience(), model)
         run = _Run(start, model, self)
         boosting = self._boosting(training, loss, self._n_threads)
-        self._boost(run, boosting, n_rounds, watch, progress)
+        self._boost(run, boosting, n_rounds, watch, progress, callback)
         if watch is not None:
             self.validation_loss_ = np.array(watch.patience.losses)
             n_rounds = watch.patience.best if watch.ended else n_rounds
@@ -287,7 +519,8 @@ class GradientBoosting(Ensemble):
         """Warn if the loss is higher than that of a constant."""
         after = self.train_loss_[-1]
         # With subsamples and small steps, the loss of all samples may rise a little by chance.
-        by_chance = self.subsample < 1.0 and self.learning_rate <= 1.0
+        draws = self.subsample < 1.0 or self.sampling == "gradient"
+        by_chance = draws and self.learning_rate <= 1.0
         if after > before * (1.0 + 1e-9) and not by_chance:
             warn_user(
                 AdvisedWarning(
@@ -305,15 +538,18 @@ class GradientBoosting(Ensemble):
         n_rounds: int,
         watch: Watch | None,
         progress: Progress,
+        callback: RoundCallback | None = None,
     ) -> None:
         """Add rounds until there are enough, or early stopping applies."""
-        scores = np.repeat(run.start[:, None], len(boosting.sample.y), axis=1)
+        sample = boosting.sample
+        scores = sample.scores_from(run.start)
         if run.n_before:
-            scores = np.ascontiguousarray(self._model.scores(boosting.sample.encoded()).T)
+            offsets = None if sample.offsets is None else sample.offsets.T
+            scores = np.ascontiguousarray(self._model.scores(sample.encoded(), offsets).T)
         if run.n_rounds >= n_rounds or (watch is not None and watch.ended):
             return
         for stage in boosting.rounds(scores, run.n_before):
-            if not np.isfinite(stage.loss):
+            if not np.isfinite(stage.loss if boosting.loss.has_value else scores).all():
                 raise ValueError(
                     f"learning_rate={self.learning_rate} makes the scores diverge; give one of at "
                     "most 1."
@@ -322,6 +558,9 @@ class GradientBoosting(Ensemble):
             progress.update(1, lambda: run.fitted(run.n_rounds))
             if watch is not None and watch.ends(stage.forest):
                 return
+            so_far = PartialModel(run.n_rounds, self, lambda: run.fitted(run.n_rounds))
+            if callback is not None and callback(so_far):
+                return
             if run.n_rounds >= n_rounds or progress.stop_requested:
                 return
 
@@ -329,16 +568,35 @@ class GradientBoosting(Ensemble):
         n_samples, n_features = sample.n_samples, sample.X.shape[1]
         n_drawn = max(1, int(self.subsample * n_samples))
         n_of_tree = self._features_per_tree(n_features)
+        newton = self._newton()
         return Boosting(
             loss,
-            self._trees(sample, n_drawn / n_samples, n_of_tree, n_threads),
+            self._trees(sample, newton, n_drawn / n_samples, n_of_tree, n_threads),
             sample,
             self.learning_rate,
             self._sequence,
             n_drawn if n_drawn < n_samples else None,
             (n_features, n_of_tree) if n_of_tree < n_features else None,
             RowThreads(n_threads),
+            newton,
+            self._one_side(),
         )
+
+    def _one_side(self) -> OneSide | None:
+        """Rates of gradient-based sampling."""
+        if self.sampling == "uniform":
+            return None
+        if self.subsample < 1.0:
+            raise ValueError(
+                f"subsample={self.subsample} draws samples at random, and sampling='gradient' by "
+                "their gradients; use one of them."
+            )
+        if self.top_rate + self.other_rate > 1.0:
+            raise ValueError(
+                f"top_rate={self.top_rate} and other_rate={self.other_rate} are shares of all "
+                "samples; their sum must be at most 1."
+            )
+        return OneSide(self.top_rate, self.other_rate)
 
     def _features_per_tree(self, n_features: int) -> int:
         wanted = self.max_features_per_tree
@@ -348,7 +606,9 @@ class GradientBoosting(Ensemble):
             )
         return features_per_node(wanted, n_features) or n_features
 
-    def _trees(self, sample: Sample, share: float, n_of_tree: int, n_threads: int) -> ResidualTrees:
+    def _trees(
+        self, sample: Sample, newton: Newton | None, share: float, n_of_tree: int, n_threads: int
+    ) -> ResidualTrees | NewtonTrees:
         weights, copies = sample.weights, sample.copies
         # If the weights are not counts, this many samples are of average weight.
         n_average = None if copies is None else share * float(copies[weights > 0].sum())
@@ -369,16 +629,37 @@ class GradientBoosting(Ensemble):
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=features_per_node(at_node, n_of_tree),
         )
-        if self.tree_method == "histogram":
-            from orfeon.growth.histogram import HistogramTrees
+        if self.tree_method_ == "histogram":
+            return self._histogram_trees(sample, growth, newton, n_average, n_threads)
+        X, schema = sample.encoded(), self._grown_schema
+        if newton is not None:
+            return ExactNewtonTrees(
+                Table(X, schema), X, growth, newton, n_samples=n_average, n_jobs=n_threads
+            )
+        return ExactTrees(Table(X, schema), X, growth, n_samples=n_average, n_jobs=n_threads)
 
-            trees: ResidualTrees = HistogramTrees(
-                sample.X, self.schema_, growth, max_bins=self.max_bins, copies=copies,
-                n_samples=n_average, n_jobs=n_threads, rows=sample.rows,
-            )  # fmt: skip
-            return trees
-        X = sample.encoded()
-        return ExactTrees(Table(X, self.schema_), X, growth, n_samples=n_average, n_jobs=n_threads)
+    def _histogram_trees(
+        self,
+        sample: Sample,
+        growth: Growth,
+        newton: Newton | None,
+        n_average: float | None,
+        n_threads: int,
+    ) -> ResidualTrees | NewtonTrees:
+        of_sample: dict[str, Any] = {
+            "max_bins": self.max_bins,
+            "copies": sample.copies,
+            "n_samples": n_average,
+            "n_jobs": n_threads,
+            "rows": sample.rows,
+        }
+        if newton is not None:
+            from orfeon.growth.histogram_newton import HistogramNewtonTrees
+
+            return HistogramNewtonTrees(sample.X, self._grown_schema, growth, newton, **of_sample)
+        from orfeon.growth.histogram import HistogramTrees
+
+        return HistogramTrees(sample.X, self._grown_schema, growth, **of_sample)
 
     @property
     def _n_threads(self) -> int:
@@ -387,20 +668,66 @@ class GradientBoosting(Ensemble):
     # -- early stopping ------------------------------------------------------------------------
 
     def _patience(self) -> Patience:
-        assert self._n_rounds_without is not None
-        return Patience(self._n_rounds_without, self.tol)
+        # A validation set that is given is a wish to stop.
+        return Patience(self._n_rounds_without or _ROUNDS_WITHOUT, self.tol)
 
-    def _set_aside(self, sample: Sample) -> tuple[Sample, Sample]:
+    def _check_stopping(self, loss: Loss, X_val: Any) -> None:
+        """Reject ways to stop early that do not go together."""
+        if X_val is not None and (self._cross_validates or self.early_stopping is False):
+            raise ValueError(
+                f"X_val is given, and early_stopping={self.early_stopping!r} does not use it; use "
+                'early_stopping="validation".'
+            )
+        wants_to = self._n_rounds_without is not None and self.early_stopping != "auto"
+        if (wants_to or X_val is not None) and not loss.has_value:
+            raise ValueError(
+                f"early stopping needs the value of loss={loss_name(self.loss)}: give the loss an "
+                "attribute value(y, raw_predictions, weights) that returns the weighted mean loss."
+            )
+        if self._cross_validates and not self._knows_init(False) and not is_fitted(self.init):
+            raise ValueError(
+                f'early_stopping="cv" needs a fitted init, and init={self.init} is not; use '
+                'early_stopping="validation".'
+            )
+
+    def _read_validation(
+        self, X: Any, y: Any, sample_weight: Any, data: TrainingSet
+    ) -> TrainingSet:
+        """The samples of a validation set that is given."""
+        if y is None:
+            raise ValueError("X_val is given without y_val; pass both.")
+        X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
+        encoded = self._encode_rows(X, mark_unseen=self._features_with_statistics())
+        check_length(y, len(encoded))
+        if is_classifier(self):
+            y = class_codes(y, self._classes, "y_val has the class", "is not in y: y has ")
+        return TrainingSet(encoded, y, weights, data.n_classes, data.class_factors, rows, n_given)
+
+    def _part(self, data: TrainingSet) -> tuple[TrainingSet, TrainingSet | None]:
+        """Split off the validation set before the samples are gathered."""
+        sample = Sample(data.X, data.y, data.sample_weights)
+        held = self._draw_validation(sample)
+        if not held.any():
+            warn_that_none_is_set_aside(self, len(data))
+            return data, None
+        return data.take(np.flatnonzero(~held)), data.take(np.flatnonzero(held))
+
+    def _set_aside(self, sample: Sample) -> tuple[Sample, Sample | None]:
         """Split off the validation set."""
+        held = self._draw_validation(sample)
+        if not held.any():
+            warn_that_none_is_set_aside(self, sample.n_samples)
+            return sample, None
+        return sample.take(~held), sample.take(held)
+
+    def _draw_validation(self, sample: Sample) -> npt.NDArray[np.bool_]:
+        """The samples of the validation set."""
         by_class = is_classifier(self)
         held = self._draw_held(sample, by_class)
         if by_class and not held.any():  # too few of each class: draw from all together
             held = self._draw_held(sample, False)
             held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
-        if not held.any():
-            warn_that_none_is_set_aside(self, sample.n_samples)
-            return sample, sample
-        return sample.take(~held), sample.take(held)
+        return held
 
     def _draw_held(self, sample: Sample, by_class: bool) -> npt.NDArray[np.bool_]:
         rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
@@ -413,20 +740,17 @@ class GradientBoosting(Ensemble):
             by_class=by_class,
         )
 
-    def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:
-        """Return the best number of rounds over the folds."""
-        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
-        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
-        present = np.unique(fold)
-        if len(present) < 2:
-            raise ValueError(
-                "early_stopping='cv' needs at least two different samples, but all of the "
-                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
-            )
+    def _best_rounds(
+        self, sample: Sample, loss: Loss, progress: Progress, *, by_folds: bool
+    ) -> int:
+        """Return the best number of rounds over the folds, or on one validation set."""
+        parts = self._parts(sample) if by_folds else [self._draw_validation(sample)]
+        if not parts[0].any():
+            return self.n_estimators
         # Folds run in parallel; threads left over are shared among them.
-        n_threads = max(1, self._n_threads // len(present))
-        folds = [self._fold(sample, loss, fold == k, n_threads) for k in present]
-        shares = np.bincount(fold, weights=sample.weights)[present]
+        n_threads = max(1, self._n_threads // len(parts))
+        folds = [self._fold(sample, loss, held, n_threads) for held in parts]
+        shares = np.array([sample.weights[held].sum() for held in parts])
         patience = self._patience()
 
         def after() -> bool:
@@ -439,33 +763,168 @@ class GradientBoosting(Ensemble):
         self.validation_loss_ = np.array(patience.losses)
         return patience.best if ended else len(patience.losses)
 
+    def _parts(self, sample: Sample) -> list[npt.NDArray[np.bool_]]:
+        """Which samples are in each fold."""
+        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
+        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
+        present = np.unique(fold)
+        if len(present) < 2:
+            raise ValueError(
+                "early_stopping='cv' needs at least two different samples, but all of the "
+                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
+            )
+        return [fold == k for k in present]
+
     def _fold(
         self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds on the other folds, and the validation on this one."""
-        training = sample.take(~held)
+        training, statistics = self._encode_in_order(sample.take(~held))
         loss = loss.measured(training.y, training.weights)
-        start = loss.start(training.y, training.weights)
-        scores = np.repeat(start[:, None], len(training.y), axis=1)
+        start = self._start(loss, training)
+        scores = training.scores_from(start)
         rounds = self._boosting(training, loss, n_threads).rounds(scores)
-        return rounds, Validation(loss, sample.take(held), start)
+        return rounds, Validation(loss, _extended(sample.take(held), statistics), start)
+
+    # -- categories ----------------------------------------------------------------------------
+
+    def _features_with_statistics(self) -> npt.NDArray[np.int64]:
+        return statistics_features(self.schema_, self.categorical_encoding)
+
+    @property
+    def _grown_schema(self) -> Schema:
+        """The features of the rows that trees are grown on."""
+        return extended_schema(self.schema_, self._features_with_statistics(), self._classes)
+
+    def _encode_in_order(self, training: Sample) -> tuple[Sample, TargetStatistics | None]:
+        """Training samples with statistics of the samples before them, and those of all."""
+        features = self._features_with_statistics()
+        if not len(features):
+            return training, None
+        samples = OrderedSamples(
+            training.encoded(), training.y, training.weights, len(self._classes),
+            training.n_samples,
+        )  # fmt: skip
+        rng = member_generator(self._sequence, Purpose.ORDERING_CATEGORIES)
+        rows, statistics = encode_in_order(samples, self.schema_, features, rng)
+        return training._replace(X=rows, rows=None), statistics
+
+    def _encode(self, X: Any) -> Floats:
+        statistics = self.target_statistics_
+        if statistics is None:
+            return super()._encode(X)
+        return statistics.extend(self._encode_rows(X, mark_unseen=statistics.features))
+
+    @property
+    def tree_schema_(self) -> Schema:
+        """The features of the rows as the trees take them, with statistics for categories."""
+        check_is_fitted(self, "schema_")
+        statistics = self.target_statistics_
+        if statistics is None:
+            return self.schema_
+        return extended_schema(self.schema_, statistics.features, self._classes)
+
+    @property
+    def tree_features_(self) -> npt.NDArray[np.int64]:
+        """The feature of X that each feature of the trees comes from."""
+        check_is_fitted(self, "schema_")
+        if self.target_statistics_ is None:
+            return np.arange(self.n_features_in_)
+        features = self.target_statistics_.features
+        return extended_origin(self.n_features_in_, features, len(self._classes))
 
     # -- predicting ----------------------------------------------------------------------------
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Any, base_margin: Any = None) -> Floats:
         """Scores of rows, of shape (n_rows, n_scores)."""
         rows = self._rows(X)
+        offsets = self._offsets(self._fitted_loss, X, base_margin)
+        if offsets is not None:
+            return self._model.scores(rows, offsets.T)
         return np.asarray(self._query(self._model.scores, rows, axis=0))
 
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+    def _staged_scores(self, X: Any, base_margin: Any = None) -> Iterator[Floats]:
         rows = self._rows(X)
-        return self._model.staged(rows)
+        offsets = self._offsets(self._fitted_loss, X, base_margin)
+        return self._model.staged(rows, None if offsets is None else offsets.T)
+
+    # -- fewer rounds --------------------------------------------------------------------------
+
+    def with_rounds(self, n_rounds: int) -> Self:
+        """A copy of the fitted model with its first rounds only.
+
+        Parameters
+        ----------
+        n_rounds : int
+            Number of rounds, from 1 to ``n_estimators_``.
+
+        Returns
+        -------
+        GradientBoostingClassifier or GradientBoostingRegressor
+            The copy, which predicts as the model did after these rounds.
+        """
+        check_is_fitted(self, "members_")
+        if not 1 <= n_rounds <= self.n_estimators_:
+            raise ValueError(
+                f"n_rounds={n_rounds} is not allowed: the model has {self.n_estimators_} rounds; "
+                "give 1 to that many."
+            )
+        smaller = copy(self)
+        smaller._model = self._model.prefix(int(n_rounds))
+        smaller.members_ = smaller._model.forest
+        smaller._gains = self._gains[: len(smaller.members_.nodes)]
+        smaller.n_estimators = smaller.n_estimators_ = int(n_rounds)
+        smaller.train_loss_ = self.train_loss_[:n_rounds]
+        return smaller
+
+    def best_rounds(
+        self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None
+    ) -> int:
+        """The number of rounds with the least loss on samples that were not trained on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The samples.
+        y : array of shape (n_rows,)
+            Their classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Their offsets.
+
+        Returns
+        -------
+        int
+            Number of rounds, the first of those that are tied; for :meth:`with_rounds`.
+        """
+        check_is_fitted(self, "members_")
+        loss = self._fitted_loss
+        X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
+        if is_classifier(self):
+            y = class_codes(y, self._classes, "y has the class", "was not trained on; it knows ")
+        margins = None
+        if base_margin is not None:
+            margins = read_offsets(base_margin, n_given, loss.n_scores)[rows]
+        losses = [
+            loss.value(y, np.ascontiguousarray(scores.T), weights)
+            for scores in self._staged_scores(X, margins)
+        ]
+        if not loss.has_value:
+            raise ValueError(
+                f"the value of loss={loss_name(self.loss)} is not known, so rounds cannot be "
+                "compared: give the loss an attribute value(y, raw_predictions, weights)."
+            )
+        return int(np.argmin(losses)) + 1
 
     # -- inspection ----------------------------------------------------------------------------
 
     def _member(self, index: int) -> Any:
         tree = clone(self.estimator_)
         tree.forest_ = self.members_.subset([index])
+        if self.target_statistics_ is not None:
+            tree.schema_, tree.n_features_in_ = self.tree_schema_, self.members_.n_features
+            return tree
         for name in ("schema_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(tree, name, getattr(self, name))
@@ -477,8 +936,14 @@ class GradientBoosting(Ensemble):
         check_is_fitted(self, "members_")
         forest = self.forest_
         inner = ~forest.is_leaf
-        total = np.bincount(
-            forest.feature[inner], weights=self._gains[inner], minlength=forest.n_features
-        )
+        features = self.tree_features_[forest.feature[inner]]
+        total = np.bincount(features, weights=self._gains[inner], minlength=self.n_features_in_)
         whole = total.sum()
         return np.asarray(total / whole if whole > 0 else total, dtype=np.float64)
+
+
+def _extended(sample: Sample, statistics: TargetStatistics | None) -> Sample:
+    """Samples with the statistics of others in place of categories."""
+    if statistics is None:
+        return sample
+    return sample._replace(X=statistics.extend(sample.encoded()), rows=None)

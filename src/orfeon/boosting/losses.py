@@ -48,6 +48,22 @@ class Loss(ABC):
     n_scores: int = 1
     #: Whether the residual and the loss of a sample depend on no other sample.
     is_by_row: ClassVar[bool] = True
+    #: Whether second derivatives count as 1, and leaf values are the exact minima.
+    has_constant_hessian: ClassVar[bool] = False
+
+    #: Whether the value of the loss is known, so that rounds can be compared.
+    has_value: bool = True
+
+    def check_target(self, y: npt.NDArray[Any]) -> None:  # noqa: B027  most losses take any number
+        """Reject targets that the loss is not defined for."""
+
+    def predictions(self, scores: Floats) -> Floats:
+        """Predictions made of scores of shape (n_rows, n_scores)."""
+        return scores[:, 0]
+
+    def scores_of(self, predictions: Floats) -> Floats:
+        """Scores of shape (n_scores, n_rows) that give these predictions."""
+        return np.ascontiguousarray(predictions, dtype=np.float64)[None]
 
     def measured(self, y: npt.NDArray[Any], weights: Floats) -> Self:
         """The loss with its data-dependent constants set from the training set."""
@@ -65,6 +81,21 @@ class Loss(ABC):
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         """The residuals that the trees of a round are fitted to."""
 
+    def hessian(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
+        """Second derivatives of the loss of each sample, of shape (n_scores, n_rows).
+
+        They are not multiplied by the weights, and never negative.
+        """
+        if self.has_constant_hessian:
+            return np.ones((self.n_scores, len(y)))
+        raise NotImplementedError(f"{type(self).__name__} has no second derivatives.")
+
+    def derivatives(
+        self, y: npt.NDArray[Any], scores: Floats, weights: Floats
+    ) -> tuple[Floats, Floats]:
+        """The negative gradient and the Hessian's diagonal."""
+        return self.negative_gradient(y, scores, weights), self.hessian(y, scores, weights)
+
     @abstractmethod
     def leaf_values(
         self,
@@ -77,10 +108,25 @@ class Loss(ABC):
     ) -> Floats:
         """Value of each leaf, before shrinkage."""
 
+    def penalized_leaf_values(
+        self,
+        y: npt.NDArray[Any],
+        scores: Floats,
+        weights: Floats,
+        leaves: Integers,
+        n_leaves: int,
+        l2: float,
+        l1: float,
+    ) -> Floats | None:
+        """Exact minima of the loss and the penalties of Newton trees, where they are known."""
+        return None
+
 
 @dataclass(frozen=True)
 class SquaredError(Loss):
     """Half the squared error; leaf values are mean residuals, the exact minimum."""
+
+    has_constant_hessian: ClassVar[bool] = True
 
     def start(self, y: Floats, weights: Floats) -> Floats:
         return np.array([weighted_mean(y, weights)])
@@ -109,6 +155,7 @@ class SquaredError(Loss):
 class QuantileError(Loss):
     """The pinball loss; leaf values are quantiles of the residuals, the exact minimum."""
 
+    has_constant_hessian: ClassVar[bool] = True
     alpha: float = 0.9
 
     def start(self, y: Floats, weights: Floats) -> Floats:
@@ -139,6 +186,8 @@ class QuantileError(Loss):
 @dataclass(frozen=True)
 class AbsoluteError(Loss):
     """The absolute error; leaf values are (lower) median residuals, the exact minimum."""
+
+    has_constant_hessian: ClassVar[bool] = True
 
     def start(self, y: Floats, weights: Floats) -> Floats:
         return np.array([weighted_quantile(y, weights, 0.5)])
@@ -171,6 +220,7 @@ class HuberError(Loss):
     """
 
     is_by_row: ClassVar[bool] = False
+    has_constant_hessian: ClassVar[bool] = True
     alpha: float = 0.9
     width: float | None = None
 

@@ -21,6 +21,17 @@ def newton_sums(leaves, residuals, weights, total, curvature):
 
 
 @kernel
+def weighted_sums(leaves, gradients, hessians, weights, moment, curvature):
+    """Add weight times negative gradient, and weight times hessian, to the sums of its leaf."""
+    for k in range(gradients.shape[0]):
+        for i in range(gradients.shape[1]):
+            row = np.uint64(i)
+            leaf = np.uint64(leaves[k, row])
+            moment[leaf] += gradients[k, row] * weights[row]
+            curvature[leaf] += hessians[k, row] * weights[row]
+
+
+@kernel
 def add_values(leaves, values, begin, end, scores):
     """Add the value of its leaf to each score of some rows."""
     for k in range(scores.shape[0]):

@@ -87,3 +87,14 @@ def negative_gradient(y, scores, out):
         score = scores[row]
         e = exp_of_negative(-abs(score))
         out[row] = float(y[row]) - (1.0 if score >= 0.0 else e) / (1.0 + e)
+
+
+@kernel
+def derivatives(y, scores, residuals, curvature):
+    """The negative gradient, and the second derivative p (1 - p)."""
+    for i in range(y.shape[0]):
+        row = np.uint64(i)
+        score = scores[row]
+        e = exp_of_negative(-abs(score))
+        residuals[row] = float(y[row]) - (1.0 if score >= 0.0 else e) / (1.0 + e)
+        curvature[row] = e / ((1.0 + e) * (1.0 + e))

@@ -184,6 +184,13 @@ def write_test(bins, search, work, tree, entry, threshold, n_nodes):
 
 
 @array_step
+def describe_open(search, tree, side, node):
+    """Write the sums of a node that is to be searched."""
+    search.weight[side] = float(weight_of(search, tree.stats[node, 0]))
+    search.moment[side] = moment_of(search, tree.stats[node, 0], tree.stats[node, 1])
+
+
+@array_step
 def open_children(limits, search, work, tree, targets, first, depth, slot):
     """List which children to search and how their histograms are made; returns how many."""
     # The smaller child's histogram is built from its rows even if only the larger one is open.
@@ -197,8 +204,7 @@ def open_children(limits, search, work, tree, targets, first, depth, slot):
         job[side, 2] = tree.segment[child, 1]
         job[side, 3] = depth
         job[side, 5] = NOT_MADE
-        search.weight[side] = float(weight_of(search, tree.stats[child, 0]))
-        search.moment[side] = moment_of(search, tree.stats[child, 0], tree.stats[child, 1])
+        describe_open(search, tree, np.int64(side), child)
         n_open += is_open
     small = 0 if job[0, 2] - job[0, 1] <= job[1, 2] - job[1, 1] else 1
     large = 1 - small
@@ -252,6 +258,5 @@ def open_root(limits, search, work, tree, residuals):
     work.job[0, 3] = 0
     work.job[0, 4] = take_slot(work, zero)
     work.job[0, 5] = FROM_ROWS
-    search.weight[0] = float(weight_of(search, residuals.word))
-    search.moment[0] = moment_of(search, residuals.word, residuals.second)
+    describe_open(search, tree, zero, zero)
     return np.int64(1)

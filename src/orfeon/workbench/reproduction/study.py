@@ -81,7 +81,9 @@ class Variant:
     def _grid(self, entry: Mapping[str, Any]) -> dict[str, list[Any]]:
         if self.settings == "published":
             return {}
-        return {name: [_value(item) for item in items] for name, items in entry["grid"].items()}
+        is_original = self.models == "scikit-learn"
+        grid = entry.get("original_grid", entry["grid"]) if is_original else entry["grid"]
+        return {name: [_value(item) for item in items] for name, items in grid.items()}
 
 
 @dataclass(frozen=True)

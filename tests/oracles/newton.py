@@ -1,0 +1,158 @@
+"""Newton trees by brute force: every split of every node, in plain floats."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Rules:
+    """Penalties, limits and constraints, as the engine has them."""
+
+    l2: float = 0.0
+    l1: float = 0.0
+    min_hessian: float = 0.0
+    min_leaf: float = 0.0
+    max_depth: int = 3
+    cat_smooth: float = 0.0
+    max_onehot: int = 1
+    min_gain: float = 0.0
+    signs: dict = field(default_factory=dict)
+    categorical: tuple = ()
+    groups: list | None = None
+
+
+@dataclass
+class Node:
+    rows: np.ndarray
+    low: float = -math.inf
+    high: float = math.inf
+    value: float = 0.0
+    gain: float = 0.0
+    feature: int = -1
+    left: Node | None = None
+    right: Node | None = None
+    path: frozenset = frozenset()
+
+
+class Oracle:
+    """Grows one tree and keeps its root."""
+
+    def __init__(self, X, g, h, w, rules):
+        self.X, self.g, self.h, self.w, self.rules = X, g, h, w, rules
+        self.root = self.grow(Node(np.flatnonzero(w > 0)), 0)
+
+    def value(self, rows, low, high):
+        moment, hessian = (self.w * self.g)[rows].sum(), (self.w * self.h)[rows].sum()
+        soft = math.copysign(max(abs(moment) - self.rules.l1, 0.0), moment)
+        below = hessian + self.rules.l2
+        return min(max(soft / below if below > 0 else 0.0, low), high)
+
+    def score(self, rows, value):
+        """Twice what a leaf of this value takes from the penalised loss, up to third order."""
+        moment, hessian = (self.w * self.g)[rows].sum(), (self.w * self.h)[rows].sum()
+        return (
+            2 * moment * value
+            - 2 * self.rules.l1 * abs(value)
+            - (hessian + self.rules.l2) * value**2
+        )
+
+    def sides(self, rows, f):
+        """Every way in which a feature may split the rows: which go left."""
+        x = self.X[rows, f]
+        missing = np.isnan(x)
+        if f in self.rules.categorical:
+            codes = np.where(missing, np.inf, x)
+            levels = np.unique(codes)
+            if len(levels) < 2:
+                return
+            if len(levels) <= self.rules.max_onehot:
+                for level in levels:
+                    yield codes == level
+                return
+            sums = [
+                (
+                    (self.w * self.g)[rows[codes == level]].sum()
+                    / ((self.w * self.h)[rows[codes == level]].sum() + self.rules.cat_smooth),
+                    level,
+                )
+                for level in levels
+            ]
+            order = [level for _, level in sorted(sums)]
+            for k in range(1, len(order)):
+                yield np.isin(codes, order[:k])
+            return
+        levels = np.unique(x[~missing])
+        for level in levels[:-1]:
+            yield ~missing & (np.nan_to_num(x, nan=np.inf) <= level)
+            if missing.any():
+                yield missing | (np.nan_to_num(x, nan=np.inf) <= level)
+        if missing.any() and len(levels):
+            yield ~missing
+
+    def allowed(self, path):
+        features = range(self.X.shape[1])
+        if self.rules.groups is None:
+            return features
+        return sorted(set(itertools.chain(*(g for g in self.rules.groups if path <= set(g)))))
+
+    def best(self, node):
+        rules = self.rules
+        own = self.score(node.rows, self.value(node.rows, node.low, node.high))
+        best = (max(rules.min_gain, 1e-10 * abs(own)), None, None)
+        for f in self.allowed(node.path):
+            for goes in self.sides(node.rows, f):
+                left, right = node.rows[goes], node.rows[~goes]
+                weights = [self.w[left].sum(), self.w[right].sum()]
+                hessians = [(self.w * self.h)[s].sum() for s in (left, right)]
+                if min(weights) < rules.min_leaf or min(hessians) < rules.min_hessian * (1 - 1e-9):
+                    continue
+                values = [self.value(s, node.low, node.high) for s in (left, right)]
+                if rules.signs.get(f, 0) * (values[1] - values[0]) < 0:
+                    continue
+                gain = self.score(left, values[0]) + self.score(right, values[1]) - own
+                if gain > best[0]:
+                    best = (gain, f, goes)
+        return best
+
+    def grow(self, node, depth):
+        node.value = self.value(node.rows, node.low, node.high)
+        if depth >= self.rules.max_depth or len(node.rows) < 2:
+            return node
+        gain, f, goes = self.best(node)
+        if f is None:
+            return node
+        node.gain, node.feature = gain, f
+        left, right = node.rows[goes], node.rows[~goes]
+        a, b = (self.value(s, node.low, node.high) for s in (left, right))
+        middle, sign = (a + b) / 2, self.rules.signs.get(f, 0)
+        bounds = [(node.low, node.high), (node.low, node.high)]
+        if sign:
+            bounds = [(node.low, middle), (middle, node.high)][::sign]
+        path = node.path | {f}
+        node.left = self.grow(Node(left, *bounds[0], path=path), depth + 1)
+        node.right = self.grow(Node(right, *bounds[1], path=path), depth + 1)
+        return node
+
+    def nodes(self, node=None):
+        node = self.root if node is None else node
+        yield node
+        if node.left is not None:
+            yield from self.nodes(node.left)
+            yield from self.nodes(node.right)
+
+    @property
+    def gains(self):
+        return sorted(n.gain for n in self.nodes() if n.left is not None)
+
+    def values(self):
+        """Value of each row with positive weight."""
+        found = np.full(len(self.X), np.nan)
+        for node in self.nodes():
+            if node.left is None:
+                found[node.rows] = node.value
+        return found
