@@ -56,7 +56,10 @@ FAMILIES = {
     "serving": ("Service", "`orfeon serve` under load on the loopback address."),
     "start": ("First use", "A fresh process, kernels compiled or not yet."),
     "studies": ("Studies", "What a study adds to its fits, and how long a first one takes."),
-    "scale": ("Unusual sizes", "One tree on many rows, classes or features, in a fresh process."),
+    "scale": (
+        "Unusual sizes",
+        "Trees, forests and boosting on many rows, classes or features, in fresh processes.",
+    ),
 }
 _INTRODUCTION = """# Performance
 

@@ -6,6 +6,8 @@ only filters and partitions.
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -32,6 +34,8 @@ _MANY_VALUES, _ROWS_PER_VALUE = 255, 32
 MAX_NARROW_ROWS = 65_535
 #: Up to this many rows columns are sorted by comparison, beyond that by digits.
 MAX_COMPARED_ROWS = 2048
+#: Held while a large table is sorted again.
+_SORTING = threading.Lock()
 
 
 class Table:
@@ -77,6 +81,9 @@ class Table:
     array([0.1, 0.5, 1. , 2. ])
     """
 
+    #: Threads that sort large tables.
+    n_threads = 1
+
     def __init__(self, X: npt.NDArray[np.float64], schema: Schema | None = None) -> None:
         self.n_rows, self.n_features = X.shape
         self.schema = Schema.ordered(self.n_features) if schema is None else schema
@@ -115,10 +122,19 @@ class Table:
 
     @property
     def records(self) -> npt.NDArray[np.unsignedinteger[Any]]:
-        if self.in_order.records is None:  # large tables have none until they are needed
-            self.__dict__["in_order"] = self._sort(with_records=True)
-        assert self.in_order.records is not None
-        return self.in_order.records
+        known = self._with_records()
+        if known is None:  # large tables have none until they are needed
+            with _SORTING:
+                known = self._with_records()
+                if known is None:
+                    self.__dict__["in_order"] = self._sort(with_records=True)
+                    known = self._with_records()
+        assert known is not None
+        return known
+
+    def _with_records(self) -> npt.NDArray[np.unsignedinteger[Any]] | None:
+        sorted_ = self.in_order if self._is_narrow else self.__dict__.get("in_order")
+        return None if sorted_ is None else sorted_.records
 
     @cached_property
     def ranks_by_row(self) -> npt.NDArray[np.unsignedinteger[Any]]:
@@ -187,11 +203,14 @@ class Table:
         n_sorted = n_values = 0
         most_counted = max(FEW_VALUES, min(_MANY_VALUES, n_rows // _ROWS_PER_VALUE))
         # Columns are sorted in blocks: few NumPy calls for few rows, little memory for many.
-        block = max(1, (1 << 20) // max(n_rows, 1))
+        n_threads = 1 if self._is_narrow else self.n_threads
+        block = max(n_threads, (1 << 20) // max(n_rows, 1))
         for start in range(0, len(ordered), block):
             features = ordered[start : start + block]
             columns = np.ascontiguousarray(X[:, features].T)
-            for j, column, order in zip(features, columns, _orders(columns), strict=True):
+            for j, column, order in zip(
+                features, columns, _orders(columns, n_threads), strict=True
+            ):
                 own = records[n_sorted]
                 count = rank_column(column, order, ranks[j], own, values[n_values:], self.shift)
                 counts[j] = value_counts[j] = count
@@ -222,16 +241,24 @@ class _Sorted(NamedTuple):
     kind: npt.NDArray[np.uint8]
 
 
-def _orders(columns: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def _orders(columns: npt.NDArray[np.float64], n_threads: int = 1) -> npt.NDArray[np.int64]:
     """Permutations that sort columns; beyond ``MAX_COMPARED_ROWS`` rows they are stable."""
     n_rows = columns.shape[1]
     if n_rows <= MAX_COMPARED_ROWS:
         return np.argsort(columns, axis=1)
     orders = np.empty(columns.shape, np.int64)
-    keys, rows = np.empty((2, n_rows), np.uint64), np.empty((2, n_rows), np.uint32)
-    count = np.empty(N_DIGITS, np.uint32)
-    for column, order in zip(columns, orders, strict=True):
-        order_column(column, keys, rows, count, order)
+
+    def sort(part: slice) -> None:
+        keys, rows = np.empty((2, n_rows), np.uint64), np.empty((2, n_rows), np.uint32)
+        count = np.empty(N_DIGITS, np.uint32)
+        for column, order in zip(columns[part], orders[part], strict=True):
+            order_column(column, keys, rows, count, order)
+
+    if n_threads == 1:
+        sort(slice(None))
+        return orders
+    with ThreadPoolExecutor(n_threads) as threads:
+        list(threads.map(sort, [slice(k, None, n_threads) for k in range(n_threads)]))
     return orders
 
 

@@ -84,6 +84,7 @@ class IndependentEnsemble(Ensemble):
     def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
         """The function that trains a block of members."""
         if isinstance(self.estimator_, BaseTree):
+            recipe.samples.table.n_threads = joblib.effective_n_jobs(getattr(self, "n_jobs", None))
             self.estimator_._prepare(recipe.samples)
             return TreeTraining(self.estimator_, recipe, self._classes)
         return EstimatorTraining(self.estimator_, recipe)

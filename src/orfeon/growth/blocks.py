@@ -74,7 +74,8 @@ def grow_in_blocks(
 
 def takes_long(table: Table, block: slice) -> bool:
     """Whether signals should be handled while a block of trees grows."""
-    return table.n_rows * table.n_features * (block.stop - block.start) >= _LONG
+    n_values: int = table.n_rows * table.n_features * (block.stop - block.start)
+    return n_values >= _LONG
 
 
 def rows_of(array: npt.NDArray[Any], block: slice) -> npt.NDArray[Any]:

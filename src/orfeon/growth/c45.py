@@ -97,17 +97,18 @@ def _sorted_columns(table: Table) -> Columns:
     columns = _prepared.get(table)
     if columns is not None:
         return columns
+    presorted = table.records  # first, as a large table is sorted again for them
     ordered = np.flatnonzero(table.kind != CATEGORICAL)
     segment = np.full(table.n_features, -1, np.int64)
     segment[ordered] = np.arange(len(ordered))
-    records = np.empty((len(ordered), table.n_rows), table.records.dtype)
+    records = np.empty((len(ordered), table.n_rows), presorted.dtype)
     for place, f in enumerate(ordered):
         if table.kind[f] == COUNTED:
             order = np.argsort(table.ranks[f], kind="stable")
             ranks = table.ranks[f][order].astype(records.dtype)
             records[place] = (ranks << table.shift) | order.astype(records.dtype)
         else:
-            records[place] = table.records[table.segment[f]]
+            records[place] = presorted[table.segment[f]]
     features = np.empty(table.n_features, FEATURE)
     features["segment"] = segment
     features["n_values"] = table.n_values

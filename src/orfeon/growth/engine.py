@@ -129,6 +129,14 @@ def _columns(
     )  # fmt: skip
 
 
+def prepare_table(table: Table, growth: Growth | None = None) -> None:
+    """Compute what all trees share; all that trees may need if ``growth`` is not known."""
+    if growth is None:
+        _ = table.records
+    else:
+        _columns(table, growth, table.n_features)
+
+
 def _sorts_nodes(growth: Growth, n_candidates: int) -> bool:
     """Whether the records of a node are sorted when it is searched, as in ``small_node``."""
     plain = growth.splitter == "best" and growth.n_best == 1 and not growth.sorts

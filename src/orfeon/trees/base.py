@@ -27,6 +27,7 @@ from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.growth import Growth, grow_forest
+from orfeon.growth.engine import prepare_table
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import tree_seeds
@@ -140,7 +141,7 @@ class BaseTree(TabularEstimator):
 
     def _prepare(self, data: TrainingSet) -> None:
         """Compute what all trees share before threads start."""
-        _ = data.table.in_order
+        prepare_table(data.table, self._plain_growth(data, data.n_samples))
 
     def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth | None:
         """How trees are grown, if they are neither pruned nor grown from halves."""

@@ -79,8 +79,8 @@ def main() -> None:
     from orfeon.utils.kernel_cache import DIGEST_SIZE
 
     cache, folder = map(Path, sys.argv[1:])
-    here = cpu_target.target_context.codegen().magic_tuple()
-    kernels_for = Target(*here, KINDS[platform.machine()][1])
+    triple, processor, features = cpu_target.target_context.codegen().magic_tuple()
+    kernels_for = Target(triple, processor, features, KINDS[platform.machine()][1])
     n_kernels = collect(cache, folder, kernels_for, DIGEST_SIZE)
     print(f"{n_kernels} kernels for {kernels_for.processor} are in {folder}.")
 
