@@ -1,4 +1,4 @@
-"""Boost a table that has gaps and categories as it is: AdaBoost, gradient boosting, comparisons.
+"""Boost a table with missing values and categories: AdaBoost, gradient boosting, comparisons.
 
 Run it with ``python examples/boost_a_table.py``; it takes some seconds, and half a minute more
 when kernels have to be compiled first.

@@ -1,4 +1,4 @@
-"""Which method when: the same methods on plain data, few and many rows, wrong labels, gaps, noise.
+"""Which method when: the same methods on plain, small, large, noisy and incomplete data.
 
 Run it with ``python examples/which_method.py``; it takes some minutes and prints the figures of
 the page "Which method when". ``--quick`` takes one draw, one problem and few members, in some
@@ -272,8 +272,8 @@ def main() -> None:
         "wrong": lambda: compare(
             f"wrong labels: one in five, {rows} rows", CLASSES, by_classes, effort, mislabel
         ),
-        "gaps": lambda: compare(
-            f"gaps: a fifth of the cells, {rows} rows", CLASSES, by_classes, effort, punch
+        "missing": lambda: compare(
+            f"missing: a fifth of the cells, {rows} rows", CLASSES, by_classes, effort, punch
         ),
         "noise": lambda: compare(
             f"noise: 100 features more, {rows} rows", CLASSES, by_classes, effort, add_noise

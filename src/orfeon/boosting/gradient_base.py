@@ -45,8 +45,16 @@ from orfeon.boosting.stopping import (
     cross_validated_rounds,
     draw_folds,
 )
+from orfeon.boosting.target_statistics import (
+    OrderedSamples,
+    TargetStatistics,
+    encode_in_order,
+    extended_origin,
+    extended_schema,
+    statistics_features,
+)
 from orfeon.data.presorted import Table
-from orfeon.data.schema import Schema
+from orfeon.data.schema import MAX_CATEGORIES, MAX_LEVELS, Schema
 from orfeon.data.training_set import TrainingSet, are_counts, check_length
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.base import ENSEMBLE
@@ -76,6 +84,7 @@ from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 TreeMethod = Literal["exact", "histogram", "auto"]
 EarlyStopping = bool | Literal["auto", "validation", "cv"]
+CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
 #: Up to this many samples, ``tree_method="auto"`` considers every threshold.
 MOST_EXACT = 10_000
@@ -104,6 +113,7 @@ GRADIENT: dict[str, list[Any]] = {
     "early_stopping": ["boolean", StrOptions({"auto", "validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
     "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
+    "categorical_encoding": [StrOptions({"auto", "subsets", "ordered"})],
     "sampling": [StrOptions({"uniform", "gradient"})],
     "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
     "other_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -179,6 +189,7 @@ class _Run:
     n_estimators_=saved.integer(0),
     train_loss_=saved.floats,
     validation_loss_=saved.optional(saved.floats),
+    target_statistics_=saved.optional(saved.one_of(saved.none, saved.instance("TargetStatistics"))),
     tree_method_=saved.optional(saved.string),
 )
 class GradientBoosting(Ensemble):
@@ -192,6 +203,8 @@ class GradientBoosting(Ensemble):
     n_estimators_: int
     train_loss_: Floats
     validation_loss_: Floats
+    #: None also in files of earlier versions.
+    target_statistics_: TargetStatistics | None = None
     tree_method_: str
     _model: AdditiveModel
     _gains: Floats
@@ -217,6 +230,7 @@ class GradientBoosting(Ensemble):
     max_bins: int
     early_stopping: EarlyStopping
     n_folds: int
+    categorical_encoding: CategoricalEncoding
     n_iter_no_change: int | None
     validation_fraction: float
     tol: float
@@ -249,7 +263,10 @@ class GradientBoosting(Ensemble):
     def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
         # Bins read one feature after the other, so numbers of any type and layout will do.
         as_given = self.tree_method != "exact"
-        return Schema.learn_and_encode(X, self._categorical_features(), as_given=as_given)
+        most = MAX_CATEGORIES if self.categorical_encoding == "subsets" else MAX_LEVELS
+        return Schema.learn_and_encode(
+            X, self._categorical_features(), as_given=as_given, max_categories=most
+        )
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(
@@ -394,10 +411,13 @@ class GradientBoosting(Ensemble):
                 f"monotonic_cst needs two classes or a numeric target, and y has {self.n_classes_} "
                 "classes."
             )
+        origin = extended_origin(
+            schema.n_features, self._features_with_statistics(), len(self._classes)
+        )
         return Newton(
             float(self.l2), float(self.l1), float(self.min_hessian), float(self.cat_smooth),
-            int(self.max_cat_to_onehot), signs,
-            allowed_interactions(self.interaction_cst, schema),
+            int(self.max_cat_to_onehot), None if signs is None else signs[origin],
+            allowed_interactions(self.interaction_cst, schema, origin),
         )  # fmt: skip
 
     def _go_on_from(self, before: dict[str, Any], loss: Loss) -> AdditiveModel | None:
@@ -417,6 +437,15 @@ class GradientBoosting(Ensemble):
             raise ValueError(
                 "warm_start=True continues with the features, the classes and the loss of the "
                 "previous fit, and these differ; use warm_start=False to start over."
+            )
+        earlier = before.get("target_statistics_")
+        if not np.array_equal(
+            [] if earlier is None else earlier.features, self._features_with_statistics()
+        ):
+            raise ValueError(
+                f"warm_start=True continues with the encoding of the previous fit, and "
+                f"categorical_encoding={self.categorical_encoding!r} is another; use "
+                "warm_start=False to start over."
             )
         if self._samples != before["_samples"]:
             raise ValueError(
@@ -470,9 +499,11 @@ class GradientBoosting(Ensemble):
             n_rounds = self._best_rounds(sample, loss, progress, by_folds=stops_by == "cv")
         elif held is None and stops_by is not None:
             training, held = self._set_aside(sample)
+        training, self.target_statistics_ = self._encode_in_order(training)
         loss = loss.measured(training.y, training.weights)
         start = self._start(loss, training) if model is None else model.start
         if held is not None:
+            held = _extended(held, self.target_statistics_)
             watch = Watch(Validation(loss, held, start), self._patience(), model)
         run = _Run(start, model, self)
         boosting = self._boosting(training, loss, self._n_threads)
@@ -600,12 +631,12 @@ class GradientBoosting(Ensemble):
         )
         if self.tree_method_ == "histogram":
             return self._histogram_trees(sample, growth, newton, n_average, n_threads)
-        X = sample.encoded()
+        X, schema = sample.encoded(), self._grown_schema
         if newton is not None:
             return ExactNewtonTrees(
-                Table(X, self.schema_), X, growth, newton, n_samples=n_average, n_jobs=n_threads
+                Table(X, schema), X, growth, newton, n_samples=n_average, n_jobs=n_threads
             )
-        return ExactTrees(Table(X, self.schema_), X, growth, n_samples=n_average, n_jobs=n_threads)
+        return ExactTrees(Table(X, schema), X, growth, n_samples=n_average, n_jobs=n_threads)
 
     def _histogram_trees(
         self,
@@ -625,10 +656,10 @@ class GradientBoosting(Ensemble):
         if newton is not None:
             from orfeon.growth.histogram_newton import HistogramNewtonTrees
 
-            return HistogramNewtonTrees(sample.X, self.schema_, growth, newton, **of_sample)
+            return HistogramNewtonTrees(sample.X, self._grown_schema, growth, newton, **of_sample)
         from orfeon.growth.histogram import HistogramTrees
 
-        return HistogramTrees(sample.X, self.schema_, growth, **of_sample)
+        return HistogramTrees(sample.X, self._grown_schema, growth, **of_sample)
 
     @property
     def _n_threads(self) -> int:
@@ -666,7 +697,7 @@ class GradientBoosting(Ensemble):
         if y is None:
             raise ValueError("X_val is given without y_val; pass both.")
         X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
-        encoded = self._encode(X)
+        encoded = self._encode_rows(X, mark_unseen=self._features_with_statistics())
         check_length(y, len(encoded))
         if is_classifier(self):
             y = class_codes(y, self._classes, "y_val has the class", "is not in y: y has ")
@@ -748,12 +779,59 @@ class GradientBoosting(Ensemble):
         self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds on the other folds, and the validation on this one."""
-        training = sample.take(~held)
+        training, statistics = self._encode_in_order(sample.take(~held))
         loss = loss.measured(training.y, training.weights)
         start = self._start(loss, training)
         scores = training.scores_from(start)
         rounds = self._boosting(training, loss, n_threads).rounds(scores)
-        return rounds, Validation(loss, sample.take(held), start)
+        return rounds, Validation(loss, _extended(sample.take(held), statistics), start)
+
+    # -- categories ----------------------------------------------------------------------------
+
+    def _features_with_statistics(self) -> npt.NDArray[np.int64]:
+        return statistics_features(self.schema_, self.categorical_encoding)
+
+    @property
+    def _grown_schema(self) -> Schema:
+        """The features of the rows that trees are grown on."""
+        return extended_schema(self.schema_, self._features_with_statistics(), self._classes)
+
+    def _encode_in_order(self, training: Sample) -> tuple[Sample, TargetStatistics | None]:
+        """Training samples with statistics of the samples before them, and those of all."""
+        features = self._features_with_statistics()
+        if not len(features):
+            return training, None
+        samples = OrderedSamples(
+            training.encoded(), training.y, training.weights, len(self._classes),
+            training.n_samples,
+        )  # fmt: skip
+        rng = member_generator(self._sequence, Purpose.ORDERING_CATEGORIES)
+        rows, statistics = encode_in_order(samples, self.schema_, features, rng)
+        return training._replace(X=rows, rows=None), statistics
+
+    def _encode(self, X: Any) -> Floats:
+        statistics = self.target_statistics_
+        if statistics is None:
+            return super()._encode(X)
+        return statistics.extend(self._encode_rows(X, mark_unseen=statistics.features))
+
+    @property
+    def tree_schema_(self) -> Schema:
+        """The features of the rows as the trees take them, with statistics for categories."""
+        check_is_fitted(self, "schema_")
+        statistics = self.target_statistics_
+        if statistics is None:
+            return self.schema_
+        return extended_schema(self.schema_, statistics.features, self._classes)
+
+    @property
+    def tree_features_(self) -> npt.NDArray[np.int64]:
+        """The feature of X that each feature of the trees comes from."""
+        check_is_fitted(self, "schema_")
+        if self.target_statistics_ is None:
+            return np.arange(self.n_features_in_)
+        features = self.target_statistics_.features
+        return extended_origin(self.n_features_in_, features, len(self._classes))
 
     # -- predicting ----------------------------------------------------------------------------
 
@@ -844,6 +922,9 @@ class GradientBoosting(Ensemble):
     def _member(self, index: int) -> Any:
         tree = clone(self.estimator_)
         tree.forest_ = self.members_.subset([index])
+        if self.target_statistics_ is not None:
+            tree.schema_, tree.n_features_in_ = self.tree_schema_, self.members_.n_features
+            return tree
         for name in ("schema_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(tree, name, getattr(self, name))
@@ -855,8 +936,14 @@ class GradientBoosting(Ensemble):
         check_is_fitted(self, "members_")
         forest = self.forest_
         inner = ~forest.is_leaf
-        total = np.bincount(
-            forest.feature[inner], weights=self._gains[inner], minlength=forest.n_features
-        )
+        features = self.tree_features_[forest.feature[inner]]
+        total = np.bincount(features, weights=self._gains[inner], minlength=self.n_features_in_)
         whole = total.sum()
         return np.asarray(total / whole if whole > 0 else total, dtype=np.float64)
+
+
+def _extended(sample: Sample, statistics: TargetStatistics | None) -> Sample:
+    """Samples with the statistics of others in place of categories."""
+    if statistics is None:
+        return sample
+    return sample._replace(X=statistics.extend(sample.encoded()), rows=None)

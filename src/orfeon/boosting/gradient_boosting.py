@@ -25,6 +25,7 @@ from orfeon.boosting.custom_loss import CustomClassLoss, CustomLoss
 from orfeon.boosting.deviance import TweedieDeviance
 from orfeon.boosting.gradient_base import (
     GRADIENT,
+    CategoricalEncoding,
     EarlyStopping,
     GradientBoosting,
     TreeMethod,
@@ -76,6 +77,12 @@ GRADIENT_TEXTS = {
     max_bins : int, default=255
         Bins per feature, where trees are not exact.
     <categorical_features>
+    categorical_encoding : {"auto", "subsets", "ordered"}, default="auto"
+        What trees do with categories. With "subsets" they test whether a value is in a set of
+        levels. With "ordered" a level becomes its mean target, or its share of each class, among
+        the samples before it in a random order, and of all samples in prediction; a level not seen
+        in training is average, and missing values are a level. "auto" takes subsets of features
+        with up to 20 levels, and statistics of others, of which there may be up to ten million.
     order : {1, 2}, default=2
         Whether trees are fitted to the negative gradient alone, by least squares, or also to the
         second derivatives of the loss (Newton trees), as in XGBoost and LightGBM. The penalties and
@@ -154,6 +161,13 @@ GRADIENT_TEXTS = {
         The trees as estimators, created on access.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of the squared error by all splits.
+    target_statistics_ : TargetStatistics or None
+        The mean targets of levels, where they replace categories.
+    tree_schema_ : Schema
+        The features of the rows as the trees take them, with target statistics for categories.
+    tree_features_ : ndarray
+        The feature of X that each feature of the trees comes from: with more than two classes,
+        shares of the second and later classes are additional features.
 """,
 }
 
@@ -229,6 +243,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         tree_method: TreeMethod = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
+        categorical_encoding: CategoricalEncoding = "auto",
         order: Literal[1, 2] = 2,
         l2: float = 1.0,
         l1: float = 0.0,
@@ -267,6 +282,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         self.tree_method = tree_method
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.order = order
         self.l2 = l2
         self.l1 = l1
@@ -534,6 +550,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         tree_method: TreeMethod = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
+        categorical_encoding: CategoricalEncoding = "auto",
         order: Literal[1, 2] = 2,
         l2: float = 1.0,
         l1: float = 0.0,
@@ -573,6 +590,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.tree_method = tree_method
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.order = order
         self.l2 = l2
         self.l1 = l1
