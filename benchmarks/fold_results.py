@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,7 +64,7 @@ class FoldResults:
         self._known: dict[Key, dict[str, Any]] = {}
         if path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
-                if line.endswith("}"):  # the last may have been cut
+                with suppress(json.JSONDecodeError):  # the last may have been cut
                     self._keep(json.loads(line))
 
     def _keep(self, record: dict[str, Any]) -> None:
@@ -103,8 +104,9 @@ class FoldResults:
         if key not in self._known:
             found = measure()
             self.path.parent.mkdir(parents=True, exist_ok=True)
+            is_cut = self.path.exists() and not self.path.read_bytes().endswith(b"\n")
             with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**key._asdict(), **found}) + "\n")
+                file.write("\n" * is_cut + json.dumps({**key._asdict(), **found}) + "\n")
             self._known[key] = found
         return self._known[key]
 

@@ -155,10 +155,10 @@ def test_everybody_learns_classes_and_numbers_with_categories_and_gaps(one):
     for name in ("orders", "visits"):
         training, test = read(name).folds()[0]
         training = accuracy._first_rows(training, 600)
-        found = accuracy_contestants.measure(one, training, test, 30)
+        found = accuracy_contestants.measure(one, training, test, 5)
         share = test.y.mean()
         alone = np.full((len(test.y), 2), [1 - share, share]) if test.n_classes else share
-        assert found["loss"] < 1.02 * loss_and_error(alone * np.ones_like(alone), test)[0]
+        assert found["loss"] < 1.05 * loss_and_error(alone * np.ones_like(alone), test)[0]
         assert min(found.values()) > 0
 
 

@@ -68,7 +68,8 @@ WARNINGS: dict[str, tuple[Callable[[], Any], str, type[Warning]]] = {
     "none set aside from gradients": (
         lambda: fit(
             orfeon.GradientBoostingRegressor(
-                n_estimators=2, n_iter_no_change=1, early_stopping="validation"
+                n_estimators=2, n_iter_no_change=1, early_stopping="validation",
+                validation_fraction=0.1,
             ),
             *FEW,
         ),

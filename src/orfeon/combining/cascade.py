@@ -34,6 +34,12 @@ from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import _check_feature_names_in
 from orfeon.utils.types import Floats
 
+#: The additive model: stumps on all samples and features, for all rounds.
+_ADDITIVE: dict[str, Any] = {
+    "order": 1, "n_estimators": 100, "subsample": 1.0, "max_features": None,
+    "tree_method": "exact", "early_stopping": False,
+}  # fmt: skip
+
 _TEXTS = {
     "cv_and_in_sample": """
     cv : int, splitter or iterable of splits, default=5
@@ -275,7 +281,7 @@ class CascadeClassifier(TabularClassifierMixin, Cascade):
         from orfeon.boosting import GradientBoostingClassifier
         from orfeon.ensembles import RandomForestClassifier
 
-        additive = GradientBoostingClassifier(max_depth=1)
+        additive = GradientBoostingClassifier(max_depth=1, **_ADDITIVE)
         return [("additive", additive), ("forest", RandomForestClassifier())]
 
     @available_if(_last_has_probabilities)  # type: ignore[untyped-decorator]
@@ -367,5 +373,5 @@ class CascadeRegressor(TabularRegressorMixin, Cascade):
         from orfeon.boosting import GradientBoostingRegressor
         from orfeon.ensembles import RandomForestRegressor
 
-        additive = GradientBoostingRegressor(max_depth=1)
+        additive = GradientBoostingRegressor(max_depth=1, **_ADDITIVE)
         return [("additive", additive), ("forest", RandomForestRegressor())]
