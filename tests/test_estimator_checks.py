@@ -125,12 +125,15 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"subsample": 0.8, "max_features_per_tree": 0.7},
         {"tree_method": "histogram", "max_leaf_nodes": 8, "max_depth": None},
         {"n_iter_no_change": 2, "max_features": 0.7},
+        {"order": 2},
+        {"order": 2, "tree_method": "histogram", "sampling": "gradient", "min_samples_leaf": 2},
     ],
     "GradientBoostingRegressor": [
         {"loss": "absolute_error"},
         {"loss": "huber", "tree_method": "histogram"},
         # Not the quantile loss: the checks set alpha=0.01, which to them is a penalty.
         {"n_iter_no_change": 3, "subsample": 0.7},
+        {"order": 2, "tree_method": "auto", "l1": 0.1, "interaction_cst": "pairwise"},
     ],
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],
     "MixtureOfExpertsClassifier": [{"expert": CARTClassifier(max_depth=3), "max_iter": 5}],

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from tests.oracles.newton import Oracle, Rules
 
 from orfeon import GradientBoostingClassifier, GradientBoostingRegressor, load, save
+from orfeon.boosting.one_side_sampling import OneSide, one_side_weights
 from orfeon.datasets import make_friedman1, make_waveform
 
 METHODS = pytest.mark.parametrize("method", ["exact", "histogram"])
@@ -276,6 +277,54 @@ def test_few_categories_are_each_compared_with_all_others(method):
         assert min(np.unique(answers, return_counts=True)[1]) == groups
 
 
+# -- gradient-based sampling -----------------------------------------------------------------------
+
+
+def test_samples_of_large_gradient_are_kept_and_others_stand_for_the_rest():
+    rng = np.random.default_rng(0)
+    gradients, weights = rng.normal(size=(2, 200)), rng.uniform(0.5, 2.0, 200)
+    size = np.abs(gradients).sum(axis=0)
+    top = np.argsort(-size)[:40]
+    others = np.setdiff1d(np.arange(200), top)
+    total = np.zeros(200)
+    for seed in range(200):
+        drawn = one_side_weights(
+            gradients, weights, None, OneSide(0.2, 0.1), np.random.default_rng(seed)
+        )
+        np.testing.assert_array_equal(drawn[top], weights[top])
+        assert (drawn[others] > 0).sum() == 20
+        some = others[drawn[others] > 0]
+        np.testing.assert_allclose(drawn[some], weights[some] * 8.0)
+        total += drawn
+    # On average every sample has its weight: 8 standard errors of a draw of 20 of 160.
+    np.testing.assert_allclose(total[others] / 200, weights[others], rtol=8 * np.sqrt(7 / 200))
+    assert total[others].sum() / 200 == pytest.approx(weights[others].sum(), rel=0.05)
+
+
+def test_copies_are_sampled_one_by_one():
+    gradients = np.array([[3.0, 2.0, 1.0, 0.5]])
+    copies = np.array([2.0, 4.0, 6.0, 8.0])
+    drawn = one_side_weights(
+        gradients, 0.5 * copies, copies, OneSide(0.2, 0.25), np.random.default_rng(0)
+    )
+    assert drawn[0] == 1.0  # both copies are in the top 4 of 20
+    in_top = 2  # copies of the second sample
+    assert drawn[1] >= 0.5 * in_top
+    others = drawn.sum() - 1.0 - 0.5 * in_top
+    assert others == pytest.approx(0.5 * 16)  # what is drawn stands for 16 copies
+
+
+def test_gradient_sampling_learns_and_rejects_what_does_not_fit():
+    X, y = two_classes(300)
+    model = classifier(sampling="gradient", n_estimators=40).fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert (model.forest_.subset([5]).leaf_weight.sum() - 300) < 150
+    with pytest.raises(ValueError, match=r"subsample=0\.5 draws samples at random"):
+        classifier(sampling="gradient", subsample=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="their sum must be at most 1"):
+        classifier(sampling="gradient", top_rate=0.7, other_rate=0.4).fit(X, y)
+
+
 # -- weights, threads, order of the rows, and all that reads ensembles -----------------------------
 
 SETTINGS = [
@@ -285,6 +334,8 @@ SETTINGS = [
     regressor(tree_method="histogram", monotonic_cst=[1, 0, 0, 0, -1] + [0] * 5, l1=0.1),
     regressor(loss="huber", subsample=0.7, interaction_cst="pairwise"),
     regressor(min_samples_leaf=5, max_features=0.5),
+    regressor(sampling="gradient", order=1),
+    classifier(sampling="gradient", tree_method="histogram", other_rate=0.3),
 ]
 each = pytest.mark.parametrize("estimator", SETTINGS, ids=str)
 

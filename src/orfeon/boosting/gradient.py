@@ -30,6 +30,7 @@ import numpy.typing as npt
 
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.newton_leaves import newton_leaf_values
+from orfeon.boosting.one_side_sampling import OneSide, one_side_weights
 from orfeon.data.training_set import TrainingSet, are_counts, hash_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_features
@@ -156,6 +157,7 @@ class Boosting:
     features: tuple[int, int] | None = None
     threads: RowThreads = field(default_factory=RowThreads)
     newton: Newton | None = None  # of Newton trees
+    one_side: OneSide | None = None
 
     def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
         """Yield rounds without end, updating ``scores`` in place."""
@@ -181,6 +183,7 @@ class Boosting:
         weights, candidates = self._draw(at)
         y = self.sample.y
         residuals = self._residuals(scores, weights)
+        weights = self._draw_one_side(at, residuals, weights)
         trees: Any = self.trees
         forest, leaves = trees.grow(residuals, weights, seeds, candidates)
         means = forest.value[:, 0].copy()
@@ -194,6 +197,7 @@ class Boosting:
         assert self.newton is not None
         weights, candidates = self._draw(at)
         gradients, hessians = self._derivatives(scores, weights)
+        weights = self._draw_one_side(at, gradients, weights)
         trees: Any = self.trees
         forest, leaves, gains, bounds = trees.grow_newton(
             gradients, hessians, weights, seeds, candidates
@@ -276,6 +280,13 @@ class Boosting:
             n_trees = self.loss.n_scores
             candidates = np.stack([draw_features(*self.features, rng) for _ in range(n_trees)])
         return weights, candidates
+
+    def _draw_one_side(self, at: int, gradients: Floats, weights: Floats) -> Floats:
+        """Weights of the samples that a round's gradients choose."""
+        if self.one_side is None:
+            return weights
+        rng = member_generator(self.sequence, at)
+        return one_side_weights(gradients, weights, self.sample.copies, self.one_side, rng)
 
     def _draw_weights(self, n_drawn: int, rng: np.random.Generator) -> Floats:
         """Draw samples without replacement, as weights."""

@@ -36,6 +36,7 @@ from orfeon.boosting.offsets import (
     is_fitted,
     read_offsets,
 )
+from orfeon.boosting.one_side_sampling import OneSide
 from orfeon.boosting.snapshots import PartialModel, RoundCallback
 from orfeon.boosting.stopping import (
     Patience,
@@ -98,6 +99,9 @@ GRADIENT: dict[str, list[Any]] = {
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
     "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
+    "sampling": [StrOptions({"uniform", "gradient"})],
+    "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
+    "other_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
     "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
     "order": [Interval(Integral, 1, 2, closed="both")],
     "l2": [Interval(Real, 0.0, None, closed="left")],
@@ -194,6 +198,9 @@ class GradientBoosting(Ensemble):
     init: Any
     learning_rate: float
     subsample: float
+    sampling: str
+    top_rate: float
+    other_rate: float
     max_features: Any
     max_features_per_tree: Any
     min_samples_split: float
@@ -460,7 +467,8 @@ class GradientBoosting(Ensemble):
         """Warn if the loss is higher than that of a constant."""
         after = self.train_loss_[-1]
         # With subsamples and small steps, the loss of all samples may rise a little by chance.
-        by_chance = self.subsample < 1.0 and self.learning_rate <= 1.0
+        draws = self.subsample < 1.0 or self.sampling == "gradient"
+        by_chance = draws and self.learning_rate <= 1.0
         if after > before * (1.0 + 1e-9) and not by_chance:
             warn_user(
                 AdvisedWarning(
@@ -519,7 +527,24 @@ class GradientBoosting(Ensemble):
             (n_features, n_of_tree) if n_of_tree < n_features else None,
             RowThreads(n_threads),
             newton,
+            self._one_side(),
         )
+
+    def _one_side(self) -> OneSide | None:
+        """Rates of gradient-based sampling."""
+        if self.sampling == "uniform":
+            return None
+        if self.subsample < 1.0:
+            raise ValueError(
+                f"subsample={self.subsample} draws samples at random, and sampling='gradient' by "
+                "their gradients; use one of them."
+            )
+        if self.top_rate + self.other_rate > 1.0:
+            raise ValueError(
+                f"top_rate={self.top_rate} and other_rate={self.other_rate} are shares of all "
+                "samples; their sum must be at most 1."
+            )
+        return OneSide(self.top_rate, self.other_rate)
 
     def _features_per_tree(self, n_features: int) -> int:
         wanted = self.max_features_per_tree

@@ -47,6 +47,14 @@ GRADIENT_TEXTS = {
         Number of rounds, of one tree each, or one per class with more than two classes.
     subsample : float, default=1.0
         Share of the samples drawn without replacement for each round.
+    sampling : {"uniform", "gradient"}, default="uniform"
+        With "gradient" a round sees the share ``top_rate`` of the samples, those of largest
+        gradient, and a share ``other_rate`` drawn from the others and weighted up to stand for them
+        (gradient-based one-side sampling, GOSS); ``subsample`` must be 1.
+    top_rate : float, default=0.2
+        Share of the samples of largest gradient, with ``sampling="gradient"``.
+    other_rate : float, default=0.1
+        Share of the samples drawn from the others, with ``sampling="gradient"``.
     max_depth : int or None, default=3
         Maximum depth of a tree. With 1 the model is additive in the features.
     max_leaf_nodes : int, optional
@@ -225,6 +233,9 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         interaction_cst: Any = None,
         cat_smooth: float = 10.0,
         max_cat_to_onehot: int = 4,
+        sampling: Literal["uniform", "gradient"] = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
         class_weight: Any = None,
         init: Any = None,
         n_iter_no_change: int | None = None,
@@ -260,6 +271,9 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         self.interaction_cst = interaction_cst
         self.cat_smooth = cat_smooth
         self.max_cat_to_onehot = max_cat_to_onehot
+        self.sampling = sampling
+        self.top_rate = top_rate
+        self.other_rate = other_rate
         self.class_weight = class_weight
         self.init = init
         self.n_iter_no_change = n_iter_no_change
@@ -524,6 +538,9 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         interaction_cst: Any = None,
         cat_smooth: float = 10.0,
         max_cat_to_onehot: int = 4,
+        sampling: Literal["uniform", "gradient"] = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
         alpha: float | Sequence[float] = 0.9,
         power: float = 1.5,
         init: Any = None,
@@ -560,6 +577,9 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.interaction_cst = interaction_cst
         self.cat_smooth = cat_smooth
         self.max_cat_to_onehot = max_cat_to_onehot
+        self.sampling = sampling
+        self.top_rate = top_rate
+        self.other_rate = other_rate
         self.alpha = alpha
         self.power = power
         self.init = init
