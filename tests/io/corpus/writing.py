@@ -36,7 +36,8 @@ SMALL: dict[str, Any] = {
 #: Answers that go through exponentials or matrix products of the processor's own.
 CLOSE = (
     "AdaBoostPairwise", "BaggedBoostingClassifier", "CostCascade", "Experts",
-    "GradientBoostingClassifier", "PP", "ParallelPerceptron", "RealAdaBoost", "Stacking", "sklearn_voting", "stacking_by_logistic",
+    "GradientBoostingClassifier", "PP", "ParallelPerceptron", "RealAdaBoost", "Stacking",
+    "sklearn_voting", "stacking_by_logistic",
 )  # fmt: skip
 
 
