@@ -795,6 +795,11 @@ class GradientBoosting(Ensemble):
         """
         check_is_fitted(self, "members_")
         loss = self._fitted_loss
+        if not loss.has_value:
+            raise ValueError(
+                f"the value of loss={loss_name(self.loss)} is not known, so rounds cannot be "
+                "compared: give the loss an attribute value(y, raw_predictions, weights)."
+            )
         X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
         if is_classifier(self):
             y = class_codes(y, self._classes, "y has the class", "was not trained on; it knows ")
@@ -805,11 +810,6 @@ class GradientBoosting(Ensemble):
             loss.value(y, np.ascontiguousarray(scores.T), weights)
             for scores in self._staged_scores(X, margins)
         ]
-        if not loss.has_value:
-            raise ValueError(
-                f"the value of loss={loss_name(self.loss)} is not known, so rounds cannot be "
-                "compared: give the loss an attribute value(y, raw_predictions, weights)."
-            )
         return int(np.argmin(losses)) + 1
 
     # -- inspection ----------------------------------------------------------------------------
