@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Real
 from typing import Any, TypeVar, cast
@@ -132,7 +132,11 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     # -- rows to predict -----------------------------------------------------------------------
 
     def _encode(self, X: Any) -> Floats:
-        """Turn rows to predict into numbers; a clean matrix is not copied."""
+        """Turn rows to predict into numbers, as trees take them; a clean matrix is not copied."""
+        return self._encode_rows(X)
+
+    def _encode_rows(self, X: Any, mark_unseen: Iterable[int] = ()) -> Floats:
+        """Check rows, and encode them by the schema."""
         check_is_fitted(self, "schema_")
         if (
             type(X) is np.ndarray
@@ -152,7 +156,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        return self.schema_.encode(X)
+        return self.schema_.encode(X, mark_unseen=mark_unseen)
 
 
 def _is_surely_finite(X: Floats) -> bool:

@@ -71,7 +71,7 @@ def test_the_logistic_loss_is_ours_to_the_bit(tree_method):
 
 
 def test_first_order_leaves_are_newton_steps():
-    given = {"n_estimators": 20, "random_state": 0}
+    given = {"n_estimators": 20, "order": 1, "random_state": 0}
     mine = GradientBoostingClassifier(loss=Logistic(), **given).fit(X, CODES)
     ours = GradientBoostingClassifier(**given).fit(X, CODES)
     np.testing.assert_allclose(mine.decision_function(X), ours.decision_function(X), rtol=1e-9)
@@ -114,10 +114,14 @@ def test_weights_are_passed_to_functions_that_take_them():
         return raw - y, np.ones(len(y))
 
     weights = np.array([1.0, 2.0, 0.0] * 50)
-    model = GradientBoostingRegressor(loss=weighed, n_estimators=3).fit(X, Y, weights)
+    model = GradientBoostingRegressor(loss=weighed, n_estimators=3, random_state=0).fit(
+        X, Y, weights
+    )
     assert len(seen[0]) == 100  # copies are one row, and weight 0 is absent
     assert sorted(set(seen[0])) == [1.0, 2.0]
-    plain = GradientBoostingRegressor(loss=squares, n_estimators=3).fit(X, Y, weights)
+    plain = GradientBoostingRegressor(loss=squares, n_estimators=3, random_state=0).fit(
+        X, Y, weights
+    )
     np.testing.assert_array_equal(model.predict(X), plain.predict(X))
 
 

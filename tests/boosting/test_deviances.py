@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 from sklearn.metrics import mean_gamma_deviance, mean_poisson_deviance, mean_tweedie_deviance
+from tests.boosting.first_order import mart_regressor
 
 from orfeon import GradientBoostingRegressor
 from orfeon.boosting.deviance import TweedieDeviance
@@ -95,9 +96,7 @@ def test_means_are_learnt_on_the_scale_of_the_target(power, order):
     X = rng.uniform(size=(600, 2))
     mean = np.exp(2.0 * X[:, 0])
     y = rng.poisson(mean).astype(float) if power < 2 else rng.gamma(3.0, mean / 3.0)
-    model = GradientBoostingRegressor(
-        n_estimators=60, max_depth=2, order=order, **settings(power)
-    ).fit(X, y)
+    model = mart_regressor(n_estimators=60, max_depth=2, order=order, **settings(power)).fit(X, y)
     predicted = model.predict(X)
     assert (predicted > 0).all()
     assert np.abs(predicted - mean).mean() < 0.12 * mean.mean()
@@ -107,7 +106,7 @@ def test_means_are_learnt_on_the_scale_of_the_target(power, order):
     assert (np.diff(model.train_loss_) <= 1e-12).all()
     # The unit of the target changes nothing but the unit of the predictions.
     if order == 1:
-        scaled = GradientBoostingRegressor(n_estimators=60, max_depth=2, **settings(power))
+        scaled = mart_regressor(n_estimators=60, max_depth=2, **settings(power))
         np.testing.assert_allclose(scaled.fit(X, 8 * y).predict(X), 8 * predicted, rtol=1e-6)
 
 

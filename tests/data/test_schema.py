@@ -412,6 +412,8 @@ def test_no_data_frame_library_is_needed_nor_imported():
 import sys
 for name in ("pandas", "polars", "pyarrow"):
     sys.modules[name] = None  # what an import of a library that is not installed finds
+import pickle
+
 import numpy as np
 from orfeon.data.schema import Schema
 schema, encoded = Schema.learn_and_encode([[1, "b"], [None, "a"], [2.5, float("nan")]])
@@ -432,3 +434,19 @@ print("fine")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.strip() == "fine", done.stderr
+
+
+def test_unseen_categories_can_be_marked():
+    schema = Schema.learn([["a", 1.5], ["b", 2.5]])
+    X = [["b", 1.0], ["c", 1.0], [None, 1.0]]
+    np.testing.assert_array_equal(schema.encode(X)[:, 0], [1, np.nan, np.nan])
+    np.testing.assert_array_equal(schema.encode(X, mark_unseen=[0])[:, 0], [1, 2, np.nan])
+
+
+def test_codes_of_many_categories_are_found_once_and_not_pickled():
+    schema, _ = Schema.learn_and_encode([[f"level {i}"] for i in range(500)])
+    known = schema._positions
+    schema.encode([["level 3"]])
+    assert schema._positions is known
+    assert len(pickle.dumps(schema)) == len(pickle.dumps(Schema(schema.categories)))
+    assert pickle.loads(pickle.dumps(schema)) == schema

@@ -51,8 +51,13 @@ def _number(sign: Any) -> float:
         raise ValueError(f"monotonic_cst has the value {sign!r}; it must be {_SIGNS}.") from None
 
 
-def allowed_interactions(interaction_cst: Any, schema: Schema) -> Interactions | None:
-    """Which features may be on a path together; None for all."""
+def allowed_interactions(
+    interaction_cst: Any, schema: Schema, origin: Integers
+) -> Interactions | None:
+    """Which columns of the trees may be on a path together; None for all.
+
+    ``origin`` is the feature that each column comes from.
+    """
     if interaction_cst is None:
         return None
     if isinstance(interaction_cst, str):
@@ -68,9 +73,9 @@ def allowed_interactions(interaction_cst: Any, schema: Schema) -> Interactions |
     others = set(range(n_features)) - set().union(*groups)
     if others:
         groups.append(others)
-    words = np.zeros((len(groups), (n_features + 63) >> 6), np.uint64)
+    words = np.zeros((len(groups), (len(origin) + 63) >> 6), np.uint64)
     for g, group in enumerate(groups):
-        for f in group:
+        for f in np.flatnonzero(np.isin(origin, list(group))).tolist():
             words[g, f >> 6] |= np.uint64(1 << (f & 63))
     return Interactions(GROUPS, words)
 

@@ -45,8 +45,16 @@ from orfeon.boosting.stopping import (
     cross_validated_rounds,
     draw_folds,
 )
+from orfeon.boosting.target_statistics import (
+    OrderedSamples,
+    TargetStatistics,
+    encode_in_order,
+    extended_origin,
+    extended_schema,
+    statistics_features,
+)
 from orfeon.data.presorted import Table
-from orfeon.data.schema import Schema
+from orfeon.data.schema import MAX_CATEGORIES, MAX_LEVELS, Schema
 from orfeon.data.training_set import TrainingSet, are_counts, check_length
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.base import ENSEMBLE
@@ -75,12 +83,17 @@ from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 TreeMethod = Literal["exact", "histogram", "auto"]
-EarlyStopping = bool | Literal["validation", "cv"]
+EarlyStopping = bool | Literal["auto", "validation", "cv"]
+CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
 #: Up to this many samples, ``tree_method="auto"`` considers every threshold.
 MOST_EXACT = 10_000
-#: ``n_iter_no_change`` with ``early_stopping=True``, if it is None.
+#: ``n_iter_no_change`` with ``early_stopping=True`` or "auto", if it is None.
 _ROUNDS_WITHOUT = 10
+#: With fewer samples, ``early_stopping="auto"`` does not stop: too few could be set aside.
+LEAST_STOPPED = 30
+#: With more samples, it does not boost all of them again.
+MOST_REFITTED = 10_000
 
 
 _OF_TREES = (
@@ -97,12 +110,13 @@ GRADIENT: dict[str, list[Any]] = {
     "max_features_per_tree": LIMITS["max_features"],
     "tree_method": [StrOptions({"exact", "histogram", "auto"})],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
-    "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
+    "early_stopping": ["boolean", StrOptions({"auto", "validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
+    "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
+    "categorical_encoding": [StrOptions({"auto", "subsets", "ordered"})],
     "sampling": [StrOptions({"uniform", "gradient"})],
     "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
     "other_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
-    "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
     "order": [Interval(Integral, 1, 2, closed="both")],
     "l2": [Interval(Real, 0.0, None, closed="left")],
     "l1": [Interval(Real, 0.0, None, closed="left")],
@@ -175,6 +189,7 @@ class _Run:
     n_estimators_=saved.integer(0),
     train_loss_=saved.floats,
     validation_loss_=saved.optional(saved.floats),
+    target_statistics_=saved.optional(saved.one_of(saved.none, saved.instance("TargetStatistics"))),
     tree_method_=saved.optional(saved.string),
 )
 class GradientBoosting(Ensemble):
@@ -188,6 +203,8 @@ class GradientBoosting(Ensemble):
     n_estimators_: int
     train_loss_: Floats
     validation_loss_: Floats
+    #: None also in files of earlier versions.
+    target_statistics_: TargetStatistics | None = None
     tree_method_: str
     _model: AdditiveModel
     _gains: Floats
@@ -213,6 +230,7 @@ class GradientBoosting(Ensemble):
     max_bins: int
     early_stopping: EarlyStopping
     n_folds: int
+    categorical_encoding: CategoricalEncoding
     n_iter_no_change: int | None
     validation_fraction: float
     tol: float
@@ -245,7 +263,10 @@ class GradientBoosting(Ensemble):
     def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
         # Bins read one feature after the other, so numbers of any type and layout will do.
         as_given = self.tree_method != "exact"
-        return Schema.learn_and_encode(X, self._categorical_features(), as_given=as_given)
+        most = MAX_CATEGORIES if self.categorical_encoding == "subsets" else MAX_LEVELS
+        return Schema.learn_and_encode(
+            X, self._categorical_features(), as_given=as_given, max_categories=most
+        )
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     def fit(
@@ -296,6 +317,9 @@ class GradientBoosting(Ensemble):
             loss.check_target(data.y)
             self._check_stopping(loss, X_val)
             going_on = self.warm_start and "_model" in before
+            stops_by = None
+            if X_val is None:
+                stops_by = self._stops_by(loss, count_samples(data.sample_weights), going_on)
             if not going_on:
                 self._sequence = data.seeds
                 self.__dict__.pop("init_estimator_", None)
@@ -303,7 +327,7 @@ class GradientBoosting(Ensemble):
             if X_val is not None:
                 held = self._read_validation(X_val, y_val, sample_weight_val, data)
                 loss.check_target(held.y)
-            elif self._stops_early and not self._knows_init(going_on):
+            elif stops_by == "validation" and not self._knows_init(going_on):
                 # The model to start from must not see the validation set.
                 (data, held), X_held, margin_held = self._part(data), X, base_margin
             if not self._knows_init(going_on):
@@ -325,12 +349,12 @@ class GradientBoosting(Ensemble):
             self._fitted_loss = loss
             del data, held  # the sample has all that is needed, in another order
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
-            if self._cross_validates:
+            if stops_by in ("cv", "refit"):
                 n_rounds += self.n_estimators
             with report_progress(
                 self, n_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
-                self._fit(sample, validation, loss, model, progress, callback)
+                self._fit(sample, validation, stops_by, loss, model, progress, callback)
         return self
 
     # -- where the scores start ----------------------------------------------------------------
@@ -387,10 +411,13 @@ class GradientBoosting(Ensemble):
                 f"monotonic_cst needs two classes or a numeric target, and y has {self.n_classes_} "
                 "classes."
             )
+        origin = extended_origin(
+            schema.n_features, self._features_with_statistics(), len(self._classes)
+        )
         return Newton(
             float(self.l2), float(self.l1), float(self.min_hessian), float(self.cat_smooth),
-            int(self.max_cat_to_onehot), signs,
-            allowed_interactions(self.interaction_cst, schema),
+            int(self.max_cat_to_onehot), None if signs is None else signs[origin],
+            allowed_interactions(self.interaction_cst, schema, origin),
         )  # fmt: skip
 
     def _go_on_from(self, before: dict[str, Any], loss: Loss) -> AdditiveModel | None:
@@ -411,6 +438,15 @@ class GradientBoosting(Ensemble):
                 "warm_start=True continues with the features, the classes and the loss of the "
                 "previous fit, and these differ; use warm_start=False to start over."
             )
+        earlier = before.get("target_statistics_")
+        if not np.array_equal(
+            [] if earlier is None else earlier.features, self._features_with_statistics()
+        ):
+            raise ValueError(
+                f"warm_start=True continues with the encoding of the previous fit, and "
+                f"categorical_encoding={self.categorical_encoding!r} is another; use "
+                "warm_start=False to start over."
+            )
         if self._samples != before["_samples"]:
             raise ValueError(
                 "warm_start=True continues with the samples of the previous fit and their weights, "
@@ -427,16 +463,30 @@ class GradientBoosting(Ensemble):
     @property
     def _n_rounds_without(self) -> int | None:
         """``n_iter_no_change`` in effect; None without early stopping."""
-        if isinstance(self.early_stopping, str):
-            return self.n_iter_no_change
         if not self.early_stopping:
             return None
-        return _ROUNDS_WITHOUT if self.n_iter_no_change is None else self.n_iter_no_change
+        if self.early_stopping in (True, "auto") and self.n_iter_no_change is None:
+            return _ROUNDS_WITHOUT
+        return self.n_iter_no_change
+
+    def _stops_by(self, loss: Loss, n_samples: float, going_on: bool) -> str | None:
+        """How samples that were drawn measure improvement; None without early stopping."""
+        n_rounds = self._n_rounds_without
+        if n_rounds is None:
+            return None
+        if self.early_stopping != "auto":
+            return "cv" if self._cross_validates else "validation"
+        if n_samples < LEAST_STOPPED or self.n_estimators <= n_rounds or not loss.has_value:
+            return None
+        # A model to start from is fitted once, without the validation set.
+        knows_init = self._knows_init(going_on) or is_fitted(self.init)
+        return "refit" if knows_init and n_samples <= MOST_REFITTED else "validation"
 
     def _fit(
         self,
         sample: Sample,
         held: Sample | None,
+        stops_by: str | None,
         loss: Loss,
         model: AdditiveModel | None,
         progress: Progress,
@@ -445,13 +495,15 @@ class GradientBoosting(Ensemble):
         """Boost on all samples, or on those outside the validation set."""
         training, n_rounds, watch = sample, self.n_estimators, None
         self.__dict__.pop("validation_loss_", None)
-        if self._cross_validates:
-            n_rounds = self._cross_validate(sample, loss, progress)
-        elif held is None and self._n_rounds_without is not None:
+        if stops_by in ("cv", "refit"):
+            n_rounds = self._best_rounds(sample, loss, progress, by_folds=stops_by == "cv")
+        elif held is None and stops_by is not None:
             training, held = self._set_aside(sample)
+        training, self.target_statistics_ = self._encode_in_order(training)
         loss = loss.measured(training.y, training.weights)
         start = self._start(loss, training) if model is None else model.start
         if held is not None:
+            held = _extended(held, self.target_statistics_)
             watch = Watch(Validation(loss, held, start), self._patience(), model)
         run = _Run(start, model, self)
         boosting = self._boosting(training, loss, self._n_threads)
@@ -579,12 +631,12 @@ class GradientBoosting(Ensemble):
         )
         if self.tree_method_ == "histogram":
             return self._histogram_trees(sample, growth, newton, n_average, n_threads)
-        X = sample.encoded()
+        X, schema = sample.encoded(), self._grown_schema
         if newton is not None:
             return ExactNewtonTrees(
-                Table(X, self.schema_), X, growth, newton, n_samples=n_average, n_jobs=n_threads
+                Table(X, schema), X, growth, newton, n_samples=n_average, n_jobs=n_threads
             )
-        return ExactTrees(Table(X, self.schema_), X, growth, n_samples=n_average, n_jobs=n_threads)
+        return ExactTrees(Table(X, schema), X, growth, n_samples=n_average, n_jobs=n_threads)
 
     def _histogram_trees(
         self,
@@ -604,10 +656,10 @@ class GradientBoosting(Ensemble):
         if newton is not None:
             from orfeon.growth.histogram_newton import HistogramNewtonTrees
 
-            return HistogramNewtonTrees(sample.X, self.schema_, growth, newton, **of_sample)
+            return HistogramNewtonTrees(sample.X, self._grown_schema, growth, newton, **of_sample)
         from orfeon.growth.histogram import HistogramTrees
 
-        return HistogramTrees(sample.X, self.schema_, growth, **of_sample)
+        return HistogramTrees(sample.X, self._grown_schema, growth, **of_sample)
 
     @property
     def _n_threads(self) -> int:
@@ -619,10 +671,6 @@ class GradientBoosting(Ensemble):
         # A validation set that is given is a wish to stop.
         return Patience(self._n_rounds_without or _ROUNDS_WITHOUT, self.tol)
 
-    @property
-    def _stops_early(self) -> bool:
-        return self._n_rounds_without is not None
-
     def _check_stopping(self, loss: Loss, X_val: Any) -> None:
         """Reject ways to stop early that do not go together."""
         if X_val is not None and (self._cross_validates or self.early_stopping is False):
@@ -630,7 +678,8 @@ class GradientBoosting(Ensemble):
                 f"X_val is given, and early_stopping={self.early_stopping!r} does not use it; use "
                 'early_stopping="validation".'
             )
-        if (self._stops_early or X_val is not None) and not loss.has_value:
+        wants_to = self._n_rounds_without is not None and self.early_stopping != "auto"
+        if (wants_to or X_val is not None) and not loss.has_value:
             raise ValueError(
                 f"early stopping needs the value of loss={loss_name(self.loss)}: give the loss an "
                 "attribute value(y, raw_predictions, weights) that returns the weighted mean loss."
@@ -648,7 +697,7 @@ class GradientBoosting(Ensemble):
         if y is None:
             raise ValueError("X_val is given without y_val; pass both.")
         X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
-        encoded = self._encode(X)
+        encoded = self._encode_rows(X, mark_unseen=self._features_with_statistics())
         check_length(y, len(encoded))
         if is_classifier(self):
             y = class_codes(y, self._classes, "y_val has the class", "is not in y: y has ")
@@ -691,20 +740,17 @@ class GradientBoosting(Ensemble):
             by_class=by_class,
         )
 
-    def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:
-        """Return the best number of rounds over the folds."""
-        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
-        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
-        present = np.unique(fold)
-        if len(present) < 2:
-            raise ValueError(
-                "early_stopping='cv' needs at least two different samples, but all of the "
-                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
-            )
+    def _best_rounds(
+        self, sample: Sample, loss: Loss, progress: Progress, *, by_folds: bool
+    ) -> int:
+        """Return the best number of rounds over the folds, or on one validation set."""
+        parts = self._parts(sample) if by_folds else [self._draw_validation(sample)]
+        if not parts[0].any():
+            return self.n_estimators
         # Folds run in parallel; threads left over are shared among them.
-        n_threads = max(1, self._n_threads // len(present))
-        folds = [self._fold(sample, loss, fold == k, n_threads) for k in present]
-        shares = np.bincount(fold, weights=sample.weights)[present]
+        n_threads = max(1, self._n_threads // len(parts))
+        folds = [self._fold(sample, loss, held, n_threads) for held in parts]
+        shares = np.array([sample.weights[held].sum() for held in parts])
         patience = self._patience()
 
         def after() -> bool:
@@ -717,16 +763,75 @@ class GradientBoosting(Ensemble):
         self.validation_loss_ = np.array(patience.losses)
         return patience.best if ended else len(patience.losses)
 
+    def _parts(self, sample: Sample) -> list[npt.NDArray[np.bool_]]:
+        """Which samples are in each fold."""
+        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
+        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
+        present = np.unique(fold)
+        if len(present) < 2:
+            raise ValueError(
+                "early_stopping='cv' needs at least two different samples, but all of the "
+                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
+            )
+        return [fold == k for k in present]
+
     def _fold(
         self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds on the other folds, and the validation on this one."""
-        training = sample.take(~held)
+        training, statistics = self._encode_in_order(sample.take(~held))
         loss = loss.measured(training.y, training.weights)
         start = self._start(loss, training)
         scores = training.scores_from(start)
         rounds = self._boosting(training, loss, n_threads).rounds(scores)
-        return rounds, Validation(loss, sample.take(held), start)
+        return rounds, Validation(loss, _extended(sample.take(held), statistics), start)
+
+    # -- categories ----------------------------------------------------------------------------
+
+    def _features_with_statistics(self) -> npt.NDArray[np.int64]:
+        return statistics_features(self.schema_, self.categorical_encoding)
+
+    @property
+    def _grown_schema(self) -> Schema:
+        """The features of the rows that trees are grown on."""
+        return extended_schema(self.schema_, self._features_with_statistics(), self._classes)
+
+    def _encode_in_order(self, training: Sample) -> tuple[Sample, TargetStatistics | None]:
+        """Training samples with statistics of the samples before them, and those of all."""
+        features = self._features_with_statistics()
+        if not len(features):
+            return training, None
+        samples = OrderedSamples(
+            training.encoded(), training.y, training.weights, len(self._classes),
+            training.n_samples,
+        )  # fmt: skip
+        rng = member_generator(self._sequence, Purpose.ORDERING_CATEGORIES)
+        rows, statistics = encode_in_order(samples, self.schema_, features, rng)
+        return training._replace(X=rows, rows=None), statistics
+
+    def _encode(self, X: Any) -> Floats:
+        statistics = self.target_statistics_
+        if statistics is None:
+            return super()._encode(X)
+        return statistics.extend(self._encode_rows(X, mark_unseen=statistics.features))
+
+    @property
+    def tree_schema_(self) -> Schema:
+        """The features of the rows as the trees take them, with statistics for categories."""
+        check_is_fitted(self, "schema_")
+        statistics = self.target_statistics_
+        if statistics is None:
+            return self.schema_
+        return extended_schema(self.schema_, statistics.features, self._classes)
+
+    @property
+    def tree_features_(self) -> npt.NDArray[np.int64]:
+        """The feature of X that each feature of the trees comes from."""
+        check_is_fitted(self, "schema_")
+        if self.target_statistics_ is None:
+            return np.arange(self.n_features_in_)
+        features = self.target_statistics_.features
+        return extended_origin(self.n_features_in_, features, len(self._classes))
 
     # -- predicting ----------------------------------------------------------------------------
 
@@ -817,6 +922,9 @@ class GradientBoosting(Ensemble):
     def _member(self, index: int) -> Any:
         tree = clone(self.estimator_)
         tree.forest_ = self.members_.subset([index])
+        if self.target_statistics_ is not None:
+            tree.schema_, tree.n_features_in_ = self.tree_schema_, self.members_.n_features
+            return tree
         for name in ("schema_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(tree, name, getattr(self, name))
@@ -828,8 +936,14 @@ class GradientBoosting(Ensemble):
         check_is_fitted(self, "members_")
         forest = self.forest_
         inner = ~forest.is_leaf
-        total = np.bincount(
-            forest.feature[inner], weights=self._gains[inner], minlength=forest.n_features
-        )
+        features = self.tree_features_[forest.feature[inner]]
+        total = np.bincount(features, weights=self._gains[inner], minlength=self.n_features_in_)
         whole = total.sum()
         return np.asarray(total / whole if whole > 0 else total, dtype=np.float64)
+
+
+def _extended(sample: Sample, statistics: TargetStatistics | None) -> Sample:
+    """Samples with the statistics of others in place of categories."""
+    if statistics is None:
+        return sample
+    return sample._replace(X=statistics.extend(sample.encoded()), rows=None)

@@ -25,6 +25,7 @@ from orfeon.boosting.custom_loss import CustomClassLoss, CustomLoss
 from orfeon.boosting.deviance import TweedieDeviance
 from orfeon.boosting.gradient_base import (
     GRADIENT,
+    CategoricalEncoding,
     EarlyStopping,
     GradientBoosting,
     TreeMethod,
@@ -43,9 +44,10 @@ GRADIENT_TEXTS = {
     "growth": """
     learning_rate : float, default=0.1
         Factor on the values of each tree (shrinkage).
-    n_estimators : int, default=100
-        Number of rounds, of one tree each, or one per class with more than two classes.
-    subsample : float, default=1.0
+    n_estimators : int, default=400
+        Number of rounds, of one tree each, or one per class with more than two classes; with early
+        stopping, the most.
+    subsample : float, default=0.7
         Share of the samples drawn without replacement for each round.
     sampling : {"uniform", "gradient"}, default="uniform"
         With "gradient" a round sees the share ``top_rate`` of the samples, those of largest
@@ -55,7 +57,7 @@ GRADIENT_TEXTS = {
         Share of the samples of largest gradient, with ``sampling="gradient"``.
     other_rate : float, default=0.1
         Share of the samples drawn from the others, with ``sampling="gradient"``.
-    max_depth : int or None, default=3
+    max_depth : int or None, default=5
         Maximum depth of a tree. With 1 the model is additive in the features.
     max_leaf_nodes : int, optional
         Maximum number of leaves; the node with the largest gain is split first.
@@ -63,19 +65,25 @@ GRADIENT_TEXTS = {
     min_impurity_decrease : float, default=0.0
         Minimum weighted decrease of the residuals' variance by a split. With ``order=2``, minimum
         gain of a split, per unit of weight: twice the decrease of the penalised loss.
-    max_features : int, float, "sqrt", "log2" or None, default=None
-        Features drawn at each node, among those of the tree; all by default.
+    max_features : int, float, "sqrt", "log2" or None, default=0.6
+        Features drawn at each node, among those of the tree; None for all.
         <log2>
     max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
         Features drawn for each tree; all by default.
         <log2>
-    tree_method : {"exact", "histogram", "auto"}, default="exact"
+    tree_method : {"exact", "histogram", "auto"}, default="auto"
         Whether trees consider every threshold, or only those between ``max_bins`` bins. With "auto"
         they consider every threshold among up to 10,000 different samples.
     max_bins : int, default=255
         Bins per feature, where trees are not exact.
     <categorical_features>
-    order : {1, 2}, default=1
+    categorical_encoding : {"auto", "subsets", "ordered"}, default="auto"
+        What trees do with categories. With "subsets" they test whether a value is in a set of
+        levels. With "ordered" a level becomes its mean target, or its share of each class, among
+        the samples before it in a random order, and of all samples in prediction; a level not seen
+        in training is average, and missing values are a level. "auto" takes subsets of features
+        with up to 20 levels, and statistics of others, of which there may be up to ten million.
+    order : {1, 2}, default=2
         Whether trees are fitted to the negative gradient alone, by least squares, or also to the
         second derivatives of the loss (Newton trees), as in XGBoost and LightGBM. The penalties and
         constraints below need ``order=2``.
@@ -83,7 +91,7 @@ GRADIENT_TEXTS = {
         Penalty on the squares of leaf values; added to the sum of second derivatives of a leaf.
     l1 : float, default=0.0
         Penalty on the sizes of leaf values.
-    min_hessian : float, default=0.001
+    min_hessian : float, default=0.3, or 3.0 in regression
         Minimum sum of second derivatives of a leaf, times the weights (``min_child_weight`` in
         XGBoost).
     monotonic_cst : array of shape (n_features,) or dict, optional
@@ -116,12 +124,15 @@ GRADIENT_TEXTS = {
     "stopping": """
     n_iter_no_change : int, optional
         Boosting stops after this many rounds in a row without improvement, and keeps the rounds up
-        to the best. By default it does not stop early, unless ``early_stopping=True``.
-    early_stopping : {"validation", "cv"} or bool, default="validation"
+        to the best. By default 10 if ``early_stopping`` is "auto" or True; otherwise boosting does
+        not stop early.
+    early_stopping : {"auto", "validation", "cv"} or bool, default="auto"
         Whether improvement is measured on a validation set, or by cross-validation, after which
-        all samples are boosted for the best number of rounds. False never stops; True is
-        "validation", with ``n_iter_no_change=10`` if that is None.
-    validation_fraction : float, default=0.1
+        all samples are boosted for the best number of rounds. "auto" finds the best number of
+        rounds on a validation set and then boosts all samples for as many; it does not stop with
+        fewer than 30 samples, and keeps what it boosted without the validation set with more than
+        10,000. False never stops; True is "validation".
+    validation_fraction : float, default=0.2
         Share of the samples in the validation set. Copies of a sample stay together.
     n_folds : int, default=5
         Number of folds, with ``early_stopping="cv"``.
@@ -150,6 +161,13 @@ GRADIENT_TEXTS = {
         The trees as estimators, created on access.
     feature_importances_ : ndarray of shape (n_features,)
         Share of each feature in the decrease of the squared error by all splits.
+    target_statistics_ : TargetStatistics or None
+        The mean targets of levels, where they replace categories.
+    tree_schema_ : Schema
+        The features of the rows as the trees take them, with target statistics for categories.
+    tree_features_ : ndarray
+        The feature of X that each feature of the trees comes from: with more than two classes,
+        shares of the second and later classes are additional features.
 """,
 }
 
@@ -196,7 +214,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
     >>> X, y = make_waveform(300, random_state=0)
     >>> boosted = GradientBoostingClassifier(random_state=0).fit(X, y)
     >>> boosted.n_estimators_, len(boosted.forest_), round(boosted.score(X, y), 2)
-    (100, 300, 1.0)
+    (127, 381, 1.0)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -212,23 +230,24 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         *,
         loss: Literal["log_loss", "exponential"] | Callable[..., Any] = "log_loss",
         learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample: float = 1.0,
-        max_depth: int | None = 3,
+        n_estimators: int = 400,
+        subsample: float = 0.7,
+        max_depth: int | None = 5,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
-        max_features: Any = None,
+        max_features: Any = 0.6,
         max_features_per_tree: Any = None,
-        tree_method: TreeMethod = "exact",
+        tree_method: TreeMethod = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
-        order: Literal[1, 2] = 1,
+        categorical_encoding: CategoricalEncoding = "auto",
+        order: Literal[1, 2] = 2,
         l2: float = 1.0,
         l1: float = 0.0,
-        min_hessian: float = 0.001,
+        min_hessian: float = 0.3,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         cat_smooth: float = 10.0,
@@ -239,8 +258,8 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         class_weight: Any = None,
         init: Any = None,
         n_iter_no_change: int | None = None,
-        early_stopping: EarlyStopping = "validation",
-        validation_fraction: float = 0.1,
+        early_stopping: EarlyStopping = "auto",
+        validation_fraction: float = 0.2,
         n_folds: int = 5,
         tol: float = 1e-4,
         warm_start: bool = False,
@@ -263,6 +282,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         self.tree_method = tree_method
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.order = order
         self.l2 = l2
         self.l1 = l1
@@ -501,8 +521,8 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> boosted = GradientBoostingRegressor(random_state=0).fit(X, y)
-    >>> round(boosted.score(X, y), 2), boosted.train_loss_[[0, 9, 99]].round(2)
-    (0.99, array([10.51,  4.09,  0.12]))
+    >>> boosted.n_estimators_, boosted.train_loss_[[0, 9, -1]].round(2)
+    (104, array([10.55,  3.41,  0.02]))
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -517,23 +537,24 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         *,
         loss: str | Callable[..., Any] = "squared_error",
         learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample: float = 1.0,
-        max_depth: int | None = 3,
+        n_estimators: int = 400,
+        subsample: float = 0.7,
+        max_depth: int | None = 5,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
-        max_features: Any = None,
+        max_features: Any = 0.6,
         max_features_per_tree: Any = None,
-        tree_method: TreeMethod = "exact",
+        tree_method: TreeMethod = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
-        order: Literal[1, 2] = 1,
+        categorical_encoding: CategoricalEncoding = "auto",
+        order: Literal[1, 2] = 2,
         l2: float = 1.0,
         l1: float = 0.0,
-        min_hessian: float = 0.001,
+        min_hessian: float = 3.0,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         cat_smooth: float = 10.0,
@@ -545,8 +566,8 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         power: float = 1.5,
         init: Any = None,
         n_iter_no_change: int | None = None,
-        early_stopping: EarlyStopping = "validation",
-        validation_fraction: float = 0.1,
+        early_stopping: EarlyStopping = "auto",
+        validation_fraction: float = 0.2,
         n_folds: int = 5,
         tol: float = 1e-4,
         warm_start: bool = False,
@@ -569,6 +590,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.tree_method = tree_method
         self.max_bins = max_bins
         self.categorical_features = categorical_features
+        self.categorical_encoding = categorical_encoding
         self.order = order
         self.l2 = l2
         self.l1 = l1

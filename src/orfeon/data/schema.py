@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,8 @@ Categories = tuple[str | bool | int | float, ...] | None
 
 #: Category codes and branch numbers take 16 bits; the largest codes are reserved.
 MAX_CATEGORIES = 65_000
+#: Levels of a feature that no tree splits, because numbers replace its categories.
+MAX_LEVELS = 10_000_000
 
 
 @saved.attributes(
@@ -94,12 +96,18 @@ class Schema:
         Schema
             The schema.
         """
+        return cls._learn(X, categorical_features, MAX_CATEGORIES)
+
+    @classmethod
+    def _learn(
+        cls, X: Any, categorical_features: CategoricalFeatures, max_categories: int
+    ) -> Schema:
         if _is_numeric(X):
             mask = _categorical_mask(categorical_features, X.shape[1], None)
             if mask is None or not mask.any():
                 return cls.ordered(X.shape[1])
             categorical_features = mask.tolist()
-        return cls._of_columns(*read_table(X), categorical_features)
+        return cls._of_columns(*read_table(X), categorical_features, max_categories)
 
     @classmethod
     def learn_and_encode(
@@ -108,6 +116,7 @@ class Schema:
         categorical_features: CategoricalFeatures = "auto",
         *,
         as_given: bool = False,
+        max_categories: int = MAX_CATEGORIES,
     ) -> tuple[Schema, FloatMatrix]:
         """Learn the schema of ``X`` and encode ``X``, reading it once.
 
@@ -120,6 +129,8 @@ class Schema:
         as_given : bool, default=False
             Whether an array of numbers without categories is only checked: it keeps its type and
             its layout, and is not copied.
+        max_categories : int, default=65000
+            Maximum number of categories of a feature.
 
         Returns
         -------
@@ -137,18 +148,22 @@ class Schema:
                [0.5, nan]])
         """
         if _is_numeric(X):
-            schema = cls.learn(X, categorical_features)
+            schema = cls._learn(X, categorical_features, max_categories)
             if as_given and schema.all_ordered and X.dtype.itemsize <= 8:
                 schema._check_finite(X)
                 return schema, X
             return schema, schema.encode(X)
         columns, names = read_table(X)
-        schema = cls._of_columns(columns, names, categorical_features)
+        schema = cls._of_columns(columns, names, categorical_features, max_categories)
         return schema, schema._encode_columns(columns)
 
     @classmethod
     def _of_columns(
-        cls, columns: list[Column], names: Names, categorical_features: CategoricalFeatures
+        cls,
+        columns: list[Column],
+        names: Names,
+        categorical_features: CategoricalFeatures,
+        max_categories: int,
     ) -> Schema:
         mask = _categorical_mask(categorical_features, len(columns), names)
         if mask is None:
@@ -157,7 +172,7 @@ class Schema:
         for column, categorical in zip(columns, mask, strict=True):
             if column.is_categorical and not categorical:
                 column.numbers()  # a string in an ordered feature is an error now, not later
-            categories.append(_distinct(column) if categorical else None)
+            categories.append(_distinct(column, max_categories) if categorical else None)
         return cls(tuple(categories), names)
 
     @classmethod
@@ -198,6 +213,14 @@ class Schema:
         """Whether no feature is categorical."""
         return all(c is None for c in self.categories)
 
+    @cached_property
+    def _positions(self) -> tuple[_Positions, ...]:
+        """Codes of the categories of each feature; of many, too slow to make for each row."""
+        return tuple(map(_positions_of, self.categories))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"categories": self.categories, "names": self.names}
+
     def name(self, feature: int) -> str:
         """Name of a feature, or x0, x1... without names."""
         return default_name(feature) if self.names is None else self.names[feature]
@@ -231,13 +254,15 @@ class Schema:
                 table[:, j] = names[np.nan_to_num(encoded[:, j], nan=-1.0).astype(np.int64)]
         return table
 
-    def encode(self, X: Any) -> FloatMatrix:
+    def encode(self, X: Any, *, mark_unseen: Iterable[int] = ()) -> FloatMatrix:
         """Turn a table of this schema into numbers.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             The data.
+        mark_unseen : iterable of int
+            Categorical features whose unseen categories get the code after the last, not NaN.
 
         Returns
         -------
@@ -250,12 +275,19 @@ class Schema:
             return self._finite(X)
         columns, names = read_table(X)
         self._check_features(len(columns), names)
-        return self._encode_columns(columns)
+        return self._encode_columns(columns, mark_unseen)
 
-    def _encode_columns(self, columns: list[Column]) -> FloatMatrix:
+    def _encode_columns(
+        self, columns: list[Column], mark_unseen: Iterable[int] = ()
+    ) -> FloatMatrix:
         encoded: FloatMatrix | None = None
+        marked = set(mark_unseen)
         for j, (column, categories) in enumerate(zip(columns, self.categories, strict=True)):
-            numbers = column.numbers() if categories is None else _codes(column, categories)
+            if categories is None:
+                numbers = column.numbers()
+            else:
+                unseen = len(categories) if j in marked else np.nan
+                numbers = _codes(column, self._positions[j], unseen)
             if encoded is None:
                 encoded = np.empty((len(numbers), self.n_features))
             encoded[:, j] = numbers
@@ -371,7 +403,7 @@ def _position(chosen: Any, n_features: int, names: Names) -> int:
     )
 
 
-def _distinct(column: Column) -> tuple[str | bool | int | float, ...]:
+def _distinct(column: Column, at_most: int) -> tuple[str | bool | int | float, ...]:
     """Categories that occur in a column: booleans, numbers, strings, each sorted."""
     codes, values = column.coded()
     occurs = np.zeros(len(values) + 1, dtype=bool)
@@ -381,9 +413,9 @@ def _distinct(column: Column) -> tuple[str | bool | int | float, ...]:
         for value, seen in zip(values, occurs[:-1], strict=True)
         if seen and value == value
     }
-    if len(found) > MAX_CATEGORIES:
+    if len(found) > at_most:
         raise ValueError(
-            f"{column.label} has {len(found)} categories; at most {MAX_CATEGORIES} are allowed. "
+            f"{column.label} has {len(found)} categories; at most {at_most} are allowed. "
             "Group its rare values or leave it out."
         )
     return tuple(
@@ -391,14 +423,26 @@ def _distinct(column: Column) -> tuple[str | bool | int | float, ...]:
     )
 
 
+class _Positions(NamedTuple):
+    """Codes of categories by key."""
+
+    of: dict[Any, int]
+    is_strict: bool  # whether True is not 1
+
+
+def _positions_of(categories: Categories) -> _Positions:
+    known = categories or ()
+    strict = len({isinstance(c, bool) for c in known if not isinstance(c, str)}) == 2
+    return _Positions({_key(category, strict): i for i, category in enumerate(known)}, strict)
+
+
 def _codes(
-    column: Column, categories: tuple[str | bool | int | float, ...]
+    column: Column, positions: _Positions, unseen: float = np.nan
 ) -> npt.NDArray[np.float64]:
-    """Category codes; NaN for missing values and unseen categories."""
-    strict = len({isinstance(c, bool) for c in categories if not isinstance(c, str)}) == 2
-    position = {_key(category, strict): i for i, category in enumerate(categories)}
+    """Category codes; NaN for missing values, and ``unseen`` for other categories."""
+    position, strict = positions
     codes, values = column.coded()
-    known = [position.get(_key(value, strict), np.nan) for value in values]
+    known = [position.get(_key(value, strict), unseen) for value in values]
     table: npt.NDArray[np.float64] = np.array([*known, np.nan], dtype=np.float64)
     return np.take(table, codes)  # code -1 takes the last entry
 

@@ -36,6 +36,7 @@ _PARTS = {
     "orfeon.boosting.losses": "AbsoluteError HuberError QuantileError SquaredError",
     "orfeon.boosting.quantiles": "QuantileErrors",
     "orfeon.boosting.stump_pool": "Cuts StumpPool",
+    "orfeon.boosting.target_statistics": "TargetStatistics",
     "orfeon.combining.gating": "Gates",
     "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",
     "orfeon.combining.stacking_base": "MeanAnswers",
@@ -215,7 +216,7 @@ def _named() -> Mapping[str, Entry]:
     for package in _PUBLIC:
         modules |= dict.fromkeys(importlib.import_module(package)._HOMES, package)
     ours = [Entry(name, module) for name, module in modules.items()]
-    return {entry.name: entry for entry in (*ours, *scikit_learn.entries())}
+    return {entry.name: entry for entry in (*ours, *scikit_learn.scikit_learn_entries())}
 
 
 def entries() -> Iterator[Entry]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.data.schema import MAX_CATEGORIES, Schema
+from orfeon.data.schema import MAX_CATEGORIES, MAX_LEVELS, Schema
 from orfeon.forest import Forest
 from orfeon.io.errors import require
 from orfeon.io.forest_checks import check_forest, forest_from_state, tables_of
@@ -30,7 +30,8 @@ _WITHIN = {"AdditiveModel": "forest", "CommitteeMembers": "committees", "Problem
 def check_schema(fields: Fields) -> None:
     for categories in fields["categories"]:
         if categories is not None:
-            require(len(categories) <= MAX_CATEGORIES, "a feature has too many categories.")
+            # Trees that split such a feature are checked with their forest.
+            require(len(categories) <= MAX_LEVELS, "a feature has too many categories.")
             require(all(map(is_key, categories)), "a category is an integer that is too large.")
             different = {(isinstance(one, bool), one) for one in categories}
             require(len(different) == len(categories), "categories must be distinct.")
@@ -80,6 +81,15 @@ def check_additive_model(fields: Fields) -> None:
     )
     # A score is the sum of one leaf per tree.
     require(not _splits_rows(forest), "its trees must not send rows down several branches.")
+
+
+def check_target_statistics(fields: Fields) -> None:
+    features, first = fields["features"], fields["first"]
+    require(len(features) and (np.diff(features) > 0).all(), "features must be ascending.")
+    require(len(first) == len(features) + 1 and first[0] == 0, "first must fit features.")
+    require(first[-1] == len(fields["means"]), "first must end at the number of means.")
+    require((np.diff(first) >= 2).all(), "a feature has too few means.")
+    require(fields["means"].shape[1], "a level must have a mean.")
 
 
 def _splits_rows(forest: Forest) -> bool:
@@ -314,11 +324,30 @@ def _check_table(fields: Fields) -> None:
         schema.n_features == fields.get("n_features_in_"),
         "schema_ must have as many features as n_features_in_.",
     )
+    n_categories = _of_extended_rows(fields, schema)
     for forest in forests:
         require(
-            np.array_equal(forest.n_categories, schema.n_categories),
+            np.array_equal(forest.n_categories, n_categories),
             "its trees must fit the features of schema_.",
         )
+
+
+def _of_extended_rows(fields: Fields, schema: Schema) -> Any:
+    """Numbers of categories of the rows as trees take them."""
+    many, statistics = schema.n_categories, fields.get("target_statistics_")
+    if statistics is None:
+        return many
+    features = statistics.features
+    require(features.max() < len(many), "target_statistics_ names a feature that does not exist.")
+    require(schema.is_categorical[features].all(), "target_statistics_ are of categories.")
+    own = [statistics.n_levels(i) for i in range(len(features))]
+    require(np.array_equal(own, many[features]), "target_statistics_ must have all levels.")
+    n_classes = len(fields.get("classes_", ()))
+    expected = n_classes if n_classes > 2 else 1
+    require(statistics.n_targets == expected, "target_statistics_ must have a mean per class.")
+    many = many.copy()
+    many[features] = 0
+    return np.append(many, np.zeros(len(features) * (expected - 1), np.int64))
 
 
 def _check_voters(fields: Fields) -> None:
@@ -369,6 +398,7 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "RuleTable": check_rule_table,
     "Schema": check_schema,
     "StumpPool": check_stump_pool,
+    "TargetStatistics": check_target_statistics,
     "VoteLikelihoods": check_vote_likelihoods,
 }
 #: Classes that are not built by their constructors alone.

@@ -262,8 +262,9 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     def _drawing(self, X: Any, weights: Floats, rng: np.random.Generator) -> Draw:
         """How samples are drawn."""
         forest: Any = getattr(self.ensemble_, "forest_", None)
-        # A split on a linear combination bounds no single feature.
+        # A split on a linear combination, or on the mean target of a category, bounds no feature.
         has_leaves = isinstance(forest, Forest) and not len(forest.projections[1])
+        has_leaves &= getattr(self.ensemble_, "target_statistics_", None) is None
         self.generation_ = self.generation
         if self.generation == "auto":
             self.generation_ = "leaves" if has_leaves else "pairs"

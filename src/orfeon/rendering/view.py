@@ -213,7 +213,7 @@ def view_tree(
     [(0, 'no', 3.0), (1, 'no', 2.0), (1, 'yes', 1.0)]
     """
     forest = _forest(tree_or_forest)
-    known_schema = schema if schema is not None else getattr(tree_or_forest, "schema_", None)
+    known_schema = schema if schema is not None else _known_schema(tree_or_forest)
     if class_names is None and forest.n_classes:
         class_names = getattr(tree_or_forest, "classes_", None)
     one = forest.subset([_checked_tree(tree, len(forest))])
@@ -250,6 +250,12 @@ def check_option(name: str, value: Any, smallest: int = 0, largest: int | None =
         return
     upwards = f"from {smallest}" if largest is None else f"from {smallest} to {largest}"
     raise ValueError(f"{name}={value!r} is not allowed: give None or an integer {upwards}.")
+
+
+def _known_schema(tree_or_forest: Any) -> Schema | None:
+    """The features as the trees take them, which may not be those of the ensemble."""
+    own = getattr(tree_or_forest, "schema_", None)
+    return getattr(tree_or_forest, "tree_schema_", own)
 
 
 def _forest(tree_or_forest: Any) -> Forest:

@@ -29,6 +29,7 @@ class Purpose(IntEnum):
     EXPERTS = 2**32 - 14
     REPEATING = 2**32 - 15
     LOOKING = 2**32 - 16
+    ORDERING_CATEGORIES = 2**32 - 17
 
 
 def branch(sequence: np.random.SeedSequence, *keys: int) -> np.random.SeedSequence:

@@ -215,6 +215,13 @@ def _schema_of(inner: Any) -> tuple[Schema, bool]:
     check_is_fitted(inner)
     known = getattr(inner, "schema_", None)
     if isinstance(known, Schema):
+        if getattr(inner, "target_statistics_", None) is not None:
+            raise NoOnnxFormError(
+                f"{type(inner).__name__} with target statistics",
+                "they distinguish missing values from categories not seen in training, which the "
+                "inputs do not",
+                'fit it with categorical_encoding="subsets"',
+            )
         return known, False
     if hasattr(inner, "n_features_in_"):
         names = getattr(inner, "feature_names_in_", None)

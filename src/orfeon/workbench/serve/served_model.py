@@ -264,6 +264,8 @@ def _quick_copy(model: Any, preparation: Preparation | None) -> Any:
         return None
     if preparation is not None and model.schema_.names != preparation.features:
         return None
+    if getattr(model, "target_statistics_", None) is not None:
+        return None  # codes do not distinguish missing values from levels not seen in training
     quick = copy.copy(model)
     quick._encode = _identity  # type: ignore[method-assign]
     if hasattr(quick, "n_jobs"):
