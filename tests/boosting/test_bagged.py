@@ -149,7 +149,9 @@ def test_bagging_is_better_than_a_single_model_stopped_early():
 
 def test_without_early_stopping_all_rounds_are_kept():
     X, y = NUMBERS
-    model = BaggedBoostingRegressor(FEW_OF_NUMBERS, 3, cv=3, early_stopping=False).fit(X, y)
+    model = BaggedBoostingRegressor(
+        clone(FEW_OF_NUMBERS).set_params(early_stopping=False), 3, cv=3, early_stopping=False
+    ).fit(X, y)
     assert model.n_rounds_.tolist() == [25] * 3
 
 
