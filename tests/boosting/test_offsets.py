@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
+from tests.boosting.first_order import FIRST_ORDER
 
 import orfeon
 from orfeon import (
@@ -22,12 +23,7 @@ Y = np.round(64 * (X[:, 0] + RNG.normal(size=200))) / 64  # sums with offsets ar
 COUNTS = RNG.poisson(np.exp(X[:, 0])).astype(float)
 CLASSES = np.array(["a", "b", "c"])[np.digitize(Y, [-0.5, 0.5])]
 MARGIN = np.round(RNG.normal(size=200), 3)
-#: The trees of 0.2, and no early stopping unless it is asked for.
-PLAIN = {
-    "order": 1, "subsample": 1.0, "max_depth": 3, "max_features": None, "tree_method": "exact",
-    "early_stopping": "validation",
-}  # fmt: skip
-SMALL = {**PLAIN, "n_estimators": 12, "random_state": 0}
+SMALL = {**FIRST_ORDER, "n_estimators": 12, "random_state": 0}
 LOSSES = ["squared_error", "absolute_error", "huber", "quantile", "poisson"]
 
 
