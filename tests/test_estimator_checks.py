@@ -40,6 +40,7 @@ from orfeon import (
     CostThresholdClassifier,
     DynamicSelectionClassifier,
     FlippingClassifier,
+    GradientBoostingClassifier,
     GradientBoostingRegressor,
     IGPTreeClassifier,
     OutputSmearingRegressor,
@@ -101,6 +102,14 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "AdaBoostRRegressor": [{"sampling": "resample"}],
     "ArbiterClassifier": [{"decision": "weighted", "see_answers": False}],
     "ArcX4Classifier": [{"estimator": C45Classifier(), "sampling": "weights"}],
+    "BaggedBoostingClassifier": [
+        {"estimator": GradientBoostingClassifier(n_estimators=5), "cv": None},
+        {"n_estimators": 3, "cv": 2, "class_weight": "balanced", "combine": "majority"},
+    ],
+    "BaggedBoostingRegressor": [
+        {"estimator": GradientBoostingRegressor(n_estimators=5), "cv": None, "max_samples": 0.7},
+        {"n_estimators": 3, "cv": 2, "early_stopping": False},
+    ],
     "BaggingRegressor": [
         {"estimator": CARTRegressor(pruning="cv", n_folds=3), "bootstrap": "balanced"},
         {"bootstrap": False, "max_samples": 0.5},
@@ -125,6 +134,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"order": 1, "subsample": 0.8, "max_features_per_tree": 0.7},
         {"order": 1, "tree_method": "histogram", "max_leaf_nodes": 8, "max_depth": None},
         {"n_iter_no_change": 2, "max_features": 0.7},
+        {"init": CARTClassifier(max_depth=1)},
         {"early_stopping": "validation", "n_iter_no_change": 3},
         {
             "tree_method": "histogram",
@@ -138,13 +148,18 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"order": 1, "loss": "huber", "tree_method": "histogram"},
         # Not the quantile loss: the checks set alpha=0.01, which to them is a penalty.
         {"n_iter_no_change": 3, "subsample": 0.7},
+        {"init": CARTRegressor(max_depth=1), "n_iter_no_change": 3},
         {"l1": 0.1, "interaction_cst": "pairwise"},
     ],
     "IGPEnsembleClassifier": [{"criterion": "entropy", "class_weight": "balanced"}],
     "MixtureOfExpertsClassifier": [{"expert": CARTClassifier(max_depth=3), "max_iter": 5}],
     "MixtureOfExpertsRegressor": [{"expert": CARTRegressor(max_depth=3), "max_iter": 5}],
     "OutputCodeClassifier": [{"code": "one_vs_one", "decoding": "hard"}],
-    "PoolBoostClassifier": [{"rule": "soft_margin"}, {"rule": "lp", "nu": 0.3}],
+    "PoolBoostClassifier": [
+        {"algorithm": "m1"},
+        {"rule": "soft_margin"},
+        {"rule": "lp", "nu": 0.3},
+    ],
     "RealAdaBoostClassifier": [
         {"confidence": "probability", "estimator": CARTClassifier(max_depth=3)},
         {"sampling": "resample", "learning_rate": 0.5},

@@ -2,9 +2,9 @@
 Many classes: six ways to boost
 ===============================
 
-With ten classes a guess is right once in ten times. AdaBoost.M1, the plain form, wants members that
-are right on *more than half* of the weight, and with small trees it soon has to give up. The others
-ask for less, each in its own way.
+With ten classes a guess is right once in ten times. AdaBoost.M1, the form of the textbooks, wants
+members that are right on *more than half* of the weight, and with small trees it soon has to give
+up. The others ask for less, each in its own way.
 """
 
 import warnings
@@ -28,14 +28,14 @@ from orfeon import (
 # ------------
 # They differ in what the weights are put on and in what a member is asked. Where a member is asked
 # about two classes only, a stump will do; where it has to know all ten, or one half of them from
-# the other, it is a tree of depth 4. M1 warns that it ends with fewer than half of the members;
+# the other, it is a tree of depth 4. M1 warns that it ends with fewer members than it was given;
 # here that is the point.
 
 warnings.filterwarnings("ignore", "AdaBoostClassifier: boosting ended")
 tree = CARTClassifier(max_depth=4)
 boosters = {  # with the trees of a round
-    "M1: right on half of the weight": (AdaBoostClassifier(tree, 40), 1, "#7A7A7A"),
-    "SAMME: better than guessing": (AdaBoostClassifier(tree, 40, algorithm="samme"), 1, "#E69F00"),
+    "M1: right on half of the weight": (AdaBoostClassifier(tree, 40, algorithm="m1"), 1, "#7A7A7A"),
+    "SAMME: better than guessing": (AdaBoostClassifier(tree, 40), 1, "#E69F00"),
     "M2: how plausible is each class": (AdaBoostM2Classifier(tree, 40), 1, "#0072B2"),
     "OC: one half of the classes?": (AdaBoostOCClassifier(tree, 40), 1, "#009E73"),
     "MH: each class against the rest": (AdaBoostMHClassifier(n_estimators=40), 10, "#D55E00"),

@@ -190,8 +190,8 @@ class _BaggedBoosting(Resampling):
         n_different = len(np.unique(content_of(samples)))
         if n_different < self.cv:
             raise ValueError(
-                f"cv={self.cv} needs as many different samples, and there are {n_different}; give "
-                "a smaller cv, or None for bootstrap samples."
+                f"cv={self.cv} needs as many different samples, and there are {n_different} among "
+                f"n_samples={len(samples)}; give a smaller cv, or None for bootstrap samples."
             )
 
     def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:

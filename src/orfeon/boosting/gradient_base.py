@@ -327,7 +327,7 @@ class GradientBoosting(Ensemble):
             if X_val is not None:
                 held = self._read_validation(X_val, y_val, sample_weight_val, data)
                 loss.check_target(held.y)
-            elif stops_by is not None and not self._knows_init(going_on):
+            elif stops_by == "validation" and not self._knows_init(going_on):
                 # The model to start from must not see the validation set.
                 (data, held), X_held, margin_held = self._part(data), X, base_margin
             if not self._knows_init(going_on):
@@ -900,6 +900,11 @@ class GradientBoosting(Ensemble):
         """
         check_is_fitted(self, "members_")
         loss = self._fitted_loss
+        if not loss.has_value:
+            raise ValueError(
+                f"the value of loss={loss_name(self.loss)} is not known, so rounds cannot be "
+                "compared: give the loss an attribute value(y, raw_predictions, weights)."
+            )
         X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
         if is_classifier(self):
             y = class_codes(y, self._classes, "y has the class", "was not trained on; it knows ")
@@ -910,11 +915,6 @@ class GradientBoosting(Ensemble):
             loss.value(y, np.ascontiguousarray(scores.T), weights)
             for scores in self._staged_scores(X, margins)
         ]
-        if not loss.has_value:
-            raise ValueError(
-                f"the value of loss={loss_name(self.loss)} is not known, so rounds cannot be "
-                "compared: give the loss an attribute value(y, raw_predictions, weights)."
-            )
         return int(np.argmin(losses)) + 1
 
     # -- inspection ----------------------------------------------------------------------------

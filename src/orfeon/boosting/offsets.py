@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from orfeon.boosting.class_losses import ClassLoss, ExponentialLoss
-from orfeon.boosting.losses import Loss
+from orfeon.boosting.losses import HuberError, Loss
 from orfeon.data.training_set import are_counts, fractions_error, rows_with_copies
 from orfeon.utils.scikit_learn import _safe_indexing
 from orfeon.utils.types import Floats
@@ -45,6 +45,8 @@ def read_offsets(base_margin: Any, n_rows: int, n_scores: int, name: str = "base
 
 def best_constant(loss: Loss, y: npt.NDArray[Any], offsets: Floats, weights: Floats) -> Floats:
     """The constant that goes best with the offsets: the value of a leaf with all samples."""
+    if isinstance(loss, HuberError):  # whose constant is the median, not the minimum
+        return loss.start(y - offsets[0], weights)
     k = loss.n_scores
     leaves = np.repeat(np.arange(k)[:, None], len(y), axis=1)
     constant = np.zeros(k)

@@ -35,8 +35,9 @@ SMALL: dict[str, Any] = {
 }  # fmt: skip
 #: Answers that go through exponentials or matrix products of the processor's own.
 CLOSE = (
-    "AdaBoostPairwise", "CostCascade", "Experts", "GradientBoostingClassifier", "PP",
-    "ParallelPerceptron", "RealAdaBoost", "Stacking", "sklearn_voting", "stacking_by_logistic",
+    "AdaBoostPairwise", "BaggedBoostingClassifier", "CostCascade", "Experts",
+    "GradientBoostingClassifier", "PP", "ParallelPerceptron", "RealAdaBoost", "Stacking",
+    "sklearn_voting", "stacking_by_logistic",
 )  # fmt: skip
 
 
@@ -73,6 +74,11 @@ def small(kind: type) -> Any:
     if kind.__name__.startswith(("DynamicSelection", "Pruned")):
         bag = orfeon.BaggingRegressor if is_number else orfeon.BaggingClassifier
         wanted["estimator"] = bag(n_estimators=10, random_state=0)
+    if kind.__name__.startswith("BaggedBoosting"):
+        boosting = (
+            orfeon.GradientBoostingRegressor if is_number else orfeon.GradientBoostingClassifier
+        )
+        wanted |= {"estimator": boosting(n_estimators=3), "cv": 2}
     if kind.__name__.startswith("PP"):
         wanted["estimator"] = orfeon.ParallelPerceptronClassifier(max_iter=3)
     known = kind().get_params()
@@ -95,6 +101,12 @@ def estimators() -> Iterator[tuple[str, Any, str]]:
     pair = [("bayes", GaussianNB()), ("tree", orfeon.CARTClassifier(max_depth=3, random_state=0))]
     stacked = orfeon.StackingClassifier(pair, final_estimator=LogisticRegression(), random_state=0)
     yield "stacking_by_logistic", stacked, "numbers"
+    levels = {"loss": "quantile", "alpha": (0.1, 0.5, 0.9)}
+    quantiles = orfeon.GradientBoostingRegressor(**levels, n_estimators=2, random_state=0)
+    yield "boosted_quantiles", quantiles, "mixed"
+    first = orfeon.CARTRegressor(max_depth=1, random_state=0)
+    second = orfeon.GradientBoostingRegressor(init=first, n_estimators=2, random_state=0)
+    yield "boosted_from_a_tree", second, "numbers"
     pool = orfeon.PoolBoostClassifier([GaussianNB(), orfeon.StumpClassifier()], 2, random_state=0)
     yield "pool_of_estimators", pool, "numbers"
     yield (
