@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import csr_array
 
 from orfeon.utils.types import Floats, Integers, Mask
@@ -50,6 +51,18 @@ class Known:
     def judged(self) -> Floats:
         """1 where a member votes."""
         return np.asarray(self.votes >= 0, dtype=np.float64)
+
+    @cached_property
+    def words(self) -> npt.NDArray[np.uint64]:
+        """The votes as words of bits."""
+        return vote_words(self.votes, self.n_classes)
+
+
+def vote_words(votes: Integers, n_classes: int) -> npt.NDArray[np.uint64]:
+    """Votes as words of 64 bits: one bit for each class and member, set where it votes so."""
+    chosen = votes[:, None, :] == np.arange(n_classes)[:, None]
+    packed = np.packbits(chosen.reshape(len(votes), -1), axis=1)
+    return np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8))).view(np.uint64)
 
 
 @dataclass(frozen=True)

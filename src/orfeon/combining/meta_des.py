@@ -29,7 +29,8 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 from sklearn.naive_bayes import GaussianNB
 
-from orfeon.combining.competence import Known, Regions, local_accuracy, or_all
+from orfeon.combining.competence import Known, Regions, local_accuracy, or_all, vote_words
+from orfeon.kernels.agreement import count_common_bits
 from orfeon.utils.types import Floats, Integers
 
 #: Samples of one profile, as in the publication.
@@ -78,7 +79,7 @@ def profile_regions(
     """For each row the selection samples on which the members vote most as they do on the row."""
     alike = _agreements(votes, known)
     if own is not None:
-        alike[np.arange(len(votes)), own] = -1.0
+        alike[np.arange(len(votes)), own] = -1
     # So many samples weigh enough, whichever they are.
     most = min(len(weights), math.ceil(N_PROFILES / weights.min()))
     least = np.partition(alike, len(weights) - most, axis=1)[:, len(weights) - most]
@@ -99,21 +100,11 @@ def profile_regions(
     return Regions(csr_array(entries, shape=alike.shape), (level - level[start])[belongs])
 
 
-def _agreements(votes: Integers, known: Known) -> npt.NDArray[np.float32]:
+def _agreements(votes: Integers, known: Known) -> npt.NDArray[np.int32]:
     """How many members vote alike, for each row and selection sample."""
-    last = _indicator(known.votes, known.n_classes - 1)
-    # A vote that is for no other class is for the last one: its product of matrices is saved.
-    if votes.min(initial=0) < 0:
-        alike = (votes >= 0).astype(np.float32) @ last.T
-    else:
-        alike = np.tile(last.sum(axis=1), (len(votes), 1))
-    for label in range(known.n_classes - 1):
-        alike += _indicator(votes, label) @ (_indicator(known.votes, label) - last).T
+    alike = np.empty((len(votes), len(known.votes)), dtype=np.int32)
+    count_common_bits(vote_words(votes, known.n_classes), known.words, alike)
     return alike
-
-
-def _indicator(votes: Integers, label: int) -> npt.NDArray[np.float32]:
-    return np.asarray(votes == label, dtype=np.float32)
 
 
 def meta_samples(known: Known, random: np.random.Generator) -> Integers:

@@ -75,13 +75,10 @@ def test_splits_of_other_settings_are_not_mixed_in(tmp_path, monkeypatch):
     )  # fmt: skip
     store = tmp_path / "figure.db"
     draw_figure("martinez-fig-5.1", quick=True, n_splits=1, store=store)
-    settings = figures.settings_of
-
-    def changed(model):
-        found = settings(model)
-        return {**found, "parameters": {**found["parameters"], "estimator__n_folds": 7}}
-
-    monkeypatch.setattr(figures, "settings_of", changed)
+    built = figures._built
+    monkeypatch.setattr(
+        figures, "_built", lambda *given: built(*given).set_params(estimator__n_folds=7)
+    )
     draw_figure("martinez-fig-5.1", quick=True, n_splits=1, store=store)  # nothing is run
     with pytest.raises(UserError, match="with estimator__n_folds=10 instead of 7: choose another"):
         draw_figure("martinez-fig-5.1", quick=True, n_splits=2, store=store)

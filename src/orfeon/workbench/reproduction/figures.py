@@ -186,7 +186,9 @@ def _compute(task: _Task) -> RunRow:
         content = kind.compute(figure, split, task.members, seed)
     configuration = {
         "dataset": task.dataset, "split": task.split, "members": task.members,
-        "models": _settings(figure, task.members, seed),
+        "models": {
+            name: settings_of(_built(figure, name, task.members, seed)) for name in figure.runs
+        },
     }  # fmt: skip
     return RunRow(
         key=task.key, configuration=configuration, seed=seed, result=content,
@@ -194,17 +196,12 @@ def _compute(task: _Task) -> RunRow:
     )  # fmt: skip
 
 
-def _settings(figure: FigureSettings, members: int, seed: int) -> dict[str, Any]:
-    return {name: settings_of(_built(figure, name, members, seed)) for name in figure.runs}
-
-
 def _check_settings(figure: FigureSettings, rows: Sequence[RunRow]) -> None:
     """Find stored splits of other settings: curves of two settings would be averaged otherwise."""
     for row in rows:
-        stored = row.configuration.get("models", {})
-        today = _settings(figure, row.configuration["members"], row.seed) if stored else {}
-        for name in stored.keys() & today.keys():
-            changed = changed_settings(stored[name], today[name])
+        for name, stored in row.configuration.get("models", {}).items():
+            model = _built(figure, name, row.configuration["members"], row.seed)
+            changed = changed_settings(stored, model)
             if changed:
                 raise UserError(
                     f"The store has {name} of {figure.name} with {changed}: choose another store "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import time
@@ -110,22 +111,37 @@ class Fit:
 
     def changed_settings(self, row: RunRow) -> str:
         """What a stored run of the fit was run with, and is not today; empty if nothing."""
-        today = settings_of(self.run.build(self.run.members, row.seed, 1))
-        return changed_settings(row.configuration, today)
+        return changed_settings(row.configuration, self.run.build(self.run.members, row.seed, 1))
 
 
-def changed_settings(stored: Mapping[str, Any], today: Mapping[str, Any]) -> str:
-    """Settings of a model that have changed since; empty if none have.
+def changed_settings(stored: Mapping[str, Any], model: Any) -> str:
+    """Settings of a model that have changed since it was stored; empty if none have.
 
-    What only one of the two versions has is not compared, so new parameters do not matter.
+    A parameter that there was not yet counts as its default; one that is gone is not compared.
     """
-    then = {"class": stored.get("estimator", today["estimator"]), **stored.get("parameters", {})}
+    today = settings_of(model)
     now = {"class": today["estimator"], **today["parameters"]}
+    then = {"class": stored.get("estimator", today["estimator"]), **stored.get("parameters", {})}
+    then = {**_new_defaults(model, then), **then}
     return ", ".join(
         f"{name}={value!r} instead of {now[name]!r}"
         for name, value in then.items()
         if name in now and value != now[name] and _GONE not in (value, now[name])
     )
+
+
+def _new_defaults(model: Any, then: Mapping[str, Any]) -> dict[str, Any]:
+    """Defaults of the parameters that a stored model, or one in it, did not have yet."""
+    found = {}
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    for name in parameters.keys() - then.keys():
+        owner, _, last = name.rpartition("__")
+        if owner and owner not in then:
+            continue
+        known = inspect.signature(type(parameters[owner] if owner else model)).parameters
+        if last in known:
+            found[name] = _plain(known[last].default)
+    return found
 
 
 def settings_of(model: Any) -> dict[str, Any]:
