@@ -137,3 +137,14 @@ def test_a_loss_without_a_value_is_not_stopped():
 
     model = GradientBoostingRegressor(loss=squared, n_estimators=15, random_state=0).fit(X, y)
     assert model.n_estimators_ == 15
+
+
+def test_samples_of_many_copies_are_not_stopped():
+    """Copies stay together: a validation set would be other samples than those trained on."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (600, 3)).astype(float)
+    y = rng.random(600) < 0.2 + 0.5 * X[:, 0] * X[:, 1]
+    model = GradientBoostingClassifier(n_estimators=200, random_state=0).fit(X, y)
+    assert model.n_estimators_ == 200
+    cell = (X == [1.0, 1.0, 0.0]).all(axis=1)
+    assert model.predict_proba([[1.0, 1.0, 0.0]])[0, 1] == pytest.approx(y[cell].mean(), abs=0.03)

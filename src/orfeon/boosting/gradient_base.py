@@ -92,6 +92,9 @@ MOST_EXACT = 10_000
 _ROUNDS_WITHOUT = 10
 #: With fewer samples, ``early_stopping="auto"`` does not stop: too few could be set aside.
 LEAST_STOPPED = 30
+#: With more copies of each different sample, on average, it does not stop either: copies stay
+#: together, so a validation set would be other samples, and few can hardly be learnt by heart.
+MOST_COPIES_STOPPED = 10
 #: With more samples, it does not boost all of them again.
 MOST_REFITTED = 10_000
 
@@ -495,6 +498,9 @@ class GradientBoosting(Ensemble):
         """Boost on all samples, or on those outside the validation set."""
         training, n_rounds, watch = sample, self.n_estimators, None
         self.__dict__.pop("validation_loss_", None)
+        is_repeated = len(sample.y) * MOST_COPIES_STOPPED < sample.n_samples
+        if self.early_stopping == "auto" and is_repeated:
+            stops_by = None
         if stops_by in ("cv", "refit"):
             n_rounds = self._best_rounds(sample, loss, progress, by_folds=stops_by == "cv")
         elif held is None and stops_by is not None:

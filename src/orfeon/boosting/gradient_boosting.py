@@ -129,9 +129,9 @@ GRADIENT_TEXTS = {
     early_stopping : {"auto", "validation", "cv"} or bool, default="auto"
         Whether improvement is measured on a validation set, or by cross-validation, after which
         all samples are boosted for the best number of rounds. "auto" finds the best number of
-        rounds on a validation set and then boosts all samples for as many; it does not stop with
-        fewer than 30 samples, and keeps what it boosted without the validation set with more than
-        10,000. False never stops; True is "validation".
+        rounds on a validation set and then boosts all samples for as many. It does not stop with
+        fewer than 30 samples or more than 10 copies of each, and with more than 10,000 it keeps
+        what it boosted without the validation set. False never stops; True is "validation".
     validation_fraction : float, default=0.2
         Share of the samples in the validation set. Copies of a sample stay together.
     n_folds : int, default=5
