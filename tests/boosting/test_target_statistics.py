@@ -11,8 +11,10 @@ from tests.shared import assert_same_forest
 
 import orfeon
 from orfeon import CombinedMultipleModels, GradientBoostingClassifier, GradientBoostingRegressor
+from orfeon.boosting import gradient_base
 from orfeon.boosting.gradient_base import GradientBoosting
 from orfeon.boosting.target_statistics import (
+    FREQUENT,
     MOST_IN_SUBSETS,
     STRENGTH,
     OrderedSamples,
@@ -235,11 +237,14 @@ def test_validation_samples_are_not_in_the_statistics(monkeypatch, early_stoppin
 
 
 def test_auto_takes_subsets_of_few_levels_and_statistics_of_many():
-    few = tuple(map(str, range(MOST_IN_SUBSETS)))
-    mixed = Schema((few, None, (*few, "one more")))
-    assert statistics_features(mixed, "auto").tolist() == [2]
-    assert statistics_features(mixed, "ordered").tolist() == [0, 2]
-    assert statistics_features(mixed, "subsets").tolist() == []
+    levels = tuple(map(str, range(256)))
+    mixed = Schema((levels[:20], None, levels[:21], levels[:255], levels))
+    assert (MOST_IN_SUBSETS, FREQUENT) == (20, 200)
+    assert statistics_features(mixed, "auto", 200 * 21 - 1).tolist() == [2, 3, 4]
+    assert statistics_features(mixed, "auto", 200 * 21).tolist() == [3, 4]
+    assert statistics_features(mixed, "auto", 200 * 1000).tolist() == [4]
+    assert statistics_features(mixed, "ordered", 1000).tolist() == [0, 2, 3, 4]
+    assert statistics_features(mixed, "subsets", 1000).tolist() == []
 
 
 @pytest.mark.parametrize("tree_method", ["exact", "histogram"])
@@ -352,6 +357,12 @@ def test_more_levels_than_trees_can_split(tmp_path):
     assert loaded.predict_proba(X[:100]).tobytes() == model.predict_proba(X[:100]).tobytes()
     with pytest.raises(ValueError, match=f"at most {MAX_CATEGORIES} are allowed"):
         model.set_params(categorical_encoding="subsets").fit(X, y)
+
+
+def test_levels_have_a_limit(monkeypatch):
+    monkeypatch.setattr(gradient_base, "MAX_LEVELS", 50)
+    with pytest.raises(ValueError, match=r"'place' has \d+ categories; at most 50 are allowed"):
+        estimator("two").fit(*places())
 
 
 # -- files -----------------------------------------------------------------------------------------

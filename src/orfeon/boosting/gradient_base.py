@@ -192,6 +192,7 @@ class _Run:
     n_estimators_=saved.integer(0),
     train_loss_=saved.floats,
     validation_loss_=saved.optional(saved.floats),
+    _with_statistics=None,
     target_statistics_=saved.optional(saved.one_of(saved.none, saved.instance("TargetStatistics"))),
     tree_method_=saved.optional(saved.string),
 )
@@ -209,6 +210,8 @@ class GradientBoosting(Ensemble):
     #: None also in files of earlier versions.
     target_statistics_: TargetStatistics | None = None
     tree_method_: str
+    #: Features that are replaced by statistics.
+    _with_statistics: npt.NDArray[np.int64]
     _model: AdditiveModel
     _gains: Floats
     _samples: str
@@ -327,10 +330,7 @@ class GradientBoosting(Ensemble):
                 self._sequence = data.seeds
                 self.__dict__.pop("init_estimator_", None)
             held, X_held, margin_held = None, X_val, base_margin_val
-            if X_val is not None:
-                held = self._read_validation(X_val, y_val, sample_weight_val, data)
-                loss.check_target(held.y)
-            elif stops_by == "validation" and not self._knows_init(going_on):
+            if stops_by == "validation" and not self._knows_init(going_on):
                 # The model to start from must not see the validation set.
                 (data, held), X_held, margin_held = self._part(data), X, base_margin
             if not self._knows_init(going_on):
@@ -341,6 +341,12 @@ class GradientBoosting(Ensemble):
                 )
             offsets = self._offsets(loss, X, base_margin, data.rows)
             sample, self._samples = gather_samples(data, offsets)
+            self._with_statistics = statistics_features(
+                self.schema_, self.categorical_encoding, sample.n_samples
+            )
+            if X_val is not None:
+                held = self._read_validation(X_val, y_val, sample_weight_val, data)
+                loss.check_target(held.y)
             validation = None
             if held is not None:
                 offsets = self._offsets(loss, X_held, margin_held, held.rows, "base_margin_val")
@@ -414,9 +420,7 @@ class GradientBoosting(Ensemble):
                 f"monotonic_cst needs two classes or a numeric target, and y has {self.n_classes_} "
                 "classes."
             )
-        origin = extended_origin(
-            schema.n_features, self._features_with_statistics(), len(self._classes)
-        )
+        origin = extended_origin(schema.n_features, self._with_statistics, len(self._classes))
         return Newton(
             float(self.l2), float(self.l1), float(self.min_hessian), float(self.cat_smooth),
             int(self.max_cat_to_onehot), None if signs is None else signs[origin],
@@ -441,19 +445,17 @@ class GradientBoosting(Ensemble):
                 "warm_start=True continues with the features, the classes and the loss of the "
                 "previous fit, and these differ; use warm_start=False to start over."
             )
-        earlier = before.get("target_statistics_")
-        if not np.array_equal(
-            [] if earlier is None else earlier.features, self._features_with_statistics()
-        ):
-            raise ValueError(
-                f"warm_start=True continues with the encoding of the previous fit, and "
-                f"categorical_encoding={self.categorical_encoding!r} is another; use "
-                "warm_start=False to start over."
-            )
         if self._samples != before["_samples"]:
             raise ValueError(
                 "warm_start=True continues with the samples of the previous fit and their weights, "
                 "and these differ; use warm_start=False to start over."
+            )
+        earlier = before.get("target_statistics_")
+        if not np.array_equal([] if earlier is None else earlier.features, self._with_statistics):
+            raise ValueError(
+                f"warm_start=True continues with the encoding of the previous fit, and "
+                f"categorical_encoding={self.categorical_encoding!r} is another; use "
+                "warm_start=False to start over."
             )
         if self.n_estimators == model.n_rounds:
             warn_that_none_is_added(self._size_parameter, self.n_estimators)
@@ -703,7 +705,7 @@ class GradientBoosting(Ensemble):
         if y is None:
             raise ValueError("X_val is given without y_val; pass both.")
         X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
-        encoded = self._encode_rows(X, mark_unseen=self._features_with_statistics())
+        encoded = self._encode_rows(X, mark_unseen=self._with_statistics)
         check_length(y, len(encoded))
         if is_classifier(self):
             y = class_codes(y, self._classes, "y_val has the class", "is not in y: y has ")
@@ -794,17 +796,14 @@ class GradientBoosting(Ensemble):
 
     # -- categories ----------------------------------------------------------------------------
 
-    def _features_with_statistics(self) -> npt.NDArray[np.int64]:
-        return statistics_features(self.schema_, self.categorical_encoding)
-
     @property
     def _grown_schema(self) -> Schema:
         """The features of the rows that trees are grown on."""
-        return extended_schema(self.schema_, self._features_with_statistics(), self._classes)
+        return extended_schema(self.schema_, self._with_statistics, self._classes)
 
     def _encode_in_order(self, training: Sample) -> tuple[Sample, TargetStatistics | None]:
         """Training samples with statistics of the samples before them, and those of all."""
-        features = self._features_with_statistics()
+        features = self._with_statistics
         if not len(features):
             return training, None
         samples = OrderedSamples(

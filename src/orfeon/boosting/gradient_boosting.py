@@ -82,7 +82,8 @@ GRADIENT_TEXTS = {
         levels. With "ordered" a level becomes its mean target, or its share of each class, among
         the samples before it in a random order, and of all samples in prediction; a level not seen
         in training is average, and missing values are a level. "auto" takes subsets of features
-        with up to 20 levels, and statistics of others, of which there may be up to ten million.
+        with up to 20 levels, and up to 255 if a level has 200 samples on average, and statistics
+        of others, which may have up to a million levels.
     order : {1, 2}, default=2
         Whether trees are fitted to the negative gradient alone, by least squares, or also to the
         second derivatives of the loss (Newton trees), as in XGBoost and LightGBM. The penalties and

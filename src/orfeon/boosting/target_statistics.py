@@ -33,8 +33,11 @@ from orfeon.utils.types import Floats, Integers
 
 #: Weight of the mean of all samples in the mean of a level, in samples.
 STRENGTH = 5.0
-#: With "auto", trees split features of up to this many levels on subsets of them.
+#: With "auto", trees split features on subsets of levels up to this many,
 MOST_IN_SUBSETS = 20
+#: and up to this many (the bins of a histogram) if a level has this many samples on average: the
+#: best subset is then no accident.
+MOST_OF_FREQUENT, FREQUENT = 255, 200
 #: Entries of a table of means besides the levels: of unseen levels, and of missing values.
 _UNSEEN, _MISSING, _N_OTHERS = 0, 1, 2
 
@@ -109,12 +112,15 @@ def _wordings(name: str, classes: npt.NDArray[Any]) -> list[str]:
     return [f"share of {one} by {name}" for one in classes[-n_targets(len(classes)) :]]
 
 
-def statistics_features(schema: Schema, encoding: str) -> Integers:
+def statistics_features(schema: Schema, encoding: str, n_samples: int) -> Integers:
     """The categorical features that are replaced by statistics."""
     if encoding == "subsets":
         return np.zeros(0, np.int64)
-    least = MOST_IN_SUBSETS + 1 if encoding == "auto" else 0
-    return np.flatnonzero(schema.is_categorical & (schema.n_categories >= least))
+    many, chosen = schema.n_categories, schema.is_categorical
+    if encoding == "auto":
+        are_frequent = (many <= MOST_OF_FREQUENT) & (n_samples >= FREQUENT * many)
+        chosen = (many > MOST_IN_SUBSETS) & ~are_frequent
+    return np.flatnonzero(chosen)
 
 
 @dataclass(frozen=True)

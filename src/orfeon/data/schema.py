@@ -27,7 +27,7 @@ Categories = tuple[str | bool | int | float, ...] | None
 #: Category codes and branch numbers take 16 bits; the largest codes are reserved.
 MAX_CATEGORIES = 65_000
 #: Levels of a feature that no tree splits, because numbers replace its categories.
-MAX_LEVELS = 10_000_000
+MAX_LEVELS = 1_000_000
 
 
 @saved.attributes(
