@@ -103,12 +103,16 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ArbiterClassifier": [{"decision": "weighted", "see_answers": False}],
     "ArcX4Classifier": [{"estimator": C45Classifier(), "sampling": "weights"}],
     "BaggedBoostingClassifier": [
-        {"estimator": GradientBoostingClassifier(n_estimators=5), "cv": None},
-        {"n_estimators": 3, "cv": 2, "class_weight": "balanced", "combine": "majority"},
+        {"estimator": GradientBoostingClassifier(n_estimators=5), "n_folds": None},
+        {"n_estimators": 3, "n_folds": 2, "class_weight": "balanced", "combine": "majority"},
     ],
     "BaggedBoostingRegressor": [
-        {"estimator": GradientBoostingRegressor(n_estimators=5), "cv": None, "max_samples": 0.7},
-        {"n_estimators": 3, "cv": 2, "early_stopping": False},
+        {
+            "estimator": GradientBoostingRegressor(n_estimators=5),
+            "n_folds": None,
+            "max_samples": 0.7,
+        },
+        {"n_estimators": 3, "n_folds": 2, "early_stopping": False},
     ],
     "BaggingRegressor": [
         {"estimator": CARTRegressor(pruning="cv", n_folds=3), "bootstrap": "balanced"},
