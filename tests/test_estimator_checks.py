@@ -29,6 +29,8 @@ from orfeon import (
     AdaBoostOCClassifier,
     AdaBoostPairwiseClassifier,
     AdaBoostR2Regressor,
+    BaggedBoostingClassifier,
+    BaggedBoostingRegressor,
     BaggingClassifier,
     BaggingRegressor,
     C45Classifier,
@@ -271,12 +273,18 @@ LEAVES_TIES = ("max_leaf_nodes", "max_depth")
 
 
 #: Noise is put on the targets, or steps are added up: predictions are no averages of targets.
-MAY_LEAVE_THE_RANGE = (OutputSmearingRegressor, GradientBoostingRegressor)
+MAY_LEAVE_THE_RANGE = (
+    OutputSmearingRegressor,
+    GradientBoostingRegressor,
+    BaggedBoostingRegressor,
+)
 
 
-#: They consist of no trees: tests/perceptrons, tests/combining and tests/trees/test_c45_rules.py
-#: ask them for the same promises.
+#: They consist of no trees: tests/perceptrons, tests/combining, tests/boosting/test_bagged.py and
+#: tests/trees/test_c45_rules.py ask them for the same promises.
 WITHOUT_TREES = (
+    BaggedBoostingClassifier,
+    BaggedBoostingRegressor,
     C45RulesClassifier,
     ParallelPerceptronClassifier,
     ParallelPerceptronRegressor,
