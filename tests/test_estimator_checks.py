@@ -29,6 +29,8 @@ from orfeon import (
     AdaBoostOCClassifier,
     AdaBoostPairwiseClassifier,
     AdaBoostR2Regressor,
+    BaggedBoostingClassifier,
+    BaggedBoostingRegressor,
     BaggingClassifier,
     BaggingRegressor,
     C45Classifier,
@@ -103,12 +105,16 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "ArbiterClassifier": [{"decision": "weighted", "see_answers": False}],
     "ArcX4Classifier": [{"estimator": C45Classifier(), "sampling": "weights"}],
     "BaggedBoostingClassifier": [
-        {"estimator": GradientBoostingClassifier(n_estimators=5), "cv": None},
-        {"n_estimators": 3, "cv": 2, "class_weight": "balanced", "combine": "majority"},
+        {"estimator": GradientBoostingClassifier(n_estimators=5), "n_folds": None},
+        {"n_estimators": 3, "n_folds": 2, "class_weight": "balanced", "combine": "majority"},
     ],
     "BaggedBoostingRegressor": [
-        {"estimator": GradientBoostingRegressor(n_estimators=5), "cv": None, "max_samples": 0.7},
-        {"n_estimators": 3, "cv": 2, "early_stopping": False},
+        {
+            "estimator": GradientBoostingRegressor(n_estimators=5),
+            "n_folds": None,
+            "max_samples": 0.7,
+        },
+        {"n_estimators": 3, "n_folds": 2, "early_stopping": False},
     ],
     "BaggingRegressor": [
         {"estimator": CARTRegressor(pruning="cv", n_folds=3), "bootstrap": "balanced"},
@@ -267,12 +273,18 @@ LEAVES_TIES = ("max_leaf_nodes", "max_depth")
 
 
 #: Noise is put on the targets, or steps are added up: predictions are no averages of targets.
-MAY_LEAVE_THE_RANGE = (OutputSmearingRegressor, GradientBoostingRegressor)
+MAY_LEAVE_THE_RANGE = (
+    OutputSmearingRegressor,
+    GradientBoostingRegressor,
+    BaggedBoostingRegressor,
+)
 
 
-#: They consist of no trees: tests/perceptrons, tests/combining and tests/trees/test_c45_rules.py
-#: ask them for the same promises.
+#: They consist of no trees: tests/perceptrons, tests/combining, tests/boosting/test_bagged.py and
+#: tests/trees/test_c45_rules.py ask them for the same promises.
 WITHOUT_TREES = (
+    BaggedBoostingClassifier,
+    BaggedBoostingRegressor,
     C45RulesClassifier,
     ParallelPerceptronClassifier,
     ParallelPerceptronRegressor,

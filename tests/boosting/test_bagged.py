@@ -24,11 +24,11 @@ NUMBERS = make_friedman1(120, random_state=0)
 FEW = GradientBoostingClassifier(n_estimators=25, max_depth=2)
 FEW_OF_NUMBERS = GradientBoostingRegressor(n_estimators=25, max_depth=2)
 WAYS = [
-    BaggedBoostingClassifier(FEW, 6, cv=3, random_state=0),
-    BaggedBoostingClassifier(FEW, 6, cv=None, random_state=0),
-    BaggedBoostingClassifier(FEW, 4, cv=None, bootstrap="balanced", random_state=0),
-    BaggedBoostingRegressor(FEW_OF_NUMBERS, 6, cv=3, random_state=0),
-    BaggedBoostingRegressor(FEW_OF_NUMBERS, 6, cv=None, max_samples=0.7, random_state=0),
+    BaggedBoostingClassifier(FEW, 6, n_folds=3, random_state=0),
+    BaggedBoostingClassifier(FEW, 6, n_folds=None, random_state=0),
+    BaggedBoostingClassifier(FEW, 4, n_folds=None, bootstrap="balanced", random_state=0),
+    BaggedBoostingRegressor(FEW_OF_NUMBERS, 6, n_folds=3, random_state=0),
+    BaggedBoostingRegressor(FEW_OF_NUMBERS, 6, n_folds=None, max_samples=0.7, random_state=0),
 ]
 ways = pytest.mark.parametrize("model", WAYS, ids=str)
 
@@ -40,7 +40,7 @@ def data(model):
 def fit(model, X, y, *rest):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of so few members some rows are seen by all
-        return clone(model).fit(X, y, *rest)
+        return clone(model).set_params(oob_score=True).fit(X, y, *rest)
 
 
 def outputs(model, X):
@@ -82,7 +82,7 @@ def test_out_of_bag_predictions_are_those_of_members_that_did_not_see_the_row(mo
 
 def test_every_row_is_left_out_once_by_the_models_of_the_folds():
     X, y = CLASSES
-    fitted = fit(BaggedBoostingClassifier(FEW, 8, cv=4, random_state=0), X, y)
+    fitted = fit(BaggedBoostingClassifier(FEW, 8, n_folds=4, random_state=0), X, y)
     out = fitted.in_bag(X, y) == 0
     np.testing.assert_array_equal(out[:4].sum(axis=0), np.ones(120))
     np.testing.assert_array_equal(out[4:].sum(axis=0), np.ones(120))
@@ -137,9 +137,11 @@ def test_models_are_saved_pruned_and_ordered(model, tmp_path):
 
 def test_bagging_is_better_than_a_single_model_stopped_early():
     X_new, y_new = make_waveform(2000, random_state=1)
-    base = GradientBoostingClassifier(n_estimators=200, n_iter_no_change=10, random_state=0)
+    base = GradientBoostingClassifier(
+        n_estimators=200, early_stopping="validation", n_iter_no_change=10, random_state=0
+    )
     alone = base.fit(*CLASSES)
-    bagged = BaggedBoostingClassifier(clone(base), 5, random_state=0).fit(*CLASSES)
+    bagged = BaggedBoostingClassifier(clone(base), 5, oob_score=True, random_state=0).fit(*CLASSES)
     loss = log_loss(y_new, bagged.predict_proba(X_new))
     assert loss < 0.97 * log_loss(y_new, alone.predict_proba(X_new))
     # The out-of-fold estimate is close to the loss on new samples.
@@ -150,7 +152,7 @@ def test_bagging_is_better_than_a_single_model_stopped_early():
 def test_without_early_stopping_all_rounds_are_kept():
     X, y = NUMBERS
     model = BaggedBoostingRegressor(
-        clone(FEW_OF_NUMBERS).set_params(early_stopping=False), 3, cv=3, early_stopping=False
+        clone(FEW_OF_NUMBERS).set_params(early_stopping=False), 3, n_folds=3, early_stopping=False
     ).fit(X, y)
     assert model.n_rounds_.tolist() == [25] * 3
 
@@ -161,7 +163,7 @@ def test_frames_with_categories_and_missing_values():
     frame["word"] = np.array(["low", "mid", "high"])[np.digitize(X[:, 5], [0, 2])]
     frame.loc[::7, "a"] = np.nan
     names = np.array(["x", "y", "z"])[y]
-    model = BaggedBoostingClassifier(FEW, 3, cv=3, random_state=0).fit(frame, names)
+    model = BaggedBoostingClassifier(FEW, 3, n_folds=3, random_state=0).fit(frame, names)
     assert model.score(frame, names) > 0.7
     assert model.feature_importances_.shape == (5,)
 
@@ -169,8 +171,7 @@ def test_frames_with_categories_and_missing_values():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (BaggedBoostingClassifier(cv=1), "cv"),
-        (BaggedBoostingClassifier(cv=200), "cv=200 needs as many different samples, and there are"),
+        (BaggedBoostingClassifier(n_folds=1), "n_folds"),
         (BaggedBoostingClassifier(orfeon.CARTClassifier()), "estimator"),
         (BaggedBoostingClassifier(FEW_OF_NUMBERS), "estimator"),
     ],

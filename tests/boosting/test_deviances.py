@@ -116,7 +116,7 @@ def test_poisson_is_better_for_counts_than_squared_error():
     mean = np.exp(3 * X[:, 0] - 2.5)
     y, fresh = rng.poisson(mean).astype(float), rng.poisson(mean).astype(float)
     means = {
-        name: np.maximum(GradientBoostingRegressor(loss=name).fit(X, y).predict(X), 1e-3)
+        name: np.maximum(mart_regressor(loss=name).fit(X, y).predict(X), 1e-3)
         for name in ("poisson", "squared_error")
     }
     assert mean_poisson_deviance(fresh, means["poisson"]) < mean_poisson_deviance(

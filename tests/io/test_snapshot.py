@@ -12,7 +12,9 @@ from orfeon.datasets import make_friedman1, make_waveform
 
 MODELS = [
     GradientBoostingRegressor(n_estimators=20, subsample=0.5, random_state=0),
-    GradientBoostingRegressor(n_estimators=20, loss="poisson", tree_method="histogram"),
+    GradientBoostingRegressor(
+        n_estimators=20, loss="poisson", tree_method="histogram", random_state=0
+    ),
     GradientBoostingClassifier(n_estimators=20, max_features_per_tree=0.5, random_state=0),
     GradientBoostingClassifier(
         n_estimators=60, n_iter_no_change=5, validation_fraction=0.3, random_state=0

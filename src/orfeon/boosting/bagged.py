@@ -60,14 +60,15 @@ TEXTS = {
         1,000 rounds at most.
     n_estimators : int, default=10
         Number of boosted models.
-    cv : int or None, default=5
-        Number of folds: each model is trained without one, in turn; after ``cv`` models the samples
-        are dealt again. None draws bootstrap samples instead.
+    n_folds : int or None, default=5
+        Number of folds: each model is trained without one, in turn; after ``n_folds`` models the
+        samples are dealt again. None draws bootstrap samples instead.
     bootstrap : bool or "balanced", default=True
-        With ``cv=None``: whether samples are drawn with replacement; "balanced" draws every sample
-        equally often over all models.
+        With ``n_folds=None``: whether samples are drawn with replacement; "balanced" draws every
+        sample equally often over all models.
     max_samples : int, float or None, default=1.0
-        With ``cv=None``: number or share of the samples to draw; None draws as many as there are.
+        With ``n_folds=None``: number or share of the samples to draw; None draws as many as there
+        are.
     early_stopping : bool, default=True
         Whether each model stops on the samples that it left out, after its ``n_iter_no_change``
         rounds without improvement (10 if that is None).
@@ -145,19 +146,19 @@ def content_of(samples: TrainingSet) -> npt.NDArray[np.uint64]:
 class _BaggedBoosting(Resampling):
     """Bagging of gradient boosting."""
 
-    _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples", "cv")
+    _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples", "n_folds")
     _needs_weights: ClassVar[bool] = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **SAMPLING,
-        "cv": [Interval(Integral, 2, None, closed="left"), None],
+        "n_folds": [Interval(Integral, 2, None, closed="left"), None],
         "early_stopping": ["boolean"],
         "oob_score": ["boolean"],
     }
 
     importance: Importance = "impurity"
     estimator: Any
-    cv: int | None
+    n_folds: int | None
     early_stopping: bool
     _folds: dict[int, Integers]
 
@@ -183,16 +184,10 @@ class _BaggedBoosting(Resampling):
 
     def _prepare(self, samples: TrainingSet, members: range) -> None:
         self._folds = {}
-        if self.cv is None:
+        if self.n_folds is None:
             super()._prepare(samples, members)
             return
         self._n_drawn = 0
-        n_different = len(np.unique(content_of(samples)))
-        if n_different < self.cv:
-            raise ValueError(
-                f"cv={self.cv} needs as many different samples, and there are {n_different} among "
-                f"n_samples={len(samples)}; give a smaller cv, or None for bootstrap samples."
-            )
 
     def _finish(self, samples: TrainingSet, seen: npt.NDArray[np.bool_] | None) -> None:
         super()._finish(samples, seen)
@@ -201,21 +196,22 @@ class _BaggedBoosting(Resampling):
     def _draw(
         self, samples: TrainingSet, rng: np.random.Generator, member: int
     ) -> npt.NDArray[Any] | None:
-        if self.cv is None:
+        if self.n_folds is None:
             return super()._draw(samples, rng, member)
-        again, fold = divmod(member, self.cv)
+        again, fold = divmod(member, self.n_folds)
         if again not in self._folds:
             self._folds[again] = self._deal_folds(samples, again)
-        return np.where(self._folds[again] != fold, samples.weights, 0.0)
+        taken = np.where(self._folds[again] != fold, samples.weights, 0.0)
+        return taken if taken.any() else samples.weights  # one sample cannot be left out
 
     def _deal_folds(self, samples: TrainingSet, again: int) -> Integers:
         """The fold of each sample, the same for copies."""
         rng = np.random.default_rng(branch(self._sequence, Purpose.DEALING_SAMPLES, again))
         by_class = samples.n_classes > 0
         codes = samples.y if by_class else np.zeros(len(samples), np.int64)
-        assert self.cv is not None
+        assert self.n_folds is not None
         return deal_folds(
-            content_of(samples), codes, samples.weights, self.cv, rng, by_class=by_class
+            content_of(samples), codes, samples.weights, self.n_folds, rng, by_class=by_class
         )
 
     @property
@@ -233,7 +229,7 @@ class BaggedBoostingClassifier(VotingClassifierMixin, _BaggedBoosting):
     <bagging>
     <combine>
     <class_weight>
-    oob_score : bool, default=True
+    oob_score : bool, default=False
         Whether to predict each training sample by the models that did not see it.
     <fitting>
 
@@ -258,7 +254,8 @@ class BaggedBoostingClassifier(VotingClassifierMixin, _BaggedBoosting):
     >>> from orfeon import BaggedBoostingClassifier
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(200, random_state=0)
-    >>> bagged = BaggedBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
+    >>> bagged = BaggedBoostingClassifier(n_estimators=5, oob_score=True, random_state=0)
+    >>> bagged = bagged.fit(X, y)
     >>> bagged.oob_decision_function_.shape, bool((bagged.n_rounds_ < 200).all())
     ((200, 3), True)
     """
@@ -275,13 +272,13 @@ class BaggedBoostingClassifier(VotingClassifierMixin, _BaggedBoosting):
         estimator: GradientBoostingClassifier | None = None,
         n_estimators: int = 10,
         *,
-        cv: int | None = 5,
+        n_folds: int | None = 5,
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         early_stopping: bool = True,
         combine: Combine = "soft",
         class_weight: Any = None,
-        oob_score: bool = True,
+        oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -289,7 +286,7 @@ class BaggedBoostingClassifier(VotingClassifierMixin, _BaggedBoosting):
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.cv = cv
+        self.n_folds = n_folds
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.early_stopping = early_stopping
@@ -315,7 +312,7 @@ class BaggedBoostingRegressor(AveragingRegressorMixin, _BaggedBoosting):
     ----------
     <bagging>
     <combine_numbers>
-    oob_score : bool, default=True
+    oob_score : bool, default=False
         Whether to predict each training sample by the models that did not see it.
     <fitting>
 
@@ -334,7 +331,8 @@ class BaggedBoostingRegressor(AveragingRegressorMixin, _BaggedBoosting):
     >>> from orfeon import BaggedBoostingRegressor
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
-    >>> bagged = BaggedBoostingRegressor(n_estimators=5, random_state=0).fit(X, y)
+    >>> bagged = BaggedBoostingRegressor(n_estimators=5, oob_score=True, random_state=0)
+    >>> bagged = bagged.fit(X, y)
     >>> bagged.oob_prediction_.shape, bagged.n_rounds_.shape
     ((200,), (5,))
     """
@@ -350,12 +348,12 @@ class BaggedBoostingRegressor(AveragingRegressorMixin, _BaggedBoosting):
         estimator: GradientBoostingRegressor | None = None,
         n_estimators: int = 10,
         *,
-        cv: int | None = 5,
+        n_folds: int | None = 5,
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         early_stopping: bool = True,
         combine: Combine = "mean",
-        oob_score: bool = True,
+        oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -363,7 +361,7 @@ class BaggedBoostingRegressor(AveragingRegressorMixin, _BaggedBoosting):
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.cv = cv
+        self.n_folds = n_folds
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.early_stopping = early_stopping

@@ -78,7 +78,7 @@ def small(kind: type) -> Any:
         boosting = (
             orfeon.GradientBoostingRegressor if is_number else orfeon.GradientBoostingClassifier
         )
-        wanted |= {"estimator": boosting(n_estimators=3), "cv": 2}
+        wanted |= {"estimator": boosting(n_estimators=3), "n_folds": 2}
     if kind.__name__.startswith("PP"):
         wanted["estimator"] = orfeon.ParallelPerceptronClassifier(max_iter=3)
     known = kind().get_params()

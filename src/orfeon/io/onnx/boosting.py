@@ -195,8 +195,8 @@ def decide_gradient(prediction: PredictionGraph, model: Any) -> Decision:
     graph, additive = prediction.graph, model._model
     n_scores, trees = additive.n_scores, np.arange(len(additive.forest))
     columns = []
-    for score, start in enumerate(additive.start):
-        forest = additive.forest.subset(trees[score::n_scores])
+    for k, start in enumerate(additive.start):
+        forest = additive.forest.subset(trees[k::n_scores])
         columns.append(prediction.ordered_sum(forest, forest.value[:, 0], start=float(start)))
     loss = model._fitted_loss
     if not hasattr(model, "classes_"):
