@@ -88,7 +88,7 @@ CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
 #: Up to this many samples, ``tree_method="auto"`` considers every threshold.
 MOST_EXACT = 10_000
-#: ``n_iter_no_change`` with ``early_stopping=True`` or "auto", if it is None.
+#: ``n_iter_no_change``, if it is None.
 _ROUNDS_WITHOUT = 10
 #: With fewer samples, ``early_stopping="auto"`` does not stop: too few could be set aside.
 LEAST_STOPPED = 30
@@ -470,9 +470,7 @@ class GradientBoosting(Ensemble):
         """``n_iter_no_change`` in effect; None without early stopping."""
         if not self.early_stopping:
             return None
-        if self.early_stopping in (True, "auto") and self.n_iter_no_change is None:
-            return _ROUNDS_WITHOUT
-        return self.n_iter_no_change
+        return _ROUNDS_WITHOUT if self.n_iter_no_change is None else self.n_iter_no_change
 
     def _stops_by(self, loss: Loss, n_samples: float, going_on: bool) -> str | None:
         """How samples that were drawn measure improvement; None without early stopping."""
@@ -779,7 +777,7 @@ class GradientBoosting(Ensemble):
         if len(present) < 2:
             raise ValueError(
                 "early_stopping='cv' needs at least two different samples, but all of the "
-                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
+                f"n_samples={sample.n_samples} are the same; use early_stopping=False."
             )
         return [fold == k for k in present]
 

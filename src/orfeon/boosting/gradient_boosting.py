@@ -124,9 +124,8 @@ GRADIENT_TEXTS = {
 """,
     "stopping": """
     n_iter_no_change : int, optional
-        Boosting stops after this many rounds in a row without improvement, and keeps the rounds up
-        to the best. By default 10 if ``early_stopping`` is "auto" or True; otherwise boosting does
-        not stop early.
+        Boosting stops after this many rounds in a row without improvement, 10 by default, and
+        keeps the rounds up to the best. Without effect if ``early_stopping=False``.
     early_stopping : {"auto", "validation", "cv"} or bool, default="auto"
         Whether improvement is measured on a validation set, or by cross-validation, after which
         all samples are boosted for the best number of rounds. "auto" finds the best number of
