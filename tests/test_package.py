@@ -164,7 +164,7 @@ def test_a_public_thing_has_one_home():
         assert len(packages - {"orfeon"}) <= 1, (thing, packages)
         by_name.setdefault(thing.__name__, set()).add(id(thing))
     shared = {name for name, things in by_name.items() if len(things) > 1}
-    assert shared == {"load"}  # a model file; a data set
+    assert shared == set()
 
 
 def examples_of(thing):
