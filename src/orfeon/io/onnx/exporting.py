@@ -270,6 +270,7 @@ def _decide_pruned(prediction: PredictionGraph, model: Any) -> Decision:
 
 
 def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
+    from orfeon.boosting.bagged import BaggedBoostingClassifier, BaggedBoostingRegressor
     from orfeon.boosting.filtering import FilterBoostClassifier
     from orfeon.boosting.gradient_base import GradientBoosting
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
@@ -284,6 +285,12 @@ def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
             "a tree with soft thresholds",
             "it sends rows down several branches",
             "fit it with soft_thresholds=False",
+        )
+    if isinstance(model, BaggedBoostingClassifier | BaggedBoostingRegressor):
+        raise NoOnnxFormError(
+            type(model).__name__,
+            "its members are boosted models",
+            "export each of its estimators_, or save it with orfeon.save",
         )
     if isinstance(model, BaseTree):
         return ensembles.decide_tree(prediction, model.forest_, getattr(model, "classes_", None))
