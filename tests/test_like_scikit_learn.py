@@ -167,7 +167,8 @@ def test_early_stopping_is_also_a_switch(make):
     assert_same_forest(two.forest_, same.forest_)
     off = fit(early_stopping=False, n_iter_no_change=2)
     assert not hasattr(off, "validation_loss_")
-    assert_same_forest(off.forest_, fit(early_stopping="validation").forest_)
+    assert_same_forest(off.forest_, fit(early_stopping=False).forest_)
+    assert_same_forest(ten.forest_, fit(early_stopping="validation").forest_)
 
 
 # -- what is written down --------------------------------------------------------------------------
