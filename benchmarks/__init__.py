@@ -7,6 +7,8 @@ SUITES = {
     "trees": "benchmarks.trees",
     "ensembles": "benchmarks.ensembles",
     "tables": "benchmarks.tables",
+    "accuracy": "benchmarks.accuracy",
+    "boosting-defaults": "benchmarks.boosting_defaults",
     "boosting": "benchmarks.boosting",
     "perceptrons": "benchmarks.perceptrons",
     "inspection": "benchmarks.inspection",

@@ -8,10 +8,11 @@ from functools import partial
 from typing import Any
 
 from benchmarks import problems
+from benchmarks.one_forest import two_classes
 from benchmarks.problems import Data
 from benchmarks.report import Measurement, Target, remarks
 from benchmarks.timing import Contender, Timing, interleave, one_thread
-from orfeon import BaggingClassifier
+from orfeon import BaggingClassifier, RandomForestClassifier
 
 
 def _fit(data: Data, n_trees: int) -> Any:
@@ -128,3 +129,38 @@ def with_members(name: str, sizes: Sequence[int], rounds: int) -> list[Measureme
     growth = {n: factor / base[sizes[1]] for n, factor in base.items()}
     target, note = Target("from", 0.8, "ratio", 1.25), "time over members at"
     return [growth_line(name, data.shape, timings, growth, target, note)]
+
+
+def of_forests(quick: bool) -> list[Measurement]:
+    """Whether the time of a random forest grows like N log N, from small tables to a million rows.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether there is less work.
+
+    Returns
+    -------
+    list of Measurement
+        One line.
+    """
+    sizes = (1000, 4000) if quick else (2000, 16_000, 128_000, 1_000_000)
+    whole = two_classes(max(sizes))
+    works: dict[int, Callable[[], Any]] = {
+        n: partial(_fit_forest, whole.X[:n].copy(), whole.y[:n], _trees_at(n)) for n in sizes
+    }
+    timings = time_by_size(works, 1 if quick else 3)
+    seconds = {n: timing.seconds / _trees_at(n) for n, timing in timings.items()}
+    growth = relative_growth(seconds, lambda n: n * math.log(n))
+    target, note = Target("at most", 1.5, "ratio"), "time of a tree over N log N at N"
+    name = "growth with rows"
+    return [growth_line(name, (max(sizes), whole.X.shape[1]), timings, growth, target, note)]
+
+
+def _trees_at(n_rows: int) -> int:
+    """So many trees that what is done once for all of them counts little."""
+    return max(4, min(100, 800_000 // n_rows))
+
+
+def _fit_forest(X: Any, y: Any, n_trees: int) -> Any:
+    return RandomForestClassifier(n_estimators=n_trees, n_jobs=1, random_state=0).fit(X, y)

@@ -16,6 +16,7 @@ _PACKAGES = (
     "scikit-learn",
     "ydf",
     "scikit-learn-intelex",
+    "catboost",
     "lightgbm",
     "xgboost",
     "xgboost-cpu",

@@ -82,7 +82,7 @@ PLAN = (
     Step("files", 0.5),
     Step("exports", 2.8),
     Step("serving", 0.5, ("single rows",), quick=True),
-    Step("start", 1.0),
+    Step("start", 1.5, ("first bag", "first fit, C4.5")),
     Step("inspection", 2.5, ("diversity", "map, 300 ", "mosaic", "predict", "300 rows")),
     Step("scale", 1.5, ("300 classes", "5000 features", "100 rows")),
     Step("studies", 2.5, ("overhead", "first study")),

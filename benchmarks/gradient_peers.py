@@ -33,6 +33,12 @@ EXACT: dict[str, Any] = {"max_depth": 3}
 #: Trees of so many leaves at most, best first, of thresholds between bins.
 BINNED: dict[str, Any] = {"max_depth": None, "max_leaf_nodes": 31, "min_samples_leaf": 20}
 _BINS = 255
+#: What else orfeon is given, so that it does the same: trees of the gradient, of all rows and
+#: features, for all rounds.
+PLAIN: dict[str, Any] = {
+    "order": 1, "subsample": 1.0, "max_features": None, "tree_method": "exact",
+    "early_stopping": False,
+}  # fmt: skip
 
 
 def is_installed(library: str) -> bool:
@@ -93,7 +99,8 @@ def _of_orfeon(*, classes: bool, n_threads: int, **settings: Any) -> Booster:
     def fit(data: Data, n_members: int, seed: int) -> Any:
         model = estimator(
             n_estimators=n_members, learning_rate=_LEARNING_RATE, n_jobs=n_threads,
-            random_state=seed, categorical_features=list(data.categorical) or "auto", **settings,
+            random_state=seed, categorical_features=list(data.categorical) or "auto",
+            **{**PLAIN, **settings},
         )  # fmt: skip
         return model.fit(data.X, data.y)
 

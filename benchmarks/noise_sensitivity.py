@@ -54,8 +54,9 @@ def _bagging(tree: Any, members: int, random_state: int) -> Any:
 def _boosting(tree: Any, members: int, random_state: int) -> Any:
     """AdaBoost that goes on after a member without error, so that both have all their members."""
     return orfeon.AdaBoostClassifier(
-        tree, members, on_failure="bootstrap", min_weight=1e-8, random_state=random_state
-    )
+        tree, members, algorithm="m1", on_failure="bootstrap", min_weight=1e-8,
+        random_state=random_state,
+    )  # fmt: skip
 
 
 ENSEMBLES: dict[str, Callable[[Any, int, int], Any]] = {"bagging": _bagging, "boosting": _boosting}

@@ -24,7 +24,7 @@ from benchmarks.report import Measurement, Target, compare, remarks, seconds_tex
 from benchmarks.suite import Case, Suite
 from benchmarks.timing import Contender, Timing, interleave, one_thread
 from orfeon import BaggingClassifier, CARTClassifier
-from orfeon.ordering import RULES, Order, order_votes
+from orfeon.ordering import ORDERING_RULES, Order, order_votes
 from orfeon.ordering.exhaustive import search_exhaustive_votes
 from orfeon.ordering.genetic import search_genetic_votes
 from orfeon.ordering.orientation import NEAR_DIAGONAL
@@ -42,7 +42,7 @@ NOT_TIMED = (
     "utility",
 )
 #: Rules by name, as they are measured; backfitting last, which takes longest.
-NAMES = (*(name for name in RULES if name not in NOT_TIMED), _BACKFITTING)
+NAMES = (*(name for name in ORDERING_RULES if name not in NOT_TIMED), _BACKFITTING)
 #: Rules whose peers are slow with many members, where they are left out.
 _SLOW = ("clustering", _BACKFITTING)
 #: The thesis's table of times, and what they were measured on.

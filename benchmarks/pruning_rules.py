@@ -53,7 +53,9 @@ def classify(kind: str, problems: Sequence[Partitions], n_splits: int, members: 
         for split in range(FIRST_SPLIT, FIRST_SPLIT + n_splits):
             parts = problem.draw(split)
             tree = orfeon.CARTClassifier(max_depth=4)
-            whole: Any = orfeon.AdaBoostClassifier(tree, members, random_state=split)
+            whole: Any = orfeon.AdaBoostClassifier(
+                tree, members, algorithm="m1", random_state=split
+            )
             if kind == "bagging":
                 tree = orfeon.CARTClassifier(pruning="cv")
                 whole = orfeon.BaggingClassifier(tree, members, random_state=split)

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from benchmarks import boosting_scale
+from benchmarks import boosting_scale, cost_growth, forest_scale
 from benchmarks.report import Measurement, Target, compare
 from benchmarks.suite import Case, Suite
 from benchmarks.timing import Timing
@@ -88,6 +88,8 @@ def suite(quick: bool) -> Suite:
                 ("100 rows", 100, 20, 2, rounds),
             )
         ]
+        + [Case("growth with rows", partial(cost_growth.of_forests, quick))]
+        + forest_scale.cases(quick)
         + boosting_scale.cases(quick),
-        boosting_scale.notices(),
+        list(dict.fromkeys([*forest_scale.notices(), *boosting_scale.notices()])),
     )

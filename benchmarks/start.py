@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -40,12 +41,54 @@ print(json.dumps({{"import": imported - start, "fit": fitted - imported,
 """
 
 
-def _fresh_process(cache: str) -> tuple[float, dict[str, float]]:
+#: One estimator of each family, and whether it predicts numbers.
+FAMILIES = {
+    "bagging": ("BaggingClassifier(n_estimators=10, random_state=0)", False),
+    "bagging, numbers": ("BaggingRegressor(n_estimators=10, random_state=0)", True),
+    "random forest": ("RandomForestClassifier(n_estimators=10, random_state=0)", False),
+    "extra-trees": ("ExtraTreesClassifier(n_estimators=10, random_state=0)", False),
+    "C4.5": ("C45Classifier()", False),
+    "CART, cross-validated": ('CARTClassifier(pruning="cv", random_state=0)', False),
+    "IGP": ("IGPTreeClassifier(random_state=0)", False),
+    "AdaBoost": ("AdaBoostClassifier(n_estimators=10, random_state=0)", False),
+    "gradient boosting": ("GradientBoostingClassifier(n_estimators=10, random_state=0)", False),
+    "histogram boosting": (
+        'GradientBoostingClassifier(n_estimators=10, tree_method="histogram", random_state=0)',
+        False,
+    ),
+    "oblique forest": ("ObliqueForestClassifier(n_estimators=10, random_state=0)", False),
+    "parallel perceptrons": ("ParallelPerceptronClassifier(random_state=0)", False),
+}
+#: A first fit as a user sees it.
+_FAMILY = """
+import time
+start = time.perf_counter()
+import warnings
+import numpy as np
+import orfeon
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(0)
+X = rng.standard_normal(({rows}, {features}))
+score = X[:, 0] + X[:, 1]
+y = score if {numbers} else np.digitize(score, [-0.6, 0.6])
+model = orfeon.{estimator}
+imported = time.perf_counter()
+model.fit(X, y)
+fitted = time.perf_counter()
+model.predict(X)
+predicted = time.perf_counter()
+import json
+print(json.dumps({{"import": imported - start, "fit": fitted - imported,
+                   "predict": predicted - fitted, "processor": time.process_time()}}))
+"""
+
+
+def _fresh_process(cache: str, script: str = _SCRIPT) -> tuple[float, dict[str, float]]:
     """Seconds from starting Python to its end, and the seconds of the parts."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
     start = time.perf_counter()
     process = subprocess.run(
-        [sys.executable, "-c", _SCRIPT], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
     )
     seconds = time.perf_counter() - start
     parts: dict[str, float] = json.loads(process.stdout.splitlines()[-1])
@@ -79,6 +122,32 @@ def first_bag(warm_rounds: int) -> list[Measurement]:
     ]
 
 
+def first_fit(name: str) -> list[Measurement]:
+    """The first fit and prediction of a family, on an empty cache.
+
+    Parameters
+    ----------
+    name : str
+        One of ``FAMILIES``.
+
+    Returns
+    -------
+    list of Measurement
+        One line.
+    """
+    estimator, numbers = FAMILIES[name]
+    script = _FAMILY.format(rows=_ROWS, features=_FEATURES, estimator=estimator, numbers=numbers)
+    with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as cache:
+        runs = [_fresh_process(cache, script)]
+    return [_measurement(f"first fit, {name}", runs, 8)]
+
+
 def suite(quick: bool) -> Suite:
     rounds = 3 if quick else 5
-    return Suite([Case("first bag", lambda: first_bag(rounds))])
+    families = ["bagging"] if quick else list(FAMILIES)
+    return Suite(
+        [
+            Case("first bag", lambda: first_bag(rounds)),
+            *(Case(f"first fit, {name}", partial(first_fit, name)) for name in families),
+        ]
+    )

@@ -168,7 +168,9 @@ def extra_trees() -> list[Contestant]:
 
 
 def gradient_boosting() -> list[Contestant]:
-    ours = contestants.of_orfeon(orfeon.GradientBoostingClassifier, **_GRADIENT)
+    ours = contestants.of_orfeon(
+        orfeon.GradientBoostingClassifier, **gradient_peers.PLAIN, **_GRADIENT
+    )
     return [ours, _boost_scikit_learn()]
 
 

@@ -39,7 +39,9 @@ def pytest_configure(config: pytest.Config) -> None:
     shared.thorough = config.getoption("--thorough")
     profile = "thorough" if shared.thorough else "fixed"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
-    config.addinivalue_line("markers", "tools: tests of benchmarks, pages, browsers and servers")
+    config.addinivalue_line(
+        "markers", "tools: tests of benchmarks, pages, browsers, servers and clusters"
+    )
     config.addinivalue_line("markers", "thorough: slow tests, run with --thorough")
 
 

@@ -12,7 +12,16 @@ from pathlib import Path
 import benchmarks
 import numpy as np
 import pytest
-from benchmarks import one_fit, peers, problems, scale, start, trees
+from benchmarks import (
+    forest_scale,
+    one_fit,
+    one_forest,
+    peers,
+    problems,
+    scale,
+    start,
+    trees,
+)
 from benchmarks.__main__ import main
 from benchmarks.conversion import _breadth_first, from_scikit_learn
 from benchmarks.report import Measurement, Table, Target, compare
@@ -445,6 +454,64 @@ def test_one_fit_measures_time_and_memory(library, capsys):
     assert 3 <= answer["leaves"] <= 100
     if "before" in answer:
         assert 0 < answer["before"] <= answer["peak"]
+
+
+@pytest.mark.parametrize("name", start.FAMILIES)
+def test_the_first_fit_of_every_family_is_measured(name, monkeypatch):
+    output = io.StringIO()
+
+    def fresh_process(cache, script):
+        with redirect_stdout(output):
+            exec(script, {})
+        return 9.0, json.loads(output.getvalue())
+
+    monkeypatch.setattr(start, "_fresh_process", fresh_process)
+    [line] = start.first_fit(name)
+    assert (line.case, line.figure, line.is_met) == (f"first fit, {name}", 9.0, False)
+    assert "fit" in line.notes[0]
+
+
+@pytest.fixture
+def large_forests(monkeypatch):
+    """The lines of a case of forests, from seconds and memory that are given."""
+
+    def fit(library, method, n_rows, n_trees, n_threads):
+        seconds = n_trees * {"orfeon": 1.0, "scikit-learn": 5.0}.get(library, 1.5)
+        peak = 9e8 if library == "orfeon" else 1e9
+        return {
+            "seconds": seconds / (1 + 0.8 * (n_threads - 1)), "cores": float(n_threads),
+            "error": 0.1, "before": 5e8, "peak": peak,
+        }  # fmt: skip
+
+    monkeypatch.setattr(forest_scale, "_fit", fit)
+    trees = {"orfeon": 8, "scikit-learn": 2, "Intel's extension": 8}
+    monkeypatch.setattr(forest_scale, "_libraries", lambda: list(trees))
+    return lambda method, n_threads: forest_scale.large_forest(
+        "size", method, 200_000, trees, 2, n_threads
+    )
+
+
+def test_large_forests_are_held_against_peers_memory_and_threads(large_forests):
+    sklearn, intel, memory = large_forests("forest", 1)
+    assert (sklearn.peer, sklearn.figure, sklearn.target) == ("scikit-learn", 5.0, None)
+    assert "scikit-learn did 1/4 of the work; its time was scaled up." in sklearn.notes
+    assert (intel.peer, intel.figure, intel.is_met) == ("Intel's extension", 1.5, False)
+    assert (memory.figure, memory.is_met) == (pytest.approx(0.9), True)
+    sklearn, _, memory, threads = large_forests("extra-trees", 2)
+    assert sklearn.is_met
+    assert (threads.figure, threads.is_met) == (pytest.approx(1.8), True)
+
+
+def test_one_forest_reports_its_error_and_memory():
+    found = one_forest.measure("orfeon", "forest", 300, 2, 1)
+    assert found["seconds"] > 0
+    assert 0 < found["error"] < 0.5
+    assert found.get("peak", 2) >= found.get("before", 1)
+
+
+def test_an_unknown_library_of_forests_is_named():
+    with pytest.raises(ValueError, match="library='ydf' is not known"):
+        one_forest.measure("ydf", "forest", 300, 2, 1)
 
 
 def test_the_classes_of_the_scale_problems_are_even():

@@ -51,7 +51,7 @@ def test_a_peer_finds_the_order_and_the_curve_of_the_rule(name):
 
 def test_every_rule_but_the_tree_has_a_peer():
     assert set(NAMES) - set(PEERS) == {"meta_tree"}
-    timed = set(orfeon.ordering.RULES) - set(ordering.NOT_TIMED)
+    timed = set(orfeon.ordering.ORDERING_RULES) - set(ordering.NOT_TIMED)
     assert set(NAMES) == {*timed, "reduce_error backfitting"}
 
 

@@ -158,15 +158,16 @@ def test_early_stopping_is_also_a_switch(make):
     def fit(**how):
         return make(n_estimators=60, learning_rate=0.9, random_state=0, **how).fit(X_some, some)
 
-    on, ten = fit(early_stopping=True), fit(n_iter_no_change=10)
+    on, ten = fit(early_stopping=True), fit(early_stopping="validation", n_iter_no_change=10)
     assert on.n_estimators_ == ten.n_estimators_ < 60
     np.testing.assert_array_equal(on.validation_loss_, ten.validation_loss_)
     assert_same_forest(on.forest_, ten.forest_)
     two = fit(early_stopping=True, n_iter_no_change=2)
-    assert_same_forest(two.forest_, fit(n_iter_no_change=2).forest_)
+    same = fit(early_stopping="validation", n_iter_no_change=2)
+    assert_same_forest(two.forest_, same.forest_)
     off = fit(early_stopping=False, n_iter_no_change=2)
     assert not hasattr(off, "validation_loss_")
-    assert_same_forest(off.forest_, fit().forest_)
+    assert_same_forest(off.forest_, fit(early_stopping="validation").forest_)
 
 
 # -- what is written down --------------------------------------------------------------------------

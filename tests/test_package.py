@@ -118,7 +118,8 @@ def test_dir_lists_the_public_names_and_no_others():
 def test_dir_of_a_lazy_package_is_sorted_and_whole(package):
     module = importlib.import_module(package)
     if hasattr(module, "__getattr__"):
-        expected = {*module.__all__, *module._HOMES, *getattr(module, "_PACKAGES", ())}
+        lazy = (name for table in ("_HOMES", "_PACKAGES") for name in getattr(module, table, ()))
+        expected = {*module.__all__, *lazy}
         assert dir(module) == sorted(expected)
 
 

@@ -1,7 +1,7 @@
 """Compiles the kernels once for all workers of a test run, each worker a share.
 
 Two workers with an empty cache would compile the same kernels at the same time. So, before the
-first test of a long run, each one warms up different families of methods and waits for the others.
+first test of a long run, each one warms up different methods and waits for the others.
 """
 
 from __future__ import annotations
@@ -10,29 +10,20 @@ import contextlib
 import os
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import orfeon
 from orfeon.utils.kernel_cache import source_digest
 from orfeon.workbench.cli import warmup
 
-#: Shares of about equal work, in an order in which no kernel is compiled by both workers at a time.
-SHARES = (
-    ("trees",),
-    ("oblique", "perceptrons", "gradient", "ensembles", "boosting", "ordering"),
-)
+#: Estimators that take half of the time (about 70 of 140 seconds), mostly for random cuts. No
+#: kernel of theirs is one of the others'.
+SECOND_HALF = ("RandomTree", "ExtraTrees", "GradientBoosting", "ParallelPerceptron", "PPBoost")
 #: A run of fewer tests does not need all families.
 LONG_RUN = 2000
 #: Maximum seconds to wait for another worker.
 PATIENCE = 300
-
-
-class _NoDisplay:
-    """Stands in for the display of progress."""
-
-    def running(self, names: list[str]) -> None: ...
-
-    def advance(self, count: int, name: str) -> None: ...
 
 
 def is_cold() -> bool:
@@ -43,15 +34,27 @@ def is_cold() -> bool:
 
 def warm_up_together(worker: int, n_workers: int, run: str) -> None:
     """Compile the share of a worker, and wait for the other workers."""
-    families = [name for share in SHARES[worker::n_workers] for name in share]
-    for family in families:
-        warmup._warm_up(family, _NoDisplay())
+    for half in range(2):
+        if half % n_workers == worker:
+            _compile(half)
     meeting = _meeting(run)
     meeting.mkdir(exist_ok=True)
     (meeting / str(worker)).touch()
     deadline = time.monotonic() + PATIENCE
     while len(list(meeting.iterdir())) < n_workers and time.monotonic() < deadline:
         time.sleep(0.2)
+
+
+def _compile(half: int) -> None:
+    steps = [step for name, family in warmup.FAMILIES.items() if name != "large" for step in family]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such small tables make methods warn
+        for step in steps:
+            if step.estimator.startswith(SECOND_HALF) == bool(half):
+                for table in step.tables:
+                    warmup._fit(step, table)
+        if half == 0:
+            warmup._order_members()
 
 
 def leave(worker: int, run: str) -> None:

@@ -24,6 +24,8 @@ _HOMES = {
     "AdaBoostRRegressor": "orfeon.boosting",
     "ArbiterClassifier": "orfeon.combining",
     "ArcX4Classifier": "orfeon.boosting",
+    "BaggedBoostingClassifier": "orfeon.boosting",
+    "BaggedBoostingRegressor": "orfeon.boosting",
     "BaggingClassifier": "orfeon.ensembles",
     "BaggingRegressor": "orfeon.ensembles",
     "BalancedSubsetsClassifier": "orfeon.imbalance",
@@ -81,6 +83,7 @@ _HOMES = {
     "RandomTreeRegressor": "orfeon.trees",
     "RandomizedTreesClassifier": "orfeon.ensembles",
     "RealAdaBoostClassifier": "orfeon.boosting",
+    "Snapshot": "orfeon.io",
     "StackingClassifier": "orfeon.combining",
     "StackingRegressor": "orfeon.combining",
     "StumpClassifier": "orfeon.trees",
@@ -167,6 +170,8 @@ if TYPE_CHECKING:
         AdaBoostR2Regressor,
         AdaBoostRRegressor,
         ArcX4Classifier,
+        BaggedBoostingClassifier,
+        BaggedBoostingRegressor,
         BoostingIGPClassifier,
         FilterBoostClassifier,
         GradientBoostingClassifier,
@@ -223,7 +228,7 @@ if TYPE_CHECKING:
     from orfeon.imbalance import IncrementalSelection as IncrementalSelection
     from orfeon.imbalance import SupportVectorSelection as SupportVectorSelection
     from orfeon.imbalance import WeightedDistanceEditing as WeightedDistanceEditing
-    from orfeon.io import load, save
+    from orfeon.io import Snapshot, load, save
     from orfeon.io.onnx import to_onnx
     from orfeon.ordering import (
         CombinedMultipleModels,
@@ -263,6 +268,8 @@ __all__ = [
     "AdaBoostRRegressor",
     "ArbiterClassifier",
     "ArcX4Classifier",
+    "BaggedBoostingClassifier",
+    "BaggedBoostingRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "BalancedSubsetsClassifier",
@@ -317,6 +324,7 @@ __all__ = [
     "RandomTreeRegressor",
     "RandomizedTreesClassifier",
     "RealAdaBoostClassifier",
+    "Snapshot",
     "StackingClassifier",
     "StackingRegressor",
     "StumpClassifier",

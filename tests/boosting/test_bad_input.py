@@ -113,7 +113,7 @@ def test_failures_that_are_not_in_a_row_do_not_add_up():
 def test_with_several_classes_other_methods_are_named():
     y = np.arange(N_ROWS) % 3
     answers = np.where(np.arange(N_ROWS) < 4, y, (y + 1) % 3)
-    model = AdaBoostClassifier(scripted(answers)[0], 5)
+    model = AdaBoostClassifier(scripted(answers)[0], 5, algorithm="m1")
     words = (
         'With 3 classes algorithm="samme", AdaBoostM2Classifier or AdaBoostMHClassifier ask less'
     )
@@ -121,12 +121,12 @@ def test_with_several_classes_other_methods_are_named():
         model.fit(ROWS, y)
     # an error of two thirds is chance for SAMME too, and one of seven twelfths is not
     with pytest.warns(UserWarning, match="errs on 0.667 of the weight") as caught:
-        AdaBoostClassifier(scripted(answers)[0], 5, algorithm="samme").fit(ROWS, y)
+        AdaBoostClassifier(scripted(answers)[0], 5).fit(ROWS, y)
     assert "samme" not in str(caught[0].message)
     better = np.where(np.arange(N_ROWS) < 5, y, (y + 1) % 3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = AdaBoostClassifier(scripted(better)[0], 2, algorithm="samme").fit(ROWS, y)
+        model = AdaBoostClassifier(scripted(better)[0], 2).fit(ROWS, y)
     assert model.errors_[0] == pytest.approx(7 / 12)
     assert model.member_weights_[0] == pytest.approx(0.5 * np.log(5 / 7 * 2))
 

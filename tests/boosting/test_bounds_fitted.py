@@ -35,20 +35,20 @@ from orfeon.utils.seeding import Purpose, seed_sequence
 
 TREE = CARTClassifier(max_depth=2)
 CLASSIFIERS: list[Any] = [
-    AdaBoostClassifier(n_estimators=30),
-    AdaBoostClassifier(TREE, 30),
-    AdaBoostClassifier(TREE, 30, sampling="resample"),
-    AdaBoostClassifier(GaussianNB(), 10),
-    AdaBoostClassifier(KNeighborsClassifier(9), 10),
-    AdaBoostClassifier(CARTClassifier(max_depth=5), 30),
-    AdaBoostClassifier(CARTClassifier(class_weight="balanced", max_depth=3), 20),
+    AdaBoostClassifier(n_estimators=30, algorithm="m1"),
+    AdaBoostClassifier(TREE, 30, algorithm="m1"),
+    AdaBoostClassifier(TREE, 30, sampling="resample", algorithm="m1"),
+    AdaBoostClassifier(GaussianNB(), 10, algorithm="m1"),
+    AdaBoostClassifier(KNeighborsClassifier(9), 10, algorithm="m1"),
+    AdaBoostClassifier(CARTClassifier(max_depth=5), 30, algorithm="m1"),
+    AdaBoostClassifier(CARTClassifier(class_weight="balanced", max_depth=3), 20, algorithm="m1"),
     AdaBoostM2Classifier(n_estimators=30),
     AdaBoostM2Classifier(n_estimators=30, sampling="resample"),
     AdaBoostM2Classifier(GaussianNB(), 10),
     AdaBoostM2Classifier(CARTClassifier(max_depth=6), 30),
     AdaBoostOCClassifier(n_estimators=30),
     AdaBoostOCClassifier(StumpClassifier(), 30, sampling="resample"),
-    PoolBoostClassifier(n_estimators=30),
+    PoolBoostClassifier(n_estimators=30, algorithm="m1"),
 ]
 
 

@@ -325,6 +325,10 @@ def test_a_run_that_ends_by_itself_keeps_all_its_members():
     """M1 ends when a stump is no better than chance; that is no early stop."""
     X, y = table(GaussianNB())
     model = AdaBoostClassifier(
-        n_estimators=50, n_iter_no_change=40, validation_fraction=0.3, random_state=0
+        n_estimators=50,
+        algorithm="m1",
+        n_iter_no_change=40,
+        validation_fraction=0.3,
+        random_state=0,
     ).fit(X, y)
     assert len(model) == len(model.validation_errors_) < 40

@@ -14,10 +14,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
 from sklearn.utils.fixes import parse_version
 from tests import shared
+from tests.boosting.first_order import mart_classifier, mart_regressor
 from tests.boosting.gradient_settings import SETTINGS, data, each, is_classifier, scores
 from tests.shared import assert_same_forest
 
-from orfeon import CARTRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from orfeon import CARTRegressor, GradientBoostingRegressor
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.growth import histogram, residuals
 
@@ -34,7 +35,7 @@ def test_numbers_as_scikit_learn_predicts_them(max_leaf_nodes):
     X, y = make_friedman1(400, random_state=1)
     X = X.astype(np.float32).astype(np.float64)  # scikit-learn rounds them
     how = {"n_estimators": 40, "min_samples_leaf": 10, "max_leaf_nodes": max_leaf_nodes}
-    mine = GradientBoostingRegressor(random_state=0, **how).fit(X[:300], y[:300])
+    mine = mart_regressor(random_state=0, **how).fit(X[:300], y[:300])
     theirs = sk.GradientBoostingRegressor(random_state=0, **AS_FRIEDMAN, **how)
     theirs.fit(X[:300], y[:300])
     np.testing.assert_allclose(mine.predict(X), theirs.predict(X), rtol=1e-10)
@@ -53,7 +54,7 @@ def test_classes_as_scikit_learn_predicts_them(n_classes):
     y = y % n_classes
     weights = np.random.default_rng(0).uniform(0.5, 1.5, 500)
     how = {"n_estimators": 15, "min_weight_fraction_leaf": 0.03}
-    mine = GradientBoostingClassifier(random_state=0, **how).fit(X, y, sample_weight=weights)
+    mine = mart_classifier(random_state=0, **how).fit(X, y, sample_weight=weights)
     theirs = sk.GradientBoostingClassifier(random_state=0, **AS_FRIEDMAN, **how)
     theirs.fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(mine.predict_proba(X), theirs.predict_proba(X), rtol=1e-9)
@@ -73,18 +74,18 @@ def test_bins_as_many_as_values_give_the_exact_trees(loss):
     weights = rng.uniform(0.5, 1.5, 400)
     how = {"loss": loss, "n_estimators": 10, "min_samples_leaf": 20, "random_state": 0}
     exact, binned = (
-        GradientBoostingRegressor(tree_method=method, **how).fit(X, y, sample_weight=weights)
+        mart_regressor(tree_method=method, **how).fit(X, y, sample_weight=weights)
         for method in ("exact", "histogram")
     )
     np.testing.assert_allclose(binned.predict(X), exact.predict(X), rtol=1e-9)
-    few = GradientBoostingRegressor(tree_method="histogram", max_bins=4, **how).fit(X, y)
+    few = mart_regressor(tree_method="histogram", max_bins=4, **how).fit(X, y)
     inner = ~few.forest_.is_leaf
     assert len(np.unique(few.forest_.threshold[inner & (few.forest_.feature == 0)])) <= 4
 
 
 def test_one_round_of_squared_error_is_a_shrunk_tree(friedman):
     X, y = friedman
-    boosted = GradientBoostingRegressor(n_estimators=1, learning_rate=0.25, random_state=0)
+    boosted = mart_regressor(n_estimators=1, learning_rate=0.25, random_state=0)
     tree = CARTRegressor(max_depth=3, random_state=0)
     expected = y.mean() + 0.25 * (tree.fit(X, y).predict(X) - y.mean())
     np.testing.assert_allclose(boosted.fit(X, y).predict(X), expected, rtol=1e-12)
@@ -93,7 +94,7 @@ def test_one_round_of_squared_error_is_a_shrunk_tree(friedman):
 def test_stumps_give_an_additive_model(friedman):
     """What one feature adds does not depend on the others."""
     X, y = friedman
-    boosted = GradientBoostingRegressor(max_depth=1, n_estimators=30, random_state=0).fit(X, y)
+    boosted = mart_regressor(max_depth=1, n_estimators=30, random_state=0).fit(X, y)
     one, other = X[:50].copy(), X[:50].copy()
     other[:, 3] = 0.9
     effect = boosted.predict(other) - boosted.predict(one)
@@ -103,16 +104,16 @@ def test_stumps_give_an_additive_model(friedman):
 
 def test_boosting_learns():
     X, y = make_waveform(600, random_state=2)
-    boosted = GradientBoostingClassifier(random_state=0).fit(X[:300], y[:300])
+    boosted = mart_classifier(random_state=0).fit(X[:300], y[:300])
     assert boosted.score(X[300:], y[300:]) > 0.8
     X, y = make_friedman1(600, random_state=2)
-    assert GradientBoostingRegressor().fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.85
+    assert mart_regressor().fit(X[:300], y[:300]).score(X[300:], y[300:]) > 0.85
 
 
 def test_a_quantile_is_exceeded_by_its_share():
     X, y = make_friedman1(1000, random_state=3)
     for alpha in (0.1, 0.5, 0.9):
-        model = GradientBoostingRegressor(loss="quantile", alpha=alpha, max_depth=2, random_state=0)
+        model = mart_regressor(loss="quantile", alpha=alpha, max_depth=2, random_state=0)
         assert np.mean(y <= model.fit(X, y).predict(X)) == pytest.approx(alpha, abs=0.03)
 
 
@@ -122,7 +123,7 @@ def test_absolute_error_and_huber_withstand_outliers(friedman):
     spoilt[::20] += 1000.0
     error = {}
     for loss in ("squared_error", "absolute_error", "huber"):
-        model = GradientBoostingRegressor(loss=loss, random_state=0).fit(X, spoilt)
+        model = mart_regressor(loss=loss, random_state=0).fit(X, spoilt)
         error[loss] = np.median(np.abs(model.predict(X) - y))
     assert error["absolute_error"] < 0.5 * error["squared_error"]
     assert error["huber"] < 0.5 * error["squared_error"]
@@ -204,7 +205,7 @@ def test_two_classes_have_one_score(waveform):
     X, y = waveform
     names = np.array(["no", "yes"])[y % 2]
     for loss, factor in (("log_loss", 1.0), ("exponential", 2.0)):
-        fitted = GradientBoostingClassifier(loss=loss, n_estimators=20, random_state=0)
+        fitted = mart_classifier(loss=loss, n_estimators=20, random_state=0)
         score = fitted.fit(X, names).decision_function(X)
         assert score.shape == (300,)
         assert len(fitted.forest_) == 20
@@ -220,7 +221,7 @@ def names_of(score, classes):
 
 def test_the_model_is_pickled_and_cloned(waveform):
     X, y = waveform
-    fitted = GradientBoostingClassifier(n_estimators=5, random_state=0).fit(X, y)
+    fitted = mart_classifier(n_estimators=5, random_state=0).fit(X, y)
     expected = fitted.predict_proba(X)
     size = len(pickle.dumps(fitted))
     again = pickle.loads(pickle.dumps(fitted))
@@ -332,29 +333,29 @@ def test_random_state_fixes_everything(estimator):
 )
 def test_parameters_are_checked(friedman, change, message):
     with pytest.raises(ValueError, match=f"The '{message}' parameter"):
-        GradientBoostingRegressor(**change).fit(*friedman)
+        mart_regressor(**change).fit(*friedman)
 
 
 def test_one_class_has_probability_one(friedman):
     X, _ = friedman
-    model = GradientBoostingClassifier(n_estimators=2).fit(X, np.full(200, "a"))
+    model = mart_classifier(n_estimators=2).fit(X, np.full(200, "a"))
     assert set(model.predict(X)) == {"a"}
     np.testing.assert_array_equal(model.predict_proba(X), np.ones((200, 1)))
     weights = np.arange(200) % 2
-    model = GradientBoostingClassifier(n_estimators=2).fit(X, weights, sample_weight=weights)
+    model = mart_classifier(n_estimators=2).fit(X, weights, sample_weight=weights)
     assert model.classes_.tolist() == [1]
 
 
 def test_the_exponential_loss_is_for_two_classes(waveform):
     with pytest.raises(ValueError, match="loss='exponential', and y has 3 classes"):
-        GradientBoostingClassifier(loss="exponential").fit(*waveform)
+        mart_classifier(loss="exponential").fit(*waveform)
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
 def test_targets_of_any_kind(loss):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 2))
-    model = GradientBoostingRegressor(loss=loss, n_estimators=10, random_state=0)
+    model = mart_regressor(loss=loss, n_estimators=10, random_state=0)
     for value in (3.5, -1e150, 0.0):
         constant = model.fit(X, np.full(50, value))
         assert constant.predict(X).tolist() == [value] * 50
@@ -374,7 +375,7 @@ def test_probabilities_stay_finite_when_nothing_is_left_to_learn():
     X = np.arange(40.0)[:, None]
     for y in (X[:, 0] > 19, X[:, 0] // 14):
         for loss in ("log_loss", "exponential") if len(np.unique(y)) == 2 else ("log_loss",):
-            model = GradientBoostingClassifier(
+            model = mart_classifier(
                 loss=loss, n_estimators=400, learning_rate=1.0, random_state=0
             ).fit(X, y)
             p = model.predict_proba(X)
@@ -391,26 +392,26 @@ def test_contradictory_samples_cannot_blow_up():
     X[:100] = 1.0
     y = (X[:, 0] > 0).astype(int)
     y[0] = 0
-    model = GradientBoostingClassifier(n_estimators=300, learning_rate=1.0, random_state=0)
+    model = mart_classifier(n_estimators=300, learning_rate=1.0, random_state=0)
     model.fit(X, y)
     assert model.decision_function([[1.0]])[0] == pytest.approx(np.log(99), abs=1e-9)
 
 
 def test_a_class_may_weigh_nothing(waveform):
     X, y = waveform
-    model = GradientBoostingClassifier(class_weight={0: 0.0, 1: 1.0, 2: 1.0}, n_estimators=5)
+    model = mart_classifier(class_weight={0: 0.0, 1: 1.0, 2: 1.0}, n_estimators=5)
     assert 0 not in set(model.fit(X, y).predict(X))
 
 
 def test_progress_is_shown(friedman, capsys):
-    GradientBoostingRegressor(n_estimators=10, verbose=1).fit(*friedman)
+    mart_regressor(n_estimators=10, verbose=1).fit(*friedman)
     assert "GradientBoostingRegressor  10/10" in capsys.readouterr().err
 
 
 def test_no_warning_in_ordinary_use(waveform):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        GradientBoostingClassifier(n_estimators=3, random_state=0).fit(*waveform)
+        mart_classifier(n_estimators=3, random_state=0).fit(*waveform)
 
 
 class Listener:
@@ -441,7 +442,7 @@ def test_callbacks_hear_each_round_and_may_stop(waveform):
     pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9")
     X, y = waveform
     listener = Listener(4)
-    model = GradientBoostingClassifier(n_estimators=50, random_state=0).set_callbacks(listener)
+    model = mart_classifier(n_estimators=50, random_state=0).set_callbacks(listener)
     model.fit(X, y)
     assert model.n_estimators_ == len(listener.models) == 4
     for shown, stage in zip(listener.models, model.staged_predict_proba(X), strict=True):

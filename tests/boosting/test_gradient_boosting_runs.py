@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from tests.boosting.first_order import mart_classifier, mart_regressor
 from tests.boosting.gradient_settings import data, each, scores
 from tests.shared import assert_same_forest
 
-from orfeon import GradientBoostingClassifier, GradientBoostingRegressor
+from orfeon import GradientBoostingClassifier
 from orfeon.boosting import gradient_base
 from orfeon.datasets import make_waveform
 from orfeon.growth import histogram
@@ -42,7 +43,7 @@ def test_a_warm_start_is_a_fit_from_scratch_to_the_bit(estimator, more):
 
 def test_the_learning_rate_may_change_on_the_way(friedman):
     X, y = friedman
-    warm = GradientBoostingRegressor(n_estimators=5, warm_start=True, random_state=0).fit(X, y)
+    warm = mart_regressor(n_estimators=5, warm_start=True, random_state=0).fit(X, y)
     before = warm.predict(X)
     warm.set_params(n_estimators=9, learning_rate=0.02).fit(X, y)
     stages = list(warm.staged_predict(X))
@@ -62,7 +63,7 @@ def test_the_learning_rate_may_change_on_the_way(friedman):
 )
 def test_a_refused_fit_leaves_the_model_as_it_was(friedman, change, message):
     X, y = friedman
-    model = GradientBoostingRegressor(n_estimators=5, warm_start=True, random_state=0).fit(X, y)
+    model = mart_regressor(n_estimators=5, warm_start=True, random_state=0).fit(X, y)
     expected, losses = model.predict(X), model.train_loss_
     with pytest.raises(ValueError, match=message):
         model.set_params(**change).fit(X, y)
@@ -74,7 +75,7 @@ def test_a_refused_fit_leaves_the_model_as_it_was(friedman, change, message):
 @pytest.mark.parametrize("warm_start", [True, False])
 def test_a_killed_fit_leaves_the_model_as_it_was(friedman, monkeypatch, warm_start):
     X, y = friedman
-    model = GradientBoostingRegressor(n_estimators=5, random_state=0).fit(X, y)
+    model = mart_regressor(n_estimators=5, random_state=0).fit(X, y)
     expected = model.predict(X)
     state = dict(model.__dict__)
 
@@ -91,7 +92,7 @@ def test_a_killed_fit_leaves_the_model_as_it_was(friedman, monkeypatch, warm_sta
 
 
 def test_a_fit_that_fails_leaves_no_trace(friedman):
-    model = GradientBoostingRegressor(learning_rate=1e200)
+    model = mart_regressor(learning_rate=1e200)
     with pytest.raises(ValueError, match="makes the scores diverge"):
         model.fit(*friedman)
     assert not hasattr(model, "members_")
@@ -100,7 +101,7 @@ def test_a_fit_that_fails_leaves_no_trace(friedman):
 
 def test_other_features_or_classes_are_no_warm_start(waveform):
     X, y = waveform
-    model = GradientBoostingClassifier(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
+    model = mart_classifier(n_estimators=2, warm_start=True, random_state=0).fit(X, y)
     expected = model.predict_proba(X)
     model.set_params(n_estimators=4)
     for others in ((X[:, :5], y), (X, y + 1), (X, y % 2)):
@@ -112,7 +113,7 @@ def test_other_features_or_classes_are_no_warm_start(waveform):
 @pytest.mark.parametrize("loss", ["squared_error", "quantile"])
 def test_other_samples_are_no_warm_start(friedman, loss):
     X, y = friedman
-    model = GradientBoostingRegressor(loss=loss, n_estimators=2, warm_start=True, random_state=0)
+    model = mart_regressor(loss=loss, n_estimators=2, warm_start=True, random_state=0)
     expected = model.fit(X, y).predict(X)
     model.set_params(n_estimators=4)
     for others in ((X[1:], y[1:]), (X, y + 1.0), (X, y, np.arange(200) + 1)):
@@ -120,12 +121,12 @@ def test_other_samples_are_no_warm_start(friedman, loss):
             model.fit(*others)
         np.testing.assert_array_equal(model.predict(X), expected)
     order = np.random.default_rng(0).permutation(200)
-    cold = GradientBoostingRegressor(loss=loss, n_estimators=4, random_state=0).fit(X, y)
+    cold = mart_regressor(loss=loss, n_estimators=4, random_state=0).fit(X, y)
     assert_same_forest(model.fit(X[order], y[order]).forest_, cold.forest_)
 
 
 def test_a_warm_start_without_more_rounds_says_so(friedman):
-    model = GradientBoostingRegressor(n_estimators=2, warm_start=True, random_state=0)
+    model = mart_regressor(n_estimators=2, warm_start=True, random_state=0)
     expected = model.fit(*friedman).train_loss_
     with pytest.warns(
         UserWarning, match="n_estimators=2, as many members as there are: none"
@@ -141,8 +142,8 @@ def test_a_warm_start_without_more_rounds_says_so(friedman):
 @pytest.mark.parametrize(
     "model",
     [
-        GradientBoostingRegressor(learning_rate=2.5, n_estimators=10, random_state=0),
-        GradientBoostingClassifier(learning_rate=50.0, n_estimators=10, random_state=0),
+        mart_regressor(learning_rate=2.5, n_estimators=10, random_state=0),
+        mart_classifier(learning_rate=50.0, n_estimators=10, random_state=0),
     ],
     ids=str,
 )
@@ -159,7 +160,7 @@ def test_a_learning_rate_that_does_harm_is_told(model):
 def test_a_sample_that_misleads_is_not_the_learning_rate():
     """With nothing to learn from, each round says the mean of the part that it sees."""
     y = np.random.default_rng(0).normal(size=20)
-    model = GradientBoostingRegressor(n_estimators=9, subsample=0.3, random_state=0)
+    model = mart_regressor(n_estimators=9, subsample=0.3, random_state=0)
     model.fit(np.zeros((20, 1)), y)
     assert model.train_loss_[-1] > 0.5 * y.var()
 
@@ -170,7 +171,7 @@ def test_a_sample_that_misleads_is_not_the_learning_rate():
 @pytest.mark.parametrize("early_stopping", ["validation", "cv"])
 def test_boosting_stops_when_it_helps_no_more(early_stopping):
     X, y = make_waveform(300, random_state=5)
-    model = GradientBoostingClassifier(
+    model = mart_classifier(
         n_estimators=500, n_iter_no_change=5, tol=0.0, early_stopping=early_stopping,
         validation_fraction=0.3, n_folds=3, learning_rate=0.3, random_state=0,
     )  # fmt: skip
@@ -184,18 +185,18 @@ def test_boosting_stops_when_it_helps_no_more(early_stopping):
 def test_with_cross_validation_all_samples_are_used(friedman):
     X, y = friedman
     how = {"learning_rate": 0.5, "random_state": 0}
-    model = GradientBoostingRegressor(
-        n_estimators=100, n_iter_no_change=3, early_stopping="cv", **how
-    ).fit(X, y)
+    model = mart_regressor(n_estimators=100, n_iter_no_change=3, early_stopping="cv", **how).fit(
+        X, y
+    )
     assert model.n_estimators_ < 100
-    plain = GradientBoostingRegressor(n_estimators=model.n_estimators_, **how).fit(X, y)
+    plain = mart_regressor(n_estimators=model.n_estimators_, **how).fit(X, y)
     assert_same_forest(model.forest_, plain.forest_)
     assert (model.forest_.node_weight[model.forest_.tree_start[:-1]] == 200).all()
 
 
 def test_the_validation_loss_is_that_of_samples_set_aside(friedman):
     X, y = friedman
-    model = GradientBoostingRegressor(
+    model = mart_regressor(
         n_estimators=20, n_iter_no_change=50, validation_fraction=0.25, random_state=0
     ).fit(X, y)
     assert model.n_estimators_ == 20  # it did not stop, so nothing is dropped
@@ -209,7 +210,7 @@ def test_the_validation_loss_is_that_of_samples_set_aside(friedman):
 def test_copies_are_not_set_aside_apart(friedman):
     """A copy of a training sample among the validation samples would be no test."""
     X, y = friedman
-    model = GradientBoostingRegressor(
+    model = mart_regressor(
         n_estimators=60, n_iter_no_change=60, max_depth=None, learning_rate=1.0,
         validation_fraction=0.3, random_state=0,
     )  # fmt: skip
@@ -222,16 +223,16 @@ def test_small_classes_are_set_aside_together():
     """A tenth of four samples is none, a tenth of twelve is one; no class is lost to training."""
     X, y = np.arange(12.0)[:, None], np.arange(12) // 4
     for seed in range(5):
-        model = GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2, random_state=seed)
+        model = mart_classifier(n_estimators=2, n_iter_no_change=2, random_state=seed)
         assert model.fit(X, y).forest_.node_weight[0] == 11
-    alone = GradientBoostingClassifier(n_estimators=2, n_iter_no_change=2, random_state=0)
+    alone = mart_classifier(n_estimators=2, n_iter_no_change=2, random_state=0)
     with pytest.warns(UserWarning, match="sets none of the 2 samples aside"):
         assert alone.fit(X[:2], [0, 1]).forest_.node_weight[0] == 2
 
 
 def test_without_samples_to_set_aside_nothing_stops():
     X, y = np.array([[1.0], [1.0]]), np.array([1.0, 1.0])
-    model = GradientBoostingRegressor(n_estimators=7, n_iter_no_change=2)
+    model = mart_regressor(n_estimators=7, n_iter_no_change=2)
     with pytest.warns(UserWarning, match=r"validation_fraction=0.1 sets none of the 2 samples"):
         assert model.fit(X, y).n_estimators_ == 7
     with pytest.raises(
@@ -244,7 +245,7 @@ def test_without_samples_to_set_aside_nothing_stops():
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "quantile"])
 def test_the_unit_of_the_targets_does_not_decide_when_to_stop(friedman, loss, early_stopping):
     X, y = friedman
-    model = GradientBoostingRegressor(
+    model = mart_regressor(
         loss=loss, n_estimators=60, n_iter_no_change=3, tol=0.01, early_stopping=early_stopping,
         n_folds=3, learning_rate=0.3, random_state=0,
     )  # fmt: skip
@@ -257,7 +258,7 @@ def test_the_unit_of_the_targets_does_not_decide_when_to_stop(friedman, loss, ea
 
 def test_tol_is_a_share_of_the_loss_of_the_constant(friedman):
     X, y = friedman
-    model = GradientBoostingRegressor(
+    model = mart_regressor(
         n_estimators=100, n_iter_no_change=1, tol=0.02, validation_fraction=0.25, random_state=0
     ).fit(X, y)
     curve, best = model.validation_loss_, model.n_estimators_
@@ -273,7 +274,7 @@ def test_tol_is_a_share_of_the_loss_of_the_constant(friedman):
 
 def test_no_validation_loss_of_an_earlier_fit_is_left(friedman):
     X, y = friedman
-    model = GradientBoostingRegressor(n_estimators=3, n_iter_no_change=2, random_state=0)
+    model = mart_regressor(n_estimators=3, n_iter_no_change=2, random_state=0)
     assert len(model.fit(X, y).validation_loss_) == 3
     with pytest.warns(UserWarning, match="sets none of the 2 samples aside"):
         model.fit(X[:2], y[:2])
@@ -290,7 +291,7 @@ def test_folds_share_the_threads(friedman, monkeypatch):
 
     monkeypatch.setattr(histogram, "HistogramTrees", Trees)
     for given in (1, 2, 6):
-        GradientBoostingRegressor(
+        mart_regressor(
             n_estimators=2, n_iter_no_change=2, early_stopping="cv", n_folds=3, n_jobs=given,
             tree_method="histogram",
         ).fit(*friedman)  # fmt: skip

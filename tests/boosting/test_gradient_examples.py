@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.base import clone
+from tests.boosting.first_order import mart_classifier, mart_regressor
 from tests.boosting.gradient_settings import data, each, scores
 from tests.shared import assert_same_forest
 
-from orfeon import CARTRegressor, GradientBoostingClassifier, GradientBoostingRegressor
+from orfeon import CARTRegressor
 from orfeon.boosting.gradient import gather_samples
 from orfeon.data.schema import Schema
 from orfeon.datasets import make_friedman1
@@ -66,7 +67,7 @@ def test_heavy_rows_cost_no_more_than_light_ones(tree_method):
     """A thousand rows of weight a million: as copies they would not fit into memory."""
     X, y = make_friedman1(999, random_state=0)
     how = {"n_estimators": 10, "tree_method": tree_method, "min_samples_leaf": 0.02}
-    model = GradientBoostingRegressor(random_state=0, **how)
+    model = mart_regressor(random_state=0, **how)
     for factor in (3, 1_000_000):
         heavy = clone(model).fit(X, y, sample_weight=np.full(999, factor))
         assert heavy.forest_.node_weight[0] == 999 * factor
@@ -99,7 +100,7 @@ def test_copies_stop_early_as_weights_do_to_the_bit(estimator, early_stopping):
 def test_whole_class_weights_are_sample_weights(share, tree_method):
     rng = np.random.default_rng(0)
     X, y = np.round(rng.normal(size=(2000, 3)), 1), (rng.random(2000) < share).astype(int)
-    model = GradientBoostingClassifier(
+    model = mart_classifier(
         n_estimators=5, max_depth=6, min_samples_leaf=20, tree_method=tree_method, random_state=0
     )
     by_class = clone(model).set_params(class_weight={0: 1, 1: 2}).fit(X, y)
@@ -112,7 +113,7 @@ def test_whole_class_weights_are_sample_weights(share, tree_method):
 def test_limits_count_copies_also_where_classes_weigh_fractions(tree_method):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(500, 3)), (rng.random(500) < 0.3).astype(int)
-    model = GradientBoostingClassifier(
+    model = mart_classifier(
         n_estimators=5, max_depth=6, class_weight="balanced", tree_method=tree_method,
         random_state=0,
     )  # fmt: skip

@@ -6,9 +6,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from tests.boosting.first_order import mart_classifier, mart_regressor
 from tests.shared import assert_same_forest
 
-from orfeon import GradientBoostingClassifier, GradientBoostingRegressor
 from orfeon.boosting.losses import HuberError, SquaredError
 from orfeon.utils import row_threads
 
@@ -23,7 +23,7 @@ def rows_and_classes(n_rows=600, n_features=6):
 
 def model(**settings):
     settings = {"n_estimators": 5, **settings}
-    return GradientBoostingClassifier(tree_method="histogram", random_state=0, **settings)
+    return mart_classifier(tree_method="histogram", random_state=0, **settings)
 
 
 def stored(X, path):
@@ -99,10 +99,10 @@ def test_parts_of_the_rows_make_the_same_regression(loss, monkeypatch):
     X, y = rows_and_classes()
     y = y + X[:, 1]
     how = {"loss": loss, "tree_method": "histogram", "random_state": 0}
-    whole = GradientBoostingRegressor(n_estimators=4, **how).fit(X, y)
+    whole = mart_regressor(n_estimators=4, **how).fit(X, y)
     monkeypatch.setattr(row_threads, "PART", 64)
     monkeypatch.setattr("orfeon.boosting.gradient.PART", 64)
-    parts = GradientBoostingRegressor(n_estimators=4, n_jobs=2, **how).fit(X, y)
+    parts = mart_regressor(n_estimators=4, n_jobs=2, **how).fit(X, y)
     assert_same_forest(parts.forest_, whole.forest_)
     np.testing.assert_allclose(parts.train_loss_, whole.train_loss_, rtol=1e-13)
     assert SquaredError.is_by_row

@@ -9,24 +9,26 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 from sklearn.base import clone
+from tests.boosting.first_order import FIRST_ORDER
 from tests.oracles.newton import Oracle, Rules
 
 from orfeon import GradientBoostingClassifier, GradientBoostingRegressor, load, save
 from orfeon.boosting.one_side_sampling import OneSide, one_side_weights
 from orfeon.datasets import make_friedman1, make_waveform
 
+#: Nothing is drawn and nothing is limited but the depth.
+PLAIN = {
+    **FIRST_ORDER, "order": 2, "n_estimators": 8, "min_hessian": 0.001, "random_state": 0,
+}  # fmt: skip
 METHODS = pytest.mark.parametrize("method", ["exact", "histogram"])
 
 
 def classifier(**settings):
-    given = {"order": 2, "n_estimators": 8, "random_state": 0, **settings}
-    return GradientBoostingClassifier(**given)
+    return GradientBoostingClassifier(**{**PLAIN, **settings})
 
 
 def regressor(**settings):
-    return GradientBoostingRegressor(
-        **{"order": 2, "n_estimators": 8, "random_state": 0, **settings}
-    )
+    return GradientBoostingRegressor(**{**PLAIN, **settings})
 
 
 def two_classes(n=150, seed=0):

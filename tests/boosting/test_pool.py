@@ -198,20 +198,24 @@ def test_the_nodes_of_a_stump_hold_the_weights_of_its_round():
 # -- boosting --------------------------------------------------------------------------------------
 
 
-def oracle(votes, y, n_members):
-    return adaboost_m1(best_of_pool(votes.tolist()), y.tolist(), n_members, floor=Fraction(0))
+def oracle(votes, y, n_members, algorithm="m1"):
+    return adaboost_m1(
+        best_of_pool(votes.tolist()), y.tolist(), n_members, floor=Fraction(0),
+        n_classes=int(max(y)) + 1, samme=algorithm == "samme",
+    )  # fmt: skip
 
 
+@pytest.mark.parametrize("algorithm", ["m1", "samme"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_run_is_that_of_exact_fractions(n_classes, seed):
+def test_a_run_is_that_of_exact_fractions(n_classes, seed, algorithm):
     rng = np.random.default_rng(seed)
     y = np.arange(24) % n_classes
     answers = np.where(rng.random((40, 24)) < 0.35, rng.integers(0, n_classes, (40, 24)), y)
     X = np.arange(24)[:, None]
     pool = [lambda X, one=one: one[X[:, 0]] for one in answers]
-    fitted = PoolBoostClassifier(pool, n_estimators=12).fit(X, y)
-    run = oracle(answers, y, 12)
+    fitted = PoolBoostClassifier(pool, n_estimators=12, algorithm=algorithm).fit(X, y)
+    run = oracle(answers, y, 12, algorithm)
     expected = [answers.tolist().index(r.answers) for r in run.members]
     assert fitted.chosen_.tolist() == expected
     np.testing.assert_allclose(fitted.errors_, [float(r.error) for r in run.members], atol=1e-12)
@@ -226,7 +230,7 @@ def test_boosted_stumps_are_those_of_exact_fractions(n_classes):
     y = np.argsort(np.argsort(X[:, 0] + 0.5 * X[:, 1])) * n_classes // 30
     fitted = PoolBoostClassifier(n_estimators=8).fit(X, y)
     votes = np.array([stump.predict(X) for stump in fitted.pool_])
-    run = oracle(votes, y, 8)
+    run = oracle(votes, y, 8, "samme")
     assert len(run.members) > 3
     assert [votes[i].tolist() for i in fitted.chosen_] == [r.answers for r in run.members]
     np.testing.assert_allclose(fitted.errors_, [float(r.error) for r in run.members], atol=1e-12)

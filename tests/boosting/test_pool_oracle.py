@@ -38,7 +38,8 @@ def test_each_round_takes_the_first_of_the_best(n, n_classes, size, data):
     pool = [[(c + row.get(i, 0)) % n_classes for i, c in enumerate(y)] for row in mistakes]
     oracle = adaboost_m1(best_of_pool(pool), y, 8, floor=Fraction(0))
     X = np.arange(n, dtype=float)[:, None]
-    model = fit_quietly(PoolBoostClassifier([voter(np.array(h)) for h in pool], 8), X, np.array(y))
+    voters = [voter(np.array(h)) for h in pool]
+    model = fit_quietly(PoolBoostClassifier(voters, 8, algorithm="m1"), X, np.array(y))
     if not oracle.members:
         assert len(model.members_) == 1
         return
@@ -58,7 +59,7 @@ def test_stumps_have_the_least_error_of_all_stumps(seed):
     rows = rng.integers(0, 6, (n, 2)).tolist()
     y = [*range(n_classes), *rng.integers(0, n_classes, n - n_classes).tolist()]
     X = np.array(rows, dtype=float)
-    model = fit_quietly(PoolBoostClassifier(n_estimators=6), X, np.array(y))
+    model = fit_quietly(PoolBoostClassifier(n_estimators=6, algorithm="m1"), X, np.array(y))
     answers = iter(model.votes(X).tolist())
     least = []
 

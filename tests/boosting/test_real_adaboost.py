@@ -140,7 +140,7 @@ def test_members_without_probabilities_are_those_of_adaboost(make):
     X, y = make(100, random_state=0)
     base = RidgeClassifier()
     real = RealAdaBoostClassifier(base, 10, confidence="probability", random_state=0).fit(X, y)
-    plain = AdaBoostClassifier(base, 10, random_state=0).fit(X, y)
+    plain = AdaBoostClassifier(base, 10, algorithm="m1", random_state=0).fit(X, y)
     assert len(real) == len(plain) > 3
     np.testing.assert_allclose(real.member_weights_, plain.member_weights_, rtol=1e-9)
     np.testing.assert_allclose(real.errors_, plain.errors_, rtol=1e-9)

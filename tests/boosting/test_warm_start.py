@@ -127,7 +127,9 @@ def test_weights_and_failures_are_carried_on():
     """Restarts and bootstrap samples fall into the second fit, and are those of the whole run."""
     X, y = table(GaussianNB())
     for on_failure in ("restart", "bootstrap"):
-        booster = AdaBoostClassifier(n_estimators=30, on_failure=on_failure, random_state=0)
+        booster = AdaBoostClassifier(
+            n_estimators=30, algorithm="m1", on_failure=on_failure, random_state=0
+        )
         whole = clone(booster).set_params(warm_start=True).fit(X, y)
         assert whole._run.attempts > 30  # some failed
         grown = clone(booster).set_params(warm_start=True)
@@ -162,7 +164,9 @@ def test_what_a_pool_chose_is_carried_on():
 def test_a_run_that_had_ended_stays():
     """M1 of stumps with three classes ends after a few members; nothing is added to it."""
     X, y = table(GaussianNB())
-    model = AdaBoostClassifier(n_estimators=50, warm_start=True, random_state=0).fit(X, y)
+    model = AdaBoostClassifier(
+        n_estimators=50, algorithm="m1", warm_start=True, random_state=0
+    ).fit(X, y)
     n_members, before = len(model), answers(model, X)
     assert n_members == 3
     with pytest.warns(UserWarning, match="the run had ended with 3 members, so none was added"):

@@ -113,7 +113,7 @@ def test_pruned_ensembles_are_asked_as_what_they_keep():
     assert decided.n_members == 7
     np.testing.assert_array_equal(decided.predictions, pruned.predict(X))
     weighted = pruned.set_params(rule=BoostingBased(weighted_vote=True)).fit(X, y)
-    with pytest.raises(ValueError, match="have weights by its rule"):
+    with pytest.raises(ValueError, match="weights the votes"):
         early_decision(weighted, X)
     by_hand = early_decision(
         weighted.ensemble_, X, member_weights=weighted.order_.member_weights[: len(weighted.kept_)]

@@ -117,7 +117,7 @@ def test_pruned_frozen_and_in_a_pipeline(problem):
     assert early_decision(pruned, new).n_members == 9
     assert early_decision(ours, new, confidence=0.8).mean_queried < 15
     weighted = PrunedClassifier(forest, rule=BoostingBased(weighted_vote=True)).fit(X, y)
-    with pytest.raises(ValueError, match="have weights by its rule"):
+    with pytest.raises(ValueError, match="weights the votes"):
         early_decision(weighted, new)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -179,3 +181,30 @@ def test_a_data_frame_becomes_a_table():
     assert table.ranks.tolist() == [[1, 0, 2], [1, 2, 0]]
     assert table.kind.tolist() == [COUNTED, CATEGORICAL]
     assert table.schema.names == ("size", "colour")
+
+
+def test_large_tables_have_records_once_they_are_read():
+    rng = np.random.default_rng(0)
+    table = Table(rng.normal(size=(MAX_NARROW_ROWS + 1, 2)))
+    ranks = table.ranks
+    assert table.in_order.records is None
+    records = table.records
+    assert table.in_order.records is records
+    np.testing.assert_array_equal(table.ranks, ranks)
+    for f in range(2):
+        assert (np.diff(records[f] >> table.shift) <= 1).all()
+        np.testing.assert_array_equal(ranks[f][records[f] & table.mask], records[f] >> table.shift)
+
+
+@pytest.mark.parametrize("travels", [False, True])
+def test_ranks_by_row_are_behind_those_by_feature(travels):
+    table = Table(np.random.default_rng(0).normal(size=(50, 3)))
+    ranks = table.ranks.copy()
+    assert table.ranks_by_row is table.ranks_by_row
+    if travels:
+        table = pickle.loads(pickle.dumps(table))
+        assert "ranks_by_row" not in vars(table)
+    both = table.ranks_by_row
+    np.testing.assert_array_equal(both[:150].reshape(3, 50), ranks)
+    np.testing.assert_array_equal(both[150:].reshape(50, 3), ranks.T)
+    np.testing.assert_array_equal(table.ranks, ranks)

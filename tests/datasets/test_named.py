@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from tests.shared import SHARED, path_of
 
-from orfeon.datasets import find_data, list_datasets, load, make_waveform
+from orfeon.datasets import find_data, list_datasets, load_dataset, make_waveform
 from orfeon.datasets.cache import (
     OfflineError,
     cache_folder,
@@ -66,7 +66,7 @@ def openml(monkeypatch, queried=None, targets=("class",)):
 
 
 def test_a_synthetic_data_set_is_the_generators_sample():
-    found = load("waveform:120")
+    found = load_dataset("waveform:120")
     X, y = make_waveform(120, random_state=0)
     np.testing.assert_array_equal(found.data, X)
     np.testing.assert_array_equal(found.target, y)
@@ -76,14 +76,14 @@ def test_a_synthetic_data_set_is_the_generators_sample():
 
 
 def test_sizes_and_seeds_of_synthetic_data():
-    assert load("friedman1").frame.shape == (1000, 11)
-    assert load("friedman1").target_name == "target"
-    one, other = (load("twonorm:50", random_state=s).frame for s in (0, 1))
+    assert load_dataset("friedman1").frame.shape == (1000, 11)
+    assert load_dataset("friedman1").target_name == "target"
+    one, other = (load_dataset("twonorm:50", random_state=s).frame for s in (0, 1))
     assert not one.equals(other)
-    assert load("twonorm:50", rows=20).frame.shape == (20, 21)
+    assert load_dataset("twonorm:50", rows=20).frame.shape == (20, 21)
     for name in ("waveform:many", "waveform:0", "waveform:-3"):
         with pytest.raises(UserError, match="takes its number of rows after the colon"):
-            load(name)
+            load_dataset(name)
 
 
 # -- a folder --------------------------------------------------------------------------------------
@@ -91,22 +91,22 @@ def test_sizes_and_seeds_of_synthetic_data():
 
 def test_a_folder_is_named_by_argument_or_variable(tmp_path, monkeypatch):
     (tmp_path / "Golf_2.csv").write_text("class,u\n" + "a,1\nb,2\n" * 6)
-    found = load("golf-2", folder=tmp_path)
+    found = load_dataset("golf-2", folder=tmp_path)
     assert (found.name, found.target_name) == ("Golf_2", "class")
     assert found.source == str(tmp_path / "Golf_2.csv")
     assert list(found.data.columns) == ["u"]
     monkeypatch.setenv("ORFEON_DATA", str(tmp_path))
-    _, y = load("Golf_2", return_X_y=True)
+    _, y = load_dataset("Golf_2", return_X_y=True)
     assert y.tolist() == ["a", "b"] * 6
     assert ("Golf_2", "folder") in [(info.name, info.place) for info in list_datasets()]
     monkeypatch.setenv("ORFEON_DATA", str(tmp_path / "gone"))
     with pytest.raises(UserError, match=r"ORFEON_DATA names .*gone, which is not a folder"):
-        load("Golf_2")
+        load_dataset("Golf_2")
 
 
 def test_the_last_column_is_the_target_unless_a_name_says_so(tmp_path):
     (tmp_path / "a.csv").write_text("u,v\n" + "1,2\n3,4\n" * 6)
-    assert load("a", folder=tmp_path).target_name == "v"
+    assert load_dataset("a", folder=tmp_path).target_name == "v"
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_the_last_column_is_the_target_unless_a_name_says_so(tmp_path):
 )
 def test_real_data_sets(name, shape, target):
     path_of("data/MANIFEST.csv")
-    found = load(name, folder=SHARED / "data")
+    found = load_dataset(name, folder=SHARED / "data")
     assert found.frame.shape == shape
     assert found.target_name == target
 
@@ -138,7 +138,7 @@ def test_real_data_sets(name, shape, target):
 def test_queries_to_openml(monkeypatch, name, question):
     queried = []
     openml(monkeypatch, queried)
-    found = load(name)
+    found = load_dataset(name)
     assert question.items() <= queried[0].items()
     assert found.source == "OpenML, toy version 3 (number 61)"
     assert found.target_name == "class"
@@ -146,9 +146,9 @@ def test_queries_to_openml(monkeypatch, name, question):
 
 def test_what_was_fetched_once_is_there_without_the_network_cell_for_cell(monkeypatch):
     frame = openml(monkeypatch)
-    load("toy")
+    load_dataset("toy")
     offline(monkeypatch)
-    kept = load("toy")
+    kept = load_dataset("toy")
     assert kept.frame["u"].tolist()[::2] == [0.1, 1 / 3]
     assert np.isnan(kept.frame["u"][1])
     assert kept.frame["v"].cat.categories.tolist() == ["NA", "a, b", "never"]
@@ -157,15 +157,15 @@ def test_what_was_fetched_once_is_there_without_the_network_cell_for_cell(monkey
     assert (kept.description, kept.target_name) == ("A toy.", "class")
     assert cached_names() == ["toy"]
     with pytest.raises(OfflineError):
-        load("toy:3")  # another version may be other data
+        load_dataset("toy:3")  # another version may be other data
 
 
 def test_a_damaged_cache_is_fetched_again(monkeypatch):
     openml(monkeypatch)
-    load("toy")
+    load_dataset("toy")
     cached_file("toy").write_bytes(b"\x1f\x8bnonsense")
     assert read_cached("toy") is None
-    assert load("toy").frame.shape == (3, 4)
+    assert load_dataset("toy").frame.shape == (3, 4)
     assert read_cached("toy") is not None
     about = next((cache_folder() / "datasets").glob("*.json"))
     about.write_text(json.dumps({"version": 99}))
@@ -177,7 +177,7 @@ def test_a_read_only_cache_is_ignored(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("ORFEON_CACHE", str(tmp_path / "file"))
     openml(monkeypatch)
-    assert load("toy").frame.shape == (3, 4)
+    assert load_dataset("toy").frame.shape == (3, 4)
     assert cached_file("toy") is None
 
 
@@ -209,7 +209,7 @@ def test_the_cache_is_in_the_users_folder_unless_a_variable_says_so(monkeypatch)
 def test_the_message_without_a_network(monkeypatch, tmp_path):
     offline(monkeypatch)
     with pytest.raises(OfflineError) as caught:
-        load("waveforms")
+        load_dataset("waveforms")
     message = str(caught.value)
     for part in (
         "OpenML cannot be reached ([Errno -2] Name or service not known)",
@@ -232,7 +232,7 @@ def test_a_real_request_for_an_unknown_name(monkeypatch):
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
     monkeypatch.setattr("orfeon.datasets.cache.TIMEOUT", 5.0)
     with pytest.raises(UserError, match=r"OpenML cannot be reached|OpenML has no data set|error"):
-        load("a-data-set-that-nobody-has-made:7")
+        load_dataset("a-data-set-that-nobody-has-made:7")
 
 
 @pytest.mark.parametrize(
@@ -255,25 +255,25 @@ def test_what_goes_wrong_with_openml(monkeypatch, error, kind, message):
 
     monkeypatch.setattr("sklearn.datasets.fetch_openml", fail)
     with pytest.raises(kind, match=message) as caught:
-        load("iris")
+        load_dataset("iris")
     assert type(caught.value) is kind
 
 
 def test_sparse_columns_become_plain_and_several_targets_none(monkeypatch):
     frame = openml(monkeypatch, targets=("v", "class"))
     frame["s"] = pd.arrays.SparseArray([0.0, 0.0, 2.0])
-    found = load("toy")
+    found = load_dataset("toy")
     assert found.frame["s"].tolist() == [0.0, 0.0, 2.0]
     assert not isinstance(found.frame["s"].dtype, pd.SparseDtype)
     assert found.target is None
     with pytest.raises(UserError, match="does not name its target"):
-        load("toy", return_X_y=True)
+        load_dataset("toy", return_X_y=True)
 
 
 @pytest.mark.parametrize("name", ["", "  ", 7, None])
 def test_invalid_names_are_rejected(name):
     with pytest.raises(UserError, match="name must be the name of a data set"):
-        load(name)
+        load_dataset(name)
 
 
 # -- files or names --------------------------------------------------------------------------------

@@ -73,11 +73,12 @@ def settings_of(rules, w, n_features=5):
 
 @each_engine
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("kind", ["ones", "counts"])
+@pytest.mark.parametrize("kind", ["ones", "counts", "squared error"])
 def test_gains_and_values_are_those_of_brute_force(engine, case, kind):
     for seed in range(4):
         X, g, h, rng = problem(seed)
         w = np.ones(60) if kind == "ones" else rng.integers(0, 4, 60).astype(float)
+        h = np.ones(60) if kind == "squared error" else h
         rules = Rules(**CASES[case], categorical=(2,))
         schema, encoded = Schema.learn_and_encode(X, [2])
         growth, newton = settings_of(rules, w)

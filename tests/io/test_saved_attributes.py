@@ -81,7 +81,7 @@ def test_an_attribute_is_saved_once_its_class_declares_it(monkeypatch):
         entry.checked(entry.fields_of(bag))
 
 
-@pytest.mark.parametrize("name", ["prune", "CombiningRule", "RULES", "Decider"])
+@pytest.mark.parametrize("name", ["prune", "CombiningRule", "COMBINING_RULES", "Decider"])
 def test_other_public_names_are_no_classes_of_files(name):
     from orfeon.io.catalogue import entry_named
 

@@ -15,7 +15,7 @@ from orfeon import (
     prune,
 )
 from orfeon.datasets import make_friedman1, make_waveform
-from orfeon.ordering import RULES, BoostingBased
+from orfeon.ordering import ORDERING_RULES, BoostingBased
 from orfeon.ordering.partitioned import order_partitions, prune_partitions
 
 dask = pytest.importorskip("dask", reason="the collections are those of Dask, not installed")
@@ -54,7 +54,7 @@ def assert_same_order(one, other):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("rule", [name for name in RULES if name != "output_clustering"])
+@pytest.mark.parametrize("rule", [name for name in ORDERING_RULES if name != "output_clustering"])
 def test_every_rule_gives_the_order_of_all_samples_in_one_place(pasted, samples, rule, weighted):
     options = {"random_state": 3} if rule == "random" else {}
     weights = np.random.default_rng(1).integers(0, 3, 240)

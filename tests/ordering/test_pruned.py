@@ -380,7 +380,7 @@ def test_rules_for_classes_are_refused_before_anything_is_trained(numbers):
 def test_votes_with_weights_of_their_own_are_not_made_equal_unsaid(train):
     model = PrunedClassifier(BAG, rule=BoostingBased(weighted_vote=True), random_state=0)
     model.fit(*train)
-    with pytest.raises(ValueError, match=r"have weights by its rule.* give its ensemble_"):
+    with pytest.raises(ValueError, match=r"weights the votes.* pass its ensemble_"):
         prune(model, *train)
     assert len(prune(model.ensemble_, *train, keep=2)) == 2
 
@@ -516,5 +516,5 @@ def test_members_that_the_rule_weighs_are_not_asked_as_if_they_were_alike(train)
     boosted = sklearn_ensemble.BaggingClassifier(LinearSVC(), 5)
     theirs = PrunedClassifier(boosted, rule=rule, keep=4, random_state=0).fit(*train)
     for query in (model.votes, model.staged_predict, theirs.votes, theirs.decision_function):
-        with pytest.raises(ValueError, match=r"have weights by its rule.* give its ensemble_"):
+        with pytest.raises(ValueError, match=r"weights the votes.* pass its ensemble_"):
             query(train[0])

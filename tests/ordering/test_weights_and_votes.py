@@ -18,7 +18,7 @@ from tests.oracles.ordering import ORACLES, Case, assert_agrees, random_case, th
 
 from orfeon.datasets import make_friedman1, make_ringnorm
 from orfeon.ordering import (
-    RULES,
+    ORDERING_RULES,
     Complementarity,
     Order,
     ReduceError,
@@ -389,7 +389,7 @@ def test_votes_are_refused_where_only_an_ensemble_will_do(options, message):
 def test_unknown_rules_are_refused_with_the_names_of_all(rule):
     with pytest.raises(ValueError, match="is not known; rules are") as caught:
         order_votes(SOME, [0, 1], rule=rule)
-    assert all(name in str(caught.value) for name in RULES)
+    assert all(name in str(caught.value) for name in ORDERING_RULES)
 
 
 def test_options_of_another_rule_are_refused():

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, clone
 from tests import shared
 
 from orfeon.rules.answers import exact_sum
-from orfeon.rules.rule import RULES, CombiningRule, as_combining_rule, rules_for
+from orfeon.rules.rule import COMBINING_RULES, CombiningRule, as_combining_rule, rules_for
 
 N_MEMBERS, N_CLASSES = 7, 3
 
@@ -386,7 +386,7 @@ class Holder(BaseEstimator):
         self.combine = combine
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", COMBINING_RULES)
 def test_a_rule_is_a_setting(name):
     rule = rule_of(name)
     assert isinstance(rule, CombiningRule)
@@ -410,7 +410,7 @@ def test_given_weights_are_kept_as_a_setting(name):
     assert clone(Holder(rule)).combine == rule
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", COMBINING_RULES)
 def test_a_rule_is_cut_with_the_members(name):
     rule = rule_of(name)
     assert rule.is_plain
@@ -446,13 +446,13 @@ def test_what_is_learnt_is_plain(name, task):
 
 
 def test_names_by_task():
-    assert RULES == (
+    assert COMBINING_RULES == (
         "majority", "plurality", "weighted", "soft", "mean", "product", "max", "min", "median",
         "trimmed_mean", "naive_bayes", "model_averaging",
     )  # fmt: skip
-    assert set(rules_for("classification")) == set(RULES) - {"mean"}
-    assert [name for name in RULES if rule_of(name).learns] == [
+    assert set(rules_for("classification")) == set(COMBINING_RULES) - {"mean"}
+    assert [name for name in COMBINING_RULES if rule_of(name).learns] == [
         "weighted", "naive_bayes", "model_averaging",
     ]  # fmt: skip
-    votes = [name for name in RULES if rule_of(name).reads == "votes"]
+    votes = [name for name in COMBINING_RULES if rule_of(name).reads == "votes"]
     assert votes == ["majority", "plurality", "weighted", "naive_bayes"]

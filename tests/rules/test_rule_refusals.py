@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from orfeon.rules.rule import RULES, as_combining_rule
+from orfeon.rules.rule import COMBINING_RULES, as_combining_rule
 
 N_CLASSES = 3
 LEARNING = ["weighted", "naive_bayes", "model_averaging"]
@@ -73,7 +73,7 @@ def test_a_bad_option_is_refused_with_what_is_allowed(name, option, value, allow
     assert str(caught.value).startswith(f"{option}={value!r} is not allowed; use ")
 
 
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", COMBINING_RULES)
 def test_a_rule_for_another_task_is_refused_with_the_rules_for_this_one(name):
     rule = rule_of(name)
     if rule.task == "classification":

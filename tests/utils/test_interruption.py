@@ -7,13 +7,19 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.base import is_regressor
-from tests.shared import cases, public_estimators
+from sklearn.base import clone, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+from tests.shared import assert_same_forest, cases, public_estimators
 from tests.test_estimator_checks import make
 
+from orfeon import C45Classifier, CARTClassifier, IGPTreeClassifier, RandomTreeClassifier
+from orfeon.growth import blocks, c45, engine
+from orfeon.utils.interruption import stoppable
 from orfeon.utils.jit import HeldSignals, InterruptibleDispatcher, kernel
 
 RECORD = np.dtype([("number", np.int64), ("value", np.float64)])
@@ -215,3 +221,85 @@ def test_an_interrupted_fit_leaves_the_estimator_as_it_was(kind, monkeypatch):
             model.fit(X, y)
         assert model.__dict__.keys() == before.keys()
         assert all(model.__dict__[name] is value for name, value in before.items())
+
+
+# -- long kernels ----------------------------------------------------------------------------------
+
+
+@kernel
+def wait_for_the_word(stop, n):
+    total = 0.0
+    for i in range(n):
+        total += np.sin(i)
+        if stop[0]:
+            return -1.0
+    return total
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGALRM])
+def test_a_long_kernel_ends_when_a_signal_raises(number, alarm):
+    stop = np.zeros(1, np.int64)
+    wait_for_the_word(stop, 1)  # compiles
+    thread = later(number, 0.1)
+    start = time.perf_counter()
+    with pytest.raises((KeyboardInterrupt, AlarmError)):
+        stoppable(partial(wait_for_the_word, stop, 10**11), stop)
+    assert stop[0] == 1
+    assert time.perf_counter() - start < 5  # and not half an hour
+    thread.join()
+
+
+def test_a_long_kernel_gives_its_result_and_its_error():
+    stop = np.zeros(1, np.int64)
+    assert stoppable(partial(wait_for_the_word, stop, 3), stop) == np.sin(1) + np.sin(2)
+    with pytest.raises(ZeroDivisionError):
+        stoppable(lambda: 1 // 0, stop)
+    assert stop[0] == 0
+    names = []
+    thread = threading.Thread(
+        target=lambda: names.append(stoppable(lambda: threading.current_thread(), stop))
+    )
+    thread.start()
+    thread.join()
+    assert names == [thread]
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        CARTClassifier(),
+        CARTClassifier(pruning="cv"),
+        C45Classifier(),
+        IGPTreeClassifier(random_state=0),
+        RandomTreeClassifier(random_state=0),
+    ],
+    ids=lambda estimator: f"{type(estimator).__name__}-{getattr(estimator, 'pruning', None)}",
+)
+def test_growing_ends_early_once_the_result_is_not_wanted(estimator, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 4)), rng.integers(0, 2, 300)
+    sizes = []
+
+    def called(call, stop):
+        stop[0] = 1
+        grown = call()
+        starts = grown[0][0] if isinstance(grown[0], tuple) else grown[0]
+        sizes.append(int(starts[-1]))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(blocks, "_LONG", 1)
+    for module in (engine, c45):
+        monkeypatch.setattr(module, "stoppable", called)
+    with pytest.raises(KeyboardInterrupt):
+        clone(estimator).fit(X, y)
+    assert sizes == [0]
+    with pytest.raises(NotFittedError):
+        check_is_fitted(estimator)
+
+
+def test_a_fit_that_takes_long_gives_the_same_tree(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 3)), rng.integers(0, 2, 200)
+    expected = CARTClassifier(random_state=0).fit(X, y).forest_
+    monkeypatch.setattr(blocks, "_LONG", 1)
+    assert_same_forest(CARTClassifier(random_state=0).fit(X, y).forest_, expected)

@@ -66,7 +66,12 @@ WARNINGS: dict[str, tuple[Callable[[], Any], str, type[Warning]]] = {
         "sets none of the 3 samples aside", UserWarning,
     ),
     "none set aside from gradients": (
-        lambda: fit(orfeon.GradientBoostingRegressor(n_estimators=2, n_iter_no_change=1), *FEW),
+        lambda: fit(
+            orfeon.GradientBoostingRegressor(
+                n_estimators=2, n_iter_no_change=1, early_stopping="validation"
+            ),
+            *FEW,
+        ),
         "sets none of the 3 samples aside", UserWarning,
     ),
     "steps too large": (

@@ -6,6 +6,7 @@ from orfeon.boosting.adaboost_mh import AdaBoostMHClassifier, AdaBoostPairwiseCl
 from orfeon.boosting.adaboost_r import AdaBoostRRegressor, squared_error_bound
 from orfeon.boosting.adaboost_r2 import AdaBoostR2Regressor
 from orfeon.boosting.arcing import ArcX4Classifier
+from orfeon.boosting.bagged import BaggedBoostingClassifier, BaggedBoostingRegressor
 from orfeon.boosting.boosting_igp import BoostingIGPClassifier
 from orfeon.boosting.bounds import (
     edge_bound,
@@ -40,6 +41,8 @@ __all__ = [
     "AdaBoostR2Regressor",
     "AdaBoostRRegressor",
     "ArcX4Classifier",
+    "BaggedBoostingClassifier",
+    "BaggedBoostingRegressor",
     "BoostingIGPClassifier",
     "FilterBoostClassifier",
     "GradientBoostingClassifier",

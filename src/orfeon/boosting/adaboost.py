@@ -1,4 +1,4 @@
-"""AdaBoost for two classes, and AdaBoost.M1 for any number of classes.
+"""AdaBoost for two classes, and SAMME and AdaBoost.M1 for any number of classes.
 
 References
 ----------
@@ -28,7 +28,14 @@ import numpy.typing as npt
 from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble, EarlyStopping
 from orfeon.boosting.bounds import BoundsMixin
 from orfeon.boosting.learners import Sampling, draw_sample
-from orfeon.boosting.loop import HALF, PERFECT_ODDS, RoundResult, Scheme, perfect_vote
+from orfeon.boosting.loop import (
+    HALF,
+    LEAST_SHARE,
+    PERFECT_ODDS,
+    RoundResult,
+    Scheme,
+    perfect_vote,
+)
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
@@ -182,10 +189,11 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         Whether a member without training error is kept or dropped. The only member is kept.
     min_weight : float, default=0.0
         The weights, which sum to 1, do not fall below this; 1e-8 is usual where runs are long.
-    algorithm : {"m1", "samme"}, default="m1"
-        With more than two classes: whether members must err on less than half of the weight, or
-        on less than chance, 1 - 1 / n_classes, with votes to match (Zhu et al. 2009); "SAMME" is
-        scikit-learn's spelling of the same.
+    algorithm : {"samme", "m1"}, default="samme"
+        With more than two classes: whether members must err on less than chance, 1 - 1 / n_classes,
+        with votes to match (Zhu et al. 2009), or on less than half of the weight (AdaBoost.M1),
+        where few members often end the run. "SAMME" is scikit-learn's spelling of "samme". With
+        two classes both are AdaBoost.
     learning_rate : float, default=1.0
         Factor on the votes, and in the exponent of the weights' update: below 1, the weights
         change less from one member to the next.
@@ -217,8 +225,8 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     that makes the mean of exp(-y F) least. M1's votes for several classes are twice as large,
     which decides the same.
 
-    With ``step="constant"`` a member must be right on more than half of the weight too, and its
-    vote does not depend on by how much.
+    With ``step="constant"`` a member must be as right as with "optimal", and its vote does not
+    depend on by how much.
 
     A first member that errs on half of the weight is kept alone, with a warning. With
     ``on_failure="stop"`` the vote of a member without error outweighs all others, as its infinite
@@ -258,7 +266,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         on_failure: OnFailure = "stop",
         perfect_member: PerfectMember = "keep",
         min_weight: float = 0.0,
-        algorithm: Algorithm | Literal["SAMME"] = "m1",
+        algorithm: Algorithm | Literal["SAMME"] = "samme",
         learning_rate: float = 1.0,
         step: Step = "optimal",
         combine: Combine = OWN,
@@ -308,11 +316,20 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
             self.step, self.perfect_member,
         )  # fmt: skip
 
+    @property
+    def _is_m1(self) -> bool:
+        """Whether it is M1, and differs from AdaBoost of two classes."""
+        return self.n_classes_ > 2 and self.algorithm == "m1"
+
+    @property
+    def _least_share(self) -> float:
+        return 1.0 if self._is_m1 else LEAST_SHARE
+
     def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
         advice = super()._advice(wanted)
         if wanted == "weaker":
             return f'{advice} Or set on_failure="bootstrap".'
-        if self.n_classes_ > 2 and self.algorithm == "m1":
+        if self._is_m1:
             advice += (
                 f' With {self.n_classes_} classes algorithm="samme", AdaBoostM2Classifier or '
                 "AdaBoostMHClassifier ask less of it."
@@ -327,7 +344,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
             )
 
     def _check_one_run(self) -> None:
-        is_m1 = self.algorithm == "m1" or self.n_classes_ <= 2
+        is_m1 = self.algorithm == "m1" or self.n_classes_ <= 2  # the same with two classes
         if self.on_failure != "stop" or not is_m1 or self.min_weight > 0:
             raise AttributeError(
                 'the bounds are those of a run with on_failure="stop", algorithm="m1" and '

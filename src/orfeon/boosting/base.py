@@ -175,7 +175,7 @@ class BoostedEnsemble(Ensemble):
     def _explain_few(self, run: Run) -> AdvisedWarning | None:
         """A warning about a run that its own rule ended with few members."""
         labels, last = run.scheme.labels, run.results[-1]
-        if run.n_kept >= LEAST_SHARE * self._n_members or (labels == labels[:1]).all():
+        if run.n_kept >= self._least_share * self._n_members or (labels == labels[:1]).all():
             return None
         few = (
             f"{type(self).__name__}: boosting ended with {_count(run.n_kept)} of the "
@@ -194,6 +194,11 @@ class BoostedEnsemble(Ensemble):
             "chance.",
             self._advice("stronger"),
         )
+
+    @property
+    def _least_share(self) -> float:
+        """A run that ends by itself with a smaller share of the members requested warns."""
+        return LEAST_SHARE
 
     def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
         """Advice for members that are too weak, or too strong."""

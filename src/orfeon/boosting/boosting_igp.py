@@ -85,7 +85,7 @@ class HalvesScheme(Scheme):
 
 
 @dataclass(frozen=True)
-class Boosting:
+class ReweightedHalves:
     """Grows the trees of one committee, one after the other."""
 
     base: IGPTreeClassifier
@@ -206,7 +206,7 @@ class BoostingIGPClassifier(OfIGPTrees):
         self.random_state = random_state
 
     def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
-        boosting = Boosting(self.estimator_, recipe)
+        boosting = ReweightedHalves(self.estimator_, recipe)
         before = getattr(self, "members_", None)
 
         def grow(block: slice) -> Trained:

@@ -85,7 +85,7 @@ def vc_generalization_bound(
     Returns
     -------
     ndarray
-        The bound; it says nothing above 1.
+        The bound; it is vacuous above 1.
 
     Notes
     -----
@@ -148,7 +148,7 @@ def margin_generalization_bound(
     Returns
     -------
     ndarray
-        The bound; it says nothing above 1.
+        The bound; it is vacuous above 1.
 
     Notes
     -----

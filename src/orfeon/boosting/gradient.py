@@ -58,6 +58,7 @@ class Sample(NamedTuple):
     weights: Floats
     copies: Floats | None = None  # one each by default
     rows: npt.NDArray[np.int64] | None = None  # of X, all by default
+    offsets: Floats | None = None  # added to the scores, of shape (n_scores, n_samples)
 
     @property
     def n_samples(self) -> int:
@@ -67,12 +68,18 @@ class Sample(NamedTuple):
     def take(self, mask: npt.NDArray[np.bool_]) -> Sample:
         copies = None if self.copies is None else self.copies[mask]
         rows = np.flatnonzero(mask) if self.rows is None else self.rows[mask]
-        return Sample(self.X, self.y[mask], self.weights[mask], copies, rows)
+        offsets = None if self.offsets is None else self.offsets[:, mask]
+        return Sample(self.X, self.y[mask], self.weights[mask], copies, rows, offsets)
 
     def encoded(self) -> Floats:
         """The rows of the samples as contiguous floats: a copy, unless they are all of X."""
         X = self.X if self.rows is None else self.X[self.rows]
         return np.ascontiguousarray(X, dtype=np.float64)
+
+    def scores_from(self, start: Floats) -> Floats:
+        """Scores of shape (n_scores, n_samples) before the first round."""
+        scores = np.repeat(start[:, None], len(self.y), axis=1)
+        return scores if self.offsets is None else scores + self.offsets
 
     def with_encoded_rows(self) -> Sample:
         """The same samples, their rows read once and for all."""
@@ -101,14 +108,19 @@ class AdditiveModel:
             return self
         return AdditiveModel(self.start, self.forest.subset(np.arange(n_rounds * self.n_scores)))
 
-    def scores(self, X: Floats) -> Floats:
+    def scores(self, X: Floats, offsets: Floats | None = None) -> Floats:
+        """Scores of shape (n_rows, n_scores): the constant, then the offsets, then the trees."""
         scores = np.tile(self.start, (len(X), 1))
+        if offsets is not None:
+            scores += offsets
         self.forest.add_predictions(X, _NO_WEIGHTS, scores)
         return scores
 
-    def staged(self, X: Floats) -> Iterator[Floats]:
+    def staged(self, X: Floats, offsets: Floats | None = None) -> Iterator[Floats]:
         k, n_trees = self.n_scores, len(self.forest)
         scores = np.repeat(self.start[:, None], len(X), axis=1)
+        if offsets is not None:
+            scores += offsets.T
         for first in range(0, n_trees, _STAGED_AT_ONCE * k):
             some = self.forest.subset(np.arange(first, min(first + _STAGED_AT_ONCE * k, n_trees)))
             answers = values_of(some, X)
@@ -318,17 +330,19 @@ def fill_inner_values(forest: Forest) -> None:
 MOST_COPIES = 1e9
 
 
-def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
+def gather_samples(data: TrainingSet, offsets: Floats | None = None) -> tuple[Sample, str]:
     """The samples with copies merged into one row, and a hash of them."""
     X, weights = data.X, data.sample_weights
     hashes = hash_rows(X, data.y)
+    if offsets is not None and (offsets != offsets[:, :1]).any():
+        hashes = hash_rows(offsets.T, hashes)  # copies have the same offsets
     # Samples of equal content and weight are alike: their order does not matter.
     is_even = bool((weights == weights[0]).all())
     order = np.argsort(hashes) if is_even else np.lexsort((weights, hashes))
     y, weights, hashes = data.y[order], weights[order], hashes[order]
     copies = None
     if are_counts(weights) and weights.sum() < MOST_COPIES:
-        first = _first_copies(X, order, y, hashes)
+        first = _first_copies(X, order, y, hashes, offsets)
         copies = np.add.reduceat(weights, first)
         order, y, hashes = order[first], y[first], hashes[first]
     factors = 1.0 if data.class_factors is None else data.class_factors[y]
@@ -338,7 +352,12 @@ def gather_samples(data: TrainingSet) -> tuple[Sample, str]:
         own = _scaled(factors * np.ones(len(y)), copies)
         some = None if (copies == 1).all() else copies
         sample = Sample(X, y, own * copies, some, order)
-    return sample, sha256(hashes.tobytes() + sample.weights.tobytes()).hexdigest()
+    if offsets is not None:
+        sample = sample._replace(offsets=np.ascontiguousarray(offsets[:, order]))
+    content = hashes.tobytes() + sample.weights.tobytes()
+    if sample.offsets is not None:
+        content += sample.offsets.tobytes()
+    return sample, sha256(content).hexdigest()
 
 
 def _first_copies(
@@ -346,12 +365,16 @@ def _first_copies(
     order: npt.NDArray[np.int64],
     y: npt.NDArray[Any],
     hashes: npt.NDArray[np.uint64],
+    offsets: Floats | None = None,
 ) -> npt.NDArray[np.int64]:
     """Index of the first copy of each sample, among rows in the order of their hashes."""
     again = np.flatnonzero(hashes[1:] == hashes[:-1]) + 1
     one, other = X[order[again]], X[order[again - 1]]
     same = (one == other) | (np.isnan(one) & np.isnan(other))
-    again = again[same.all(axis=1) & (y[again] == y[again - 1])]
+    equal = same.all(axis=1) & (y[again] == y[again - 1])
+    if offsets is not None:
+        equal &= (offsets[:, order[again]] == offsets[:, order[again - 1]]).all(axis=0)
+    again = again[equal]
     return np.delete(np.arange(len(hashes)), again)
 
 

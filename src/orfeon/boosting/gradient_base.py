@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -13,9 +14,10 @@ from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.base import restored_on_failure
+from orfeon.base import class_codes, restored_on_failure
 from orfeon.boosting.base import STOPPING, warn_that_none_is_set_aside
 from orfeon.boosting.constraints import allowed_interactions, monotone_signs
+from orfeon.boosting.custom_loss import loss_name
 from orfeon.boosting.gradient import (
     AdditiveModel,
     Boosting,
@@ -26,7 +28,16 @@ from orfeon.boosting.gradient import (
     split_gains,
 )
 from orfeon.boosting.losses import Loss
+from orfeon.boosting.offsets import (
+    best_constant,
+    check_init,
+    fitted_init,
+    init_scores,
+    is_fitted,
+    read_offsets,
+)
 from orfeon.boosting.one_side_sampling import OneSide
+from orfeon.boosting.snapshots import PartialModel, RoundCallback
 from orfeon.boosting.stopping import (
     Patience,
     Validation,
@@ -44,7 +55,7 @@ from orfeon.boosting.target_statistics import (
 )
 from orfeon.data.presorted import Table
 from orfeon.data.schema import MAX_CATEGORIES, MAX_LEVELS, Schema
-from orfeon.data.training_set import are_counts
+from orfeon.data.training_set import TrainingSet, are_counts, check_length
 from orfeon.data.training_set import n_samples as count_samples
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.ensemble import Ensemble, warn_that_none_is_added
@@ -59,19 +70,30 @@ from orfeon.trees.base import LIMITS, features_per_node, least_weight
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
 from orfeon.utils.row_threads import RowThreads
-from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
+from orfeon.utils.scikit_learn import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    _fit_context,
+    _num_samples,
+    _safe_indexing,
+)
 from orfeon.utils.seeding import Purpose
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
 
 TreeMethod = Literal["exact", "histogram", "auto"]
-EarlyStopping = bool | Literal["validation", "cv"]
+EarlyStopping = bool | Literal["auto", "validation", "cv"]
 CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
 #: Up to this many samples, ``tree_method="auto"`` considers every threshold.
 MOST_EXACT = 10_000
-#: ``n_iter_no_change`` with ``early_stopping=True``, if it is None.
+#: ``n_iter_no_change`` with ``early_stopping=True`` or "auto", if it is None.
 _ROUNDS_WITHOUT = 10
+#: With fewer samples, ``early_stopping="auto"`` does not stop: too few could be set aside.
+LEAST_STOPPED = 30
+#: With more samples, it does not boost all of them again.
+MOST_REFITTED = 10_000
 
 
 _OF_TREES = (
@@ -88,8 +110,9 @@ GRADIENT: dict[str, list[Any]] = {
     "max_features_per_tree": LIMITS["max_features"],
     "tree_method": [StrOptions({"exact", "histogram", "auto"})],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
-    "early_stopping": ["boolean", StrOptions({"validation", "cv"})],
+    "early_stopping": ["boolean", StrOptions({"auto", "validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
+    "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
     "categorical_encoding": [StrOptions({"auto", "subsets", "ordered"})],
     "sampling": [StrOptions({"uniform", "gradient"})],
     "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
@@ -162,6 +185,7 @@ class _Run:
     _model=saved.instance("AdditiveModel"),
     _gains=saved.floats,
     init_=saved.finite_floats,
+    init_estimator_=saved.optional(saved.estimator),
     n_estimators_=saved.integer(0),
     train_loss_=saved.floats,
     validation_loss_=saved.optional(saved.floats),
@@ -188,8 +212,10 @@ class GradientBoosting(Ensemble):
     _model: AdditiveModel
     _gains: Floats
     _samples: str
+    init_estimator_: Any
 
-    loss: str
+    loss: Any
+    init: Any
     learning_rate: float
     subsample: float
     sampling: str
@@ -224,6 +250,17 @@ class GradientBoosting(Ensemble):
     def _make_loss(self, n_classes: int) -> Loss:
         """The loss for this many classes (0 in regression)."""
 
+    @abstractmethod
+    def _custom_loss(self) -> Any:
+        """The loss of the user, without its code in model files."""
+
+    def _to_state(self) -> dict[str, Any]:
+        """The attributes that are saved."""
+        state = dict(vars(self))
+        if not isinstance(self.loss, str):
+            state["loss"] = self._custom_loss()
+        return state
+
     # -- fitting -------------------------------------------------------------------------------
 
     def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
@@ -235,7 +272,19 @@ class GradientBoosting(Ensemble):
         )
 
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        base_margin: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        base_margin_val: Any = None,
+        callback: RoundCallback | None = None,
+    ) -> Self:
         """Grow the trees, round after round.
 
         Parameters
@@ -246,6 +295,16 @@ class GradientBoosting(Ensemble):
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
             Sample weights: 0 leaves the sample out, 2 counts it twice.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets: known parts of the scores (raw predictions), such as the logarithm of an
+            exposure with a log link. Trees are fitted to what is left, and ``init_`` is the
+            constant that goes best with them. Pass them to ``predict`` as well.
+        X_val, y_val, sample_weight_val, base_margin_val : optional
+            A validation set for early stopping, instead of one drawn from the samples.
+        callback : callable, optional
+            Called after each round with a view of the model so far: ``callback(so_far)``, with
+            ``so_far.n_rounds`` and ``so_far.model()``, a fitted copy. Boosting stops if it returns
+            True. :class:`orfeon.Snapshot` saves the model from time to time.
 
         Returns
         -------
@@ -255,28 +314,89 @@ class GradientBoosting(Ensemble):
         with restored_on_failure(self) as before:
             of_trees = {name: getattr(self, name) for name in _OF_TREES}
             self.estimator_ = CARTRegressor(**of_trees)
+            check_init(self.init, of_classes=is_classifier(self))
             data = self._read(X, y, sample_weight)
-            sample, self._samples = gather_samples(data)
+            self._with_statistics = statistics_features(
+                self.schema_, self.categorical_encoding, count_samples(data.sample_weights)
+            )
+            loss = self._make_loss(data.n_classes)
+            loss.check_target(data.y)
+            self._check_stopping(loss, X_val)
+            going_on = self.warm_start and "_model" in before
+            stops_by = None
+            if X_val is None:
+                stops_by = self._stops_by(loss, count_samples(data.sample_weights), going_on)
+            if not going_on:
+                self._sequence = data.seeds
+                self.__dict__.pop("init_estimator_", None)
+            held, X_held, margin_held = None, X_val, base_margin_val
+            if X_val is not None:
+                held = self._read_validation(X_val, y_val, sample_weight_val, data)
+                loss.check_target(held.y)
+            elif stops_by is not None and not self._knows_init(going_on):
+                # The model to start from must not see the validation set.
+                (data, held), X_held, margin_held = self._part(data), X, base_margin
+            if not self._knows_init(going_on):
+                y_known = self._classes[data.y] if is_classifier(self) else data.y
+                rows_known = _safe_indexing(X, data.rows)
+                self.init_estimator_ = fitted_init(
+                    self.init, rows_known, y_known, data.sample_weights
+                )
+            offsets = self._offsets(loss, X, base_margin, data.rows)
+            sample, self._samples = gather_samples(data, offsets)
+            validation = None
+            if held is not None:
+                offsets = self._offsets(loss, X_held, margin_held, held.rows, "base_margin_val")
+                validation = gather_samples(held, offsets)[0]
             self.tree_method_ = self._method_for(len(sample.y))
             if self.tree_method_ == "exact":
                 sample = sample.with_encoded_rows()
-            self._with_statistics = statistics_features(
-                self.schema_, self.categorical_encoding, sample.n_samples
-            )
-            loss = self._make_loss(data.n_classes)
             model = self._go_on_from(before, loss)
             self._fitted_loss = loss
-            if model is None:
-                self._sequence = data.seeds
-            del data  # the sample has all that is needed, in another order
+            del data, held  # the sample has all that is needed, in another order
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
-            if self._cross_validates:
+            if stops_by in ("cv", "refit"):
                 n_rounds += self.n_estimators
             with report_progress(
                 self, n_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
-                self._fit(sample, loss, model, progress)
+                self._fit(sample, validation, stops_by, loss, model, progress, callback)
         return self
+
+    # -- where the scores start ----------------------------------------------------------------
+
+    def _knows_init(self, going_on: bool) -> bool:
+        """Whether there is no model to start from, or none that is still to be fitted."""
+        return self.init is None or self.init == "zero" or going_on
+
+    def _offsets(
+        self,
+        loss: Loss,
+        X: Any,
+        base_margin: Any,
+        rows: npt.NDArray[np.int64] | None = None,
+        name: str = "base_margin",
+    ) -> Floats | None:
+        """What is added to the scores of some rows, of shape (n_scores, n_rows)."""
+        init = self.__dict__.get("init_estimator_")
+        if base_margin is None and init is None:
+            return None
+        n_given = _num_samples(X)
+        some = np.arange(n_given) if rows is None else rows
+        offsets = np.zeros((len(some), loss.n_scores))
+        if base_margin is not None:
+            offsets += read_offsets(base_margin, n_given, loss.n_scores, name)[some]
+        if init is not None:
+            offsets += init_scores(init, _safe_indexing(X, some), loss, self._classes)
+        return np.ascontiguousarray(offsets.T)
+
+    def _start(self, loss: Loss, sample: Sample) -> Floats:
+        """The constant that boosting starts from."""
+        if self.init is not None:
+            return np.zeros(loss.n_scores)
+        if sample.offsets is None:
+            return loss.start(sample.y, sample.weights)
+        return best_constant(loss, sample.y, sample.offsets, sample.weights)
 
     def _method_for(self, n_rows: int) -> str:
         if self.tree_method == "auto":
@@ -345,32 +465,51 @@ class GradientBoosting(Ensemble):
     @property
     def _n_rounds_without(self) -> int | None:
         """``n_iter_no_change`` in effect; None without early stopping."""
-        if isinstance(self.early_stopping, str):
-            return self.n_iter_no_change
         if not self.early_stopping:
             return None
-        return _ROUNDS_WITHOUT if self.n_iter_no_change is None else self.n_iter_no_change
+        if self.early_stopping in (True, "auto") and self.n_iter_no_change is None:
+            return _ROUNDS_WITHOUT
+        return self.n_iter_no_change
+
+    def _stops_by(self, loss: Loss, n_samples: float, going_on: bool) -> str | None:
+        """How samples that were drawn measure improvement; None without early stopping."""
+        n_rounds = self._n_rounds_without
+        if n_rounds is None:
+            return None
+        if self.early_stopping != "auto":
+            return "cv" if self._cross_validates else "validation"
+        if n_samples < LEAST_STOPPED or self.n_estimators <= n_rounds or not loss.has_value:
+            return None
+        # A model to start from is fitted once, without the validation set.
+        knows_init = self._knows_init(going_on) or is_fitted(self.init)
+        return "refit" if knows_init and n_samples <= MOST_REFITTED else "validation"
 
     def _fit(
-        self, sample: Sample, loss: Loss, model: AdditiveModel | None, progress: Progress
+        self,
+        sample: Sample,
+        held: Sample | None,
+        stops_by: str | None,
+        loss: Loss,
+        model: AdditiveModel | None,
+        progress: Progress,
+        callback: RoundCallback | None,
     ) -> None:
         """Boost on all samples, or on those outside the validation set."""
         training, n_rounds, watch = sample, self.n_estimators, None
         self.__dict__.pop("validation_loss_", None)
-        if self._cross_validates:
-            n_rounds = self._cross_validate(sample, loss, progress)
-        elif self._n_rounds_without is not None:
+        if stops_by in ("cv", "refit"):
+            n_rounds = self._best_rounds(sample, loss, progress, by_folds=stops_by == "cv")
+        elif held is None and stops_by is not None:
             training, held = self._set_aside(sample)
-        is_watched = training is not sample
         training, self.target_statistics_ = self._encode_in_order(training)
         loss = loss.measured(training.y, training.weights)
-        start = loss.start(training.y, training.weights) if model is None else model.start
-        if is_watched:
+        start = self._start(loss, training) if model is None else model.start
+        if held is not None:
             held = _extended(held, self.target_statistics_)
             watch = Watch(Validation(loss, held, start), self._patience(), model)
         run = _Run(start, model, self)
         boosting = self._boosting(training, loss, self._n_threads)
-        self._boost(run, boosting, n_rounds, watch, progress)
+        self._boost(run, boosting, n_rounds, watch, progress, callback)
         if watch is not None:
             self.validation_loss_ = np.array(watch.patience.losses)
             n_rounds = watch.patience.best if watch.ended else n_rounds
@@ -401,15 +540,18 @@ class GradientBoosting(Ensemble):
         n_rounds: int,
         watch: Watch | None,
         progress: Progress,
+        callback: RoundCallback | None = None,
     ) -> None:
         """Add rounds until there are enough, or early stopping applies."""
-        scores = np.repeat(run.start[:, None], len(boosting.sample.y), axis=1)
+        sample = boosting.sample
+        scores = sample.scores_from(run.start)
         if run.n_before:
-            scores = np.ascontiguousarray(self._model.scores(boosting.sample.encoded()).T)
+            offsets = None if sample.offsets is None else sample.offsets.T
+            scores = np.ascontiguousarray(self._model.scores(sample.encoded(), offsets).T)
         if run.n_rounds >= n_rounds or (watch is not None and watch.ended):
             return
         for stage in boosting.rounds(scores, run.n_before):
-            if not np.isfinite(stage.loss):
+            if not np.isfinite(stage.loss if boosting.loss.has_value else scores).all():
                 raise ValueError(
                     f"learning_rate={self.learning_rate} makes the scores diverge; give one of at "
                     "most 1."
@@ -417,6 +559,9 @@ class GradientBoosting(Ensemble):
             run.add(stage)
             progress.update(1, lambda: run.fitted(run.n_rounds))
             if watch is not None and watch.ends(stage.forest):
+                return
+            so_far = PartialModel(run.n_rounds, self, lambda: run.fitted(run.n_rounds))
+            if callback is not None and callback(so_far):
                 return
             if run.n_rounds >= n_rounds or progress.stop_requested:
                 return
@@ -525,20 +670,66 @@ class GradientBoosting(Ensemble):
     # -- early stopping ------------------------------------------------------------------------
 
     def _patience(self) -> Patience:
-        assert self._n_rounds_without is not None
-        return Patience(self._n_rounds_without, self.tol)
+        # A validation set that is given is a wish to stop.
+        return Patience(self._n_rounds_without or _ROUNDS_WITHOUT, self.tol)
 
-    def _set_aside(self, sample: Sample) -> tuple[Sample, Sample]:
+    def _check_stopping(self, loss: Loss, X_val: Any) -> None:
+        """Reject ways to stop early that do not go together."""
+        if X_val is not None and (self._cross_validates or self.early_stopping is False):
+            raise ValueError(
+                f"X_val is given, and early_stopping={self.early_stopping!r} does not use it; use "
+                'early_stopping="validation".'
+            )
+        wants_to = self._n_rounds_without is not None and self.early_stopping != "auto"
+        if (wants_to or X_val is not None) and not loss.has_value:
+            raise ValueError(
+                f"early stopping needs the value of loss={loss_name(self.loss)}: give the loss an "
+                "attribute value(y, raw_predictions, weights) that returns the weighted mean loss."
+            )
+        if self._cross_validates and not self._knows_init(False) and not is_fitted(self.init):
+            raise ValueError(
+                f'early_stopping="cv" needs a fitted init, and init={self.init} is not; use '
+                'early_stopping="validation".'
+            )
+
+    def _read_validation(
+        self, X: Any, y: Any, sample_weight: Any, data: TrainingSet
+    ) -> TrainingSet:
+        """The samples of a validation set that is given."""
+        if y is None:
+            raise ValueError("X_val is given without y_val; pass both.")
+        X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
+        encoded = self._encode_rows(X, mark_unseen=self._with_statistics)
+        check_length(y, len(encoded))
+        if is_classifier(self):
+            y = class_codes(y, self._classes, "y_val has the class", "is not in y: y has ")
+        return TrainingSet(encoded, y, weights, data.n_classes, data.class_factors, rows, n_given)
+
+    def _part(self, data: TrainingSet) -> tuple[TrainingSet, TrainingSet | None]:
+        """Split off the validation set before the samples are gathered."""
+        sample = Sample(data.X, data.y, data.sample_weights)
+        held = self._draw_validation(sample)
+        if not held.any():
+            warn_that_none_is_set_aside(self, len(data))
+            return data, None
+        return data.take(np.flatnonzero(~held)), data.take(np.flatnonzero(held))
+
+    def _set_aside(self, sample: Sample) -> tuple[Sample, Sample | None]:
         """Split off the validation set."""
+        held = self._draw_validation(sample)
+        if not held.any():
+            warn_that_none_is_set_aside(self, sample.n_samples)
+            return sample, None
+        return sample.take(~held), sample.take(held)
+
+    def _draw_validation(self, sample: Sample) -> npt.NDArray[np.bool_]:
+        """The samples of the validation set."""
         by_class = is_classifier(self)
         held = self._draw_held(sample, by_class)
         if by_class and not held.any():  # too few of each class: draw from all together
             held = self._draw_held(sample, False)
             held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
-        if not held.any():
-            warn_that_none_is_set_aside(self, sample.n_samples)
-            return sample, sample
-        return sample.take(~held), sample.take(held)
+        return held
 
     def _draw_held(self, sample: Sample, by_class: bool) -> npt.NDArray[np.bool_]:
         rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
@@ -551,20 +742,17 @@ class GradientBoosting(Ensemble):
             by_class=by_class,
         )
 
-    def _cross_validate(self, sample: Sample, loss: Loss, progress: Progress) -> int:
-        """Return the best number of rounds over the folds."""
-        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
-        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
-        present = np.unique(fold)
-        if len(present) < 2:
-            raise ValueError(
-                "early_stopping='cv' needs at least two different samples, but all of the "
-                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
-            )
+    def _best_rounds(
+        self, sample: Sample, loss: Loss, progress: Progress, *, by_folds: bool
+    ) -> int:
+        """Return the best number of rounds over the folds, or on one validation set."""
+        parts = self._parts(sample) if by_folds else [self._draw_validation(sample)]
+        if not parts[0].any():
+            return self.n_estimators
         # Folds run in parallel; threads left over are shared among them.
-        n_threads = max(1, self._n_threads // len(present))
-        folds = [self._fold(sample, loss, fold == k, n_threads) for k in present]
-        shares = np.bincount(fold, weights=sample.weights)[present]
+        n_threads = max(1, self._n_threads // len(parts))
+        folds = [self._fold(sample, loss, held, n_threads) for held in parts]
+        shares = np.array([sample.weights[held].sum() for held in parts])
         patience = self._patience()
 
         def after() -> bool:
@@ -577,14 +765,26 @@ class GradientBoosting(Ensemble):
         self.validation_loss_ = np.array(patience.losses)
         return patience.best if ended else len(patience.losses)
 
+    def _parts(self, sample: Sample) -> list[npt.NDArray[np.bool_]]:
+        """Which samples are in each fold."""
+        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
+        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
+        present = np.unique(fold)
+        if len(present) < 2:
+            raise ValueError(
+                "early_stopping='cv' needs at least two different samples, but all of the "
+                f"n_samples={sample.n_samples} are the same; use n_iter_no_change=None."
+            )
+        return [fold == k for k in present]
+
     def _fold(
         self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds on the other folds, and the validation on this one."""
         training, statistics = self._encode_in_order(sample.take(~held))
         loss = loss.measured(training.y, training.weights)
-        start = loss.start(training.y, training.weights)
-        scores = np.repeat(start[:, None], len(training.y), axis=1)
+        start = self._start(loss, training)
+        scores = training.scores_from(start)
         rounds = self._boosting(training, loss, n_threads).rounds(scores)
         return rounds, Validation(loss, _extended(sample.take(held), statistics), start)
 
@@ -634,14 +834,87 @@ class GradientBoosting(Ensemble):
 
     # -- predicting ----------------------------------------------------------------------------
 
-    def _scores(self, X: Any) -> Floats:
+    def _scores(self, X: Any, base_margin: Any = None) -> Floats:
         """Scores of rows, of shape (n_rows, n_scores)."""
         rows = self._rows(X)
+        offsets = self._offsets(self._fitted_loss, X, base_margin)
+        if offsets is not None:
+            return self._model.scores(rows, offsets.T)
         return np.asarray(self._query(self._model.scores, rows, axis=0))
 
-    def _staged_scores(self, X: Any) -> Iterator[Floats]:
+    def _staged_scores(self, X: Any, base_margin: Any = None) -> Iterator[Floats]:
         rows = self._rows(X)
-        return self._model.staged(rows)
+        offsets = self._offsets(self._fitted_loss, X, base_margin)
+        return self._model.staged(rows, None if offsets is None else offsets.T)
+
+    # -- fewer rounds --------------------------------------------------------------------------
+
+    def with_rounds(self, n_rounds: int) -> Self:
+        """A copy of the fitted model with its first rounds only.
+
+        Parameters
+        ----------
+        n_rounds : int
+            Number of rounds, from 1 to ``n_estimators_``.
+
+        Returns
+        -------
+        GradientBoostingClassifier or GradientBoostingRegressor
+            The copy, which predicts as the model did after these rounds.
+        """
+        check_is_fitted(self, "members_")
+        if not 1 <= n_rounds <= self.n_estimators_:
+            raise ValueError(
+                f"n_rounds={n_rounds} is not allowed: the model has {self.n_estimators_} rounds; "
+                "give 1 to that many."
+            )
+        smaller = copy(self)
+        smaller._model = self._model.prefix(int(n_rounds))
+        smaller.members_ = smaller._model.forest
+        smaller._gains = self._gains[: len(smaller.members_.nodes)]
+        smaller.n_estimators = smaller.n_estimators_ = int(n_rounds)
+        smaller.train_loss_ = self.train_loss_[:n_rounds]
+        return smaller
+
+    def best_rounds(
+        self, X: Any, y: Any, sample_weight: Any = None, base_margin: Any = None
+    ) -> int:
+        """The number of rounds with the least loss on samples that were not trained on.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The samples.
+        y : array of shape (n_rows,)
+            Their classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Their offsets.
+
+        Returns
+        -------
+        int
+            Number of rounds, the first of those that are tied; for :meth:`with_rounds`.
+        """
+        check_is_fitted(self, "members_")
+        loss = self._fitted_loss
+        X, y, weights, rows, n_given = self._read_samples(X, y, sample_weight, reset=False)
+        if is_classifier(self):
+            y = class_codes(y, self._classes, "y has the class", "was not trained on; it knows ")
+        margins = None
+        if base_margin is not None:
+            margins = read_offsets(base_margin, n_given, loss.n_scores)[rows]
+        losses = [
+            loss.value(y, np.ascontiguousarray(scores.T), weights)
+            for scores in self._staged_scores(X, margins)
+        ]
+        if not loss.has_value:
+            raise ValueError(
+                f"the value of loss={loss_name(self.loss)} is not known, so rounds cannot be "
+                "compared: give the loss an attribute value(y, raw_predictions, weights)."
+            )
+        return int(np.argmin(losses)) + 1
 
     # -- inspection ----------------------------------------------------------------------------
 
@@ -649,7 +922,9 @@ class GradientBoosting(Ensemble):
         tree = clone(self.estimator_)
         tree.forest_ = self.members_.subset([index])
         if self.target_statistics_ is not None:
-            tree.schema_, tree.n_features_in_ = self.tree_schema_, self.members_.n_features
+            # It reads rows as this ensemble does, and is drawn with the features of the trees.
+            tree.schema_, tree.n_features_in_ = self.tree_schema_, self.n_features_in_
+            tree._encode = self._encode
             return tree
         for name in ("schema_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):

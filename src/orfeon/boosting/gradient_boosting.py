@@ -11,15 +11,18 @@ Friedman (2002). Stochastic gradient boosting. Computational Statistics & Data A
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.metrics import d2_pinball_score, r2_score
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.boosting.class_losses import ClassLoss, ExponentialLoss, LogLoss, MultinomialLoss
+from orfeon.boosting.custom_loss import CustomClassLoss, CustomLoss
+from orfeon.boosting.deviance import TweedieDeviance
 from orfeon.boosting.gradient_base import (
     GRADIENT,
     CategoricalEncoding,
@@ -28,19 +31,23 @@ from orfeon.boosting.gradient_base import (
     TreeMethod,
 )
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
+from orfeon.boosting.quantiles import QuantileErrors, read_levels
 from orfeon.ensembles.voting import CLASS_WEIGHT, StagedClassifierMixin, StagedRegressorMixin
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.types import Floats
+
+_LOSSES = {"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"}
 
 #: Texts of the parameters and attributes that both estimators share.
 GRADIENT_TEXTS = {
     "growth": """
     learning_rate : float, default=0.1
         Factor on the values of each tree (shrinkage).
-    n_estimators : int, default=100
-        Number of rounds, of one tree each, or one per class with more than two classes.
-    subsample : float, default=1.0
+    n_estimators : int, default=400
+        Number of rounds, of one tree each, or one per class with more than two classes; with early
+        stopping, the most.
+    subsample : float, default=0.7
         Share of the samples drawn without replacement for each round.
     sampling : {"uniform", "gradient"}, default="uniform"
         With "gradient" a round sees the share ``top_rate`` of the samples, those of largest
@@ -50,7 +57,7 @@ GRADIENT_TEXTS = {
         Share of the samples of largest gradient, with ``sampling="gradient"``.
     other_rate : float, default=0.1
         Share of the samples drawn from the others, with ``sampling="gradient"``.
-    max_depth : int or None, default=3
+    max_depth : int or None, default=5
         Maximum depth of a tree. With 1 the model is additive in the features.
     max_leaf_nodes : int, optional
         Maximum number of leaves; the node with the largest gain is split first.
@@ -58,13 +65,13 @@ GRADIENT_TEXTS = {
     min_impurity_decrease : float, default=0.0
         Minimum weighted decrease of the residuals' variance by a split. With ``order=2``, minimum
         gain of a split, per unit of weight: twice the decrease of the penalised loss.
-    max_features : int, float, "sqrt", "log2" or None, default=None
-        Features drawn at each node, among those of the tree; all by default.
+    max_features : int, float, "sqrt", "log2" or None, default=0.6
+        Features drawn at each node, among those of the tree; None for all.
         <log2>
     max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
         Features drawn for each tree; all by default.
         <log2>
-    tree_method : {"exact", "histogram", "auto"}, default="exact"
+    tree_method : {"exact", "histogram", "auto"}, default="auto"
         Whether trees consider every threshold, or only those between ``max_bins`` bins. With "auto"
         they consider every threshold among up to 10,000 different samples.
     max_bins : int, default=255
@@ -77,7 +84,7 @@ GRADIENT_TEXTS = {
         in training is average, and missing values are a level. "auto" takes subsets of features
         with up to 20 levels, and up to 255 if a level has 200 samples on average, and statistics
         of others, which may have up to a million levels.
-    order : {1, 2}, default=1
+    order : {1, 2}, default=2
         Whether trees are fitted to the negative gradient alone, by least squares, or also to the
         second derivatives of the loss (Newton trees), as in XGBoost and LightGBM. The penalties and
         constraints below need ``order=2``.
@@ -85,7 +92,7 @@ GRADIENT_TEXTS = {
         Penalty on the squares of leaf values; added to the sum of second derivatives of a leaf.
     l1 : float, default=0.0
         Penalty on the sizes of leaf values.
-    min_hessian : float, default=0.001
+    min_hessian : float, default=0.3, or 3.0 in regression
         Minimum sum of second derivatives of a leaf, times the weights (``min_child_weight`` in
         XGBoost).
     monotonic_cst : array of shape (n_features,) or dict, optional
@@ -101,15 +108,32 @@ GRADIENT_TEXTS = {
     max_cat_to_onehot : int, default=4
         In a node with at most this many categories, each is compared with all others together.
 """,
+    "custom": """
+    A function as ``loss`` may be an object with a ``__call__`` and more attributes:
+    ``value(y, raw_predictions, weights)``, the weighted mean loss, which early stopping and
+    ``train_loss_`` need; ``start(y, weights)``, the constant to start from, by default found from
+    the derivatives; and in regression ``link``, "identity", "log" or "logit", which says what a raw
+    prediction is of the prediction. Second derivatives must be 0 or more. Model files hold no code:
+    a loaded model predicts as before, and ``loss`` is the name of the function, which has to be
+    passed again to fit.
+""",
+    "init": """
+    init : estimator, "zero" or None, default=None
+        Where the scores start: at the best constant, at 0, or at the predictions of another model.
+        One that is not fitted yet is cloned and fitted, without the validation set.
+""",
     "stopping": """
     n_iter_no_change : int, optional
         Boosting stops after this many rounds in a row without improvement, and keeps the rounds up
-        to the best. By default it does not stop early, unless ``early_stopping=True``.
-    early_stopping : {"validation", "cv"} or bool, default="validation"
+        to the best. By default 10 if ``early_stopping`` is "auto" or True; otherwise boosting does
+        not stop early.
+    early_stopping : {"auto", "validation", "cv"} or bool, default="auto"
         Whether improvement is measured on a validation set, or by cross-validation, after which
-        all samples are boosted for the best number of rounds. False never stops; True is
-        "validation", with ``n_iter_no_change=10`` if that is None.
-    validation_fraction : float, default=0.1
+        all samples are boosted for the best number of rounds. "auto" finds the best number of
+        rounds on a validation set and then boosts all samples for as many; it does not stop with
+        fewer than 30 samples, and keeps what it boosted without the validation set with more than
+        10,000. False never stops; True is "validation".
+    validation_fraction : float, default=0.2
         Share of the samples in the validation set. Copies of a sample stay together.
     n_folds : int, default=5
         Number of folds, with ``early_stopping="cv"``.
@@ -120,6 +144,8 @@ GRADIENT_TEXTS = {
     "fitted": """
     init_ : ndarray of shape (n_scores,)
         The constant that boosting starts from.
+    init_estimator_ : estimator
+        The model that boosting starts from, if ``init`` is one; ``init_`` is then 0.
     n_estimators_ : int
         Number of rounds.
     train_loss_ : ndarray of shape (n_rounds,)
@@ -153,10 +179,14 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
     Parameters
     ----------
-    loss : {"log_loss", "exponential"}, default="log_loss"
-        The log-likelihood, or the loss of AdaBoost (two classes only).
+    loss : {"log_loss", "exponential"} or callable, default="log_loss"
+        The log-likelihood, or the loss of AdaBoost (two classes only). For two classes also a
+        function of the targets (0.0 and 1.0) and the raw predictions (log odds) of the samples, and
+        of their weights if it takes three arguments, that returns the gradient and the second
+        derivative of each sample's loss, not weighted (see Notes).
     <growth>
     <class_factors>
+    <init>
     <stopping>
     <fitting>
 
@@ -176,6 +206,8 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
     classes second derivatives are those of one score, p (1 - p), times K / (K - 1) for K classes. A
     step changes log odds by at most 36, beyond which probabilities are 0 or 1 in floating point.
 
+    <custom>
+
     Examples
     --------
     >>> from orfeon import GradientBoostingClassifier
@@ -183,13 +215,13 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
     >>> X, y = make_waveform(300, random_state=0)
     >>> boosted = GradientBoostingClassifier(random_state=0).fit(X, y)
     >>> boosted.n_estimators_, len(boosted.forest_), round(boosted.score(X, y), 2)
-    (100, 300, 1.0)
+    (127, 381, 1.0)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GRADIENT,
         **CLASS_WEIGHT,
-        "loss": [StrOptions({"log_loss", "exponential"})],
+        "loss": [StrOptions({"log_loss", "exponential"}), callable],
     }
 
     _fitted_loss: ClassLoss
@@ -197,26 +229,26 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
     def __init__(
         self,
         *,
-        loss: Literal["log_loss", "exponential"] = "log_loss",
+        loss: Literal["log_loss", "exponential"] | Callable[..., Any] = "log_loss",
         learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample: float = 1.0,
-        max_depth: int | None = 3,
+        n_estimators: int = 400,
+        subsample: float = 0.7,
+        max_depth: int | None = 5,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
-        max_features: Any = None,
+        max_features: Any = 0.6,
         max_features_per_tree: Any = None,
-        tree_method: TreeMethod = "exact",
+        tree_method: TreeMethod = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
         categorical_encoding: CategoricalEncoding = "auto",
-        order: Literal[1, 2] = 1,
+        order: Literal[1, 2] = 2,
         l2: float = 1.0,
         l1: float = 0.0,
-        min_hessian: float = 0.001,
+        min_hessian: float = 0.3,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         cat_smooth: float = 10.0,
@@ -225,9 +257,10 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         top_rate: float = 0.2,
         other_rate: float = 0.1,
         class_weight: Any = None,
+        init: Any = None,
         n_iter_no_change: int | None = None,
-        early_stopping: EarlyStopping = "validation",
-        validation_fraction: float = 0.1,
+        early_stopping: EarlyStopping = "auto",
+        validation_fraction: float = 0.2,
         n_folds: int = 5,
         tol: float = 1e-4,
         warm_start: bool = False,
@@ -263,6 +296,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         self.top_rate = top_rate
         self.other_rate = other_rate
         self.class_weight = class_weight
+        self.init = init
         self.n_iter_no_change = n_iter_no_change
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -275,12 +309,22 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.loss != "exponential"
+        tags.classifier_tags.multi_class = self.loss == "log_loss"
         return tags
+
+    def _custom_loss(self) -> CustomLoss:
+        return CustomClassLoss.of(self.loss)
 
     def _make_loss(self, n_classes: int) -> Loss:
         if n_classes < 2:  # one class, of probability 1
             return MultinomialLoss(n_classes)
+        if not isinstance(self.loss, str):
+            if n_classes > 2:
+                raise ValueError(
+                    "Only binary classification is supported with a function as loss, and y has "
+                    f"{n_classes} classes; use loss='log_loss'."
+                )
+            return self._custom_loss()
         if self.loss == "exponential":
             if n_classes > 2:
                 # scikit-learn's checks look for the first words.
@@ -291,13 +335,15 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
             return ExponentialLoss()
         return LogLoss() if n_classes == 2 else MultinomialLoss(n_classes)
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Any, base_margin: Any = None) -> Floats:
         """Scores of the classes.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Returns
         -------
@@ -305,110 +351,122 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
             With two classes, the log odds of the second (half of that with the exponential loss).
             Otherwise one score per class, whose softmax gives the probabilities.
         """
-        return self._shown(self._scores(X))
+        return self._shown(self._scores(X, base_margin))
 
     def _shown(self, scores: Floats) -> Floats:
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
-    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+    def staged_decision_function(self, X: Any, base_margin: Any = None) -> Iterator[Floats]:
         """Scores of the classes after each round.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Yields
         ------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
             As :meth:`decision_function`.
         """
-        for scores in self._staged_scores(X):
+        for scores in self._staged_scores(X, base_margin):
             yield self._shown(scores)
 
     def _classes_of(self, scores: Floats) -> npt.NDArray[Any]:
         codes = scores[:, 0] > 0 if scores.shape[1] == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[codes.astype(np.int64)])
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, base_margin: Any = None) -> npt.NDArray[Any]:
         """Predict the most probable class.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Returns
         -------
         ndarray of shape (n_rows,)
             Classes; ties go to the first.
         """
-        return self._classes_of(self._scores(X))
+        return self._classes_of(self._scores(X, base_margin))
 
-    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[npt.NDArray[Any]]:
         """Predict the most probable class after each round.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Yields
         ------
         ndarray of shape (n_rows,)
             Classes.
         """
-        for scores in self._staged_scores(X):
+        for scores in self._staged_scores(X, base_margin):
             yield self._classes_of(scores)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, base_margin: Any = None) -> Floats:
         """Class probabilities.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        return self._probabilities(self._scores(X))
+        return self._probabilities(self._scores(X, base_margin))
 
     def _probabilities(self, scores: Floats) -> Floats:
         return self._fitted_loss.probabilities(scores)
 
-    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+    def staged_predict_proba(self, X: Any, base_margin: Any = None) -> Iterator[Floats]:
         """Class probabilities after each round.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Yields
         ------
         ndarray of shape (n_rows, n_classes)
             Probabilities.
         """
-        for scores in self._staged_scores(X):
+        for scores in self._staged_scores(X, base_margin):
             yield self._probabilities(scores)
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any, base_margin: Any = None) -> Floats:
         """Logarithms of the class probabilities, without underflow.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
             Logarithms.
         """
-        scores = self._scores(X)
+        scores = self._scores(X, base_margin)
         return self._fitted_loss.log_probabilities(scores)
 
 
@@ -418,13 +476,23 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
 
     Parameters
     ----------
-    loss : {"squared_error", "absolute_error", "huber", "quantile"}, default="squared_error"
+    loss : {"squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie"} \
+            or callable, default="squared_error"
         Loss to minimise; it predicts the mean, the median, the mean without outliers, or a
-        quantile.
+        quantile. "poisson" (counts), "gamma" (positive amounts) and "tweedie" (amounts that are
+        often 0) predict the mean too, by the sum of the trees as its logarithm. Also a function of
+        the targets and the raw predictions of the samples, and of their weights if it takes three
+        arguments, that returns the gradient and the second derivative of each sample's loss, not
+        weighted (see Notes).
     <growth>
-    alpha : float, default=0.9
-        The quantile, with ``loss="quantile"``. With ``loss="huber"``, the share of the residuals
-        that count as small, determined in each round.
+    alpha : float or sequence of float, default=0.9
+        The quantile, with ``loss="quantile"``; several in ascending order, such as
+        ``(0.05, 0.5, 0.95)``, are predicted at once and never cross. With ``loss="huber"``, the
+        share of the residuals that count as small, determined in each round.
+    power : float, default=1.5
+        With ``loss="tweedie"``: the variance is proportional to this power of the mean, between 1
+        (Poisson) and 2 (gamma).
+    <init>
     <stopping>
     <fitting>
 
@@ -438,45 +506,56 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
     the quantile of their residuals. With ``loss="huber"`` it is one step from the median. With
     ``order=2`` second derivatives count as 1, and ``l2`` shrinks the minimum as it does a mean.
 
+    With "poisson", "gamma" and "tweedie" it is the logarithm of a ratio of sums. A leaf whose
+    targets are all 0 counts as if half a sample with the mean so far were in it. The losses shown
+    are half of the mean deviance.
+
+    Several quantiles have a score, and trees, each. The predictions of a row are its scores in
+    ascending order, which never increases the sum of their pinball losses (Chernozhukov et al.
+    2010). ``score`` is then the mean share of these losses that is explained (D²).
+
+    <custom>
+
     Examples
     --------
     >>> from orfeon import GradientBoostingRegressor
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> boosted = GradientBoostingRegressor(random_state=0).fit(X, y)
-    >>> round(boosted.score(X, y), 2), boosted.train_loss_[[0, 9, 99]].round(2)
-    (0.99, array([10.51,  4.09,  0.12]))
+    >>> boosted.n_estimators_, boosted.train_loss_[[0, 9, -1]].round(2)
+    (104, array([10.55,  3.41,  0.02]))
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GRADIENT,
-        "loss": [StrOptions({"squared_error", "absolute_error", "huber", "quantile"})],
-        "alpha": [Interval(Real, 0.0, 1.0, closed="neither")],
+        "loss": [StrOptions(_LOSSES), callable],
+        "alpha": [Interval(Real, 0.0, 1.0, closed="neither"), "array-like"],
+        "power": [Interval(Real, 1.0, 2.0, closed="neither")],
     }
 
     def __init__(
         self,
         *,
-        loss: Literal["squared_error", "absolute_error", "huber", "quantile"] = "squared_error",
+        loss: str | Callable[..., Any] = "squared_error",
         learning_rate: float = 0.1,
-        n_estimators: int = 100,
-        subsample: float = 1.0,
-        max_depth: int | None = 3,
+        n_estimators: int = 400,
+        subsample: float = 0.7,
+        max_depth: int | None = 5,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
-        max_features: Any = None,
+        max_features: Any = 0.6,
         max_features_per_tree: Any = None,
-        tree_method: TreeMethod = "exact",
+        tree_method: TreeMethod = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
         categorical_encoding: CategoricalEncoding = "auto",
-        order: Literal[1, 2] = 1,
+        order: Literal[1, 2] = 2,
         l2: float = 1.0,
         l1: float = 0.0,
-        min_hessian: float = 0.001,
+        min_hessian: float = 3.0,
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         cat_smooth: float = 10.0,
@@ -484,10 +563,12 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         sampling: Literal["uniform", "gradient"] = "uniform",
         top_rate: float = 0.2,
         other_rate: float = 0.1,
-        alpha: float = 0.9,
+        alpha: float | Sequence[float] = 0.9,
+        power: float = 1.5,
+        init: Any = None,
         n_iter_no_change: int | None = None,
-        early_stopping: EarlyStopping = "validation",
-        validation_fraction: float = 0.1,
+        early_stopping: EarlyStopping = "auto",
+        validation_fraction: float = 0.2,
         n_folds: int = 5,
         tol: float = 1e-4,
         warm_start: bool = False,
@@ -523,6 +604,8 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.top_rate = top_rate
         self.other_rate = other_rate
         self.alpha = alpha
+        self.power = power
+        self.init = init
         self.n_iter_no_change = n_iter_no_change
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -533,42 +616,111 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.verbose = verbose
         self.random_state = random_state
 
+    def _custom_loss(self) -> CustomLoss:
+        return CustomLoss.of(self.loss)
+
     def _make_loss(self, n_classes: int) -> Loss:
+        if not isinstance(self.loss, str):
+            return self._custom_loss()
+        alpha = 0.9  # what other losses do not use
+        if isinstance(self.alpha, Real):
+            alpha = float(self.alpha)
+        elif self.loss == "quantile":
+            return QuantileErrors(read_levels(self.alpha))
+        elif self.loss == "huber":
+            raise ValueError(f'loss="huber" needs one number as alpha, not alpha={self.alpha!r}.')
         losses: dict[str, Loss] = {
             "squared_error": SquaredError(),
             "absolute_error": AbsoluteError(),
-            "huber": HuberError(self.alpha),
-            "quantile": QuantileError(self.alpha),
+            "huber": HuberError(alpha),
+            "quantile": QuantileError(alpha),
+            "poisson": TweedieDeviance(1.0),
+            "gamma": TweedieDeviance(2.0),
+            "tweedie": TweedieDeviance(self.power),
         }
         return losses[self.loss]
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Any, base_margin: Any = None) -> Floats:
         """Predict targets.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Returns
         -------
-        ndarray of shape (n_rows,)
-            Predictions.
+        ndarray of shape (n_rows,) or (n_rows, n_quantiles)
+            Predictions: means on the scale of the target, whatever the loss. With several
+            quantiles, a column for each, in ascending order.
         """
-        return self._scores(X)[:, 0]
+        scores = self._scores(X, base_margin)
+        return self._fitted_loss.predictions(scores)
 
-    def staged_predict(self, X: Any) -> Iterator[Floats]:
+    def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Floats]:
         """Predict targets after each round.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Rows.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
 
         Yields
         ------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_quantiles)
             Predictions.
         """
-        for scores in self._staged_scores(X):
-            yield scores[:, 0]
+        for scores in self._staged_scores(X, base_margin):
+            yield self._fitted_loss.predictions(scores)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions, or D² of the pinball loss with several quantiles.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+        y : array of shape (n_rows,)
+            Their targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Returns
+        -------
+        float
+            Score.
+        """
+        return self._score_of(self.predict(X), y, sample_weight)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """:meth:`score` after each round.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+        y : array of shape (n_rows,)
+            Their targets.
+        sample_weight : array of shape (n_rows,), optional
+            Their weights.
+
+        Yields
+        ------
+        float
+            Score.
+        """
+        for predicted in self.staged_predict(X):
+            yield self._score_of(predicted, y, sample_weight)
+
+    def _score_of(self, predicted: Floats, y: Any, sample_weight: Any) -> float:
+        if not isinstance(self._fitted_loss, QuantileErrors):
+            return float(r2_score(y, predicted, sample_weight=sample_weight))
+        each = [
+            d2_pinball_score(y, own, alpha=level, sample_weight=sample_weight)
+            for level, own in zip(self._fitted_loss.levels, predicted.T, strict=True)
+        ]
+        return float(np.mean(each))

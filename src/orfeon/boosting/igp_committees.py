@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.boosting_igp import Boosting, BoostingIGPClassifier
+from orfeon.boosting.boosting_igp import BoostingIGPClassifier, ReweightedHalves
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import Recipe, Trained
 from orfeon.ensembles.decision import Combine
@@ -126,7 +126,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
 
     def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
         self.estimator_._prepare(recipe.samples)
-        return _CommitteeTraining(Boosting(self.estimator_, recipe), self.n_estimators)
+        return _CommitteeTraining(ReweightedHalves(self.estimator_, recipe), self.n_estimators)
 
     def _prepare(self, samples: TrainingSet, members: range) -> None:
         if members.start and self._committee_size != self.n_estimators:
@@ -195,7 +195,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
 class _CommitteeTraining:
     """Grows blocks of committees."""
 
-    def __init__(self, boosting: Boosting, n_trees: int) -> None:
+    def __init__(self, boosting: ReweightedHalves, n_trees: int) -> None:
         self._boosting = boosting
         self._n_trees = n_trees
 

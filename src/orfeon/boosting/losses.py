@@ -51,6 +51,20 @@ class Loss(ABC):
     #: Whether second derivatives count as 1, and leaf values are the exact minima.
     has_constant_hessian: ClassVar[bool] = False
 
+    #: Whether the value of the loss is known, so that rounds can be compared.
+    has_value: bool = True
+
+    def check_target(self, y: npt.NDArray[Any]) -> None:  # noqa: B027  most losses take any number
+        """Reject targets that the loss is not defined for."""
+
+    def predictions(self, scores: Floats) -> Floats:
+        """Predictions made of scores of shape (n_rows, n_scores)."""
+        return scores[:, 0]
+
+    def scores_of(self, predictions: Floats) -> Floats:
+        """Scores of shape (n_scores, n_rows) that give these predictions."""
+        return np.ascontiguousarray(predictions, dtype=np.float64)[None]
+
     def measured(self, y: npt.NDArray[Any], weights: Floats) -> Self:
         """The loss with its data-dependent constants set from the training set."""
         return self
@@ -93,6 +107,19 @@ class Loss(ABC):
         n_leaves: int,
     ) -> Floats:
         """Value of each leaf, before shrinkage."""
+
+    def penalized_leaf_values(
+        self,
+        y: npt.NDArray[Any],
+        scores: Floats,
+        weights: Floats,
+        leaves: Integers,
+        n_leaves: int,
+        l2: float,
+        l1: float,
+    ) -> Floats | None:
+        """Exact minima of the loss and the penalties of Newton trees, where they are known."""
+        return None
 
 
 @dataclass(frozen=True)

@@ -43,6 +43,9 @@ def newton_leaf_values(
     moment, hessian = np.zeros((2, n_leaves))
     leaf_updates.weighted_sums(leaves, gradients, hessians, kernel_view(weights), moment, hessian)
     soft = np.sign(moment) * np.maximum(np.abs(moment) - newton.l1, 0.0)
+    penalized = loss.penalized_leaf_values(
+        y, scores, weights, leaves, n_leaves, newton.l2, newton.l1
+    )
     if loss.has_constant_hessian:
         exact = loss.leaf_values(y, scores, weights, gradients, leaves, n_leaves)
         ones = np.ones(n_leaves)
@@ -51,6 +54,8 @@ def newton_leaf_values(
             kept[moment == 0.0] = 0.0
         shrunk = np.divide(hessian, hessian + newton.l2, out=ones, where=hessian > 0.0)
         values = exact * kept * shrunk
+    elif penalized is not None:
+        values = penalized
     else:
         below = hessian + newton.l2
         far = np.abs(soft) >= LARGEST_STEP * below

@@ -24,11 +24,11 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.boosting.adaboost import AdaBoostScheme
+from orfeon.boosting.adaboost import AdaBoostScheme, Algorithm
 from orfeon.boosting.base import STOPPING, VOTED, BoostedEnsemble
 from orfeon.boosting.bounds import BoundsMixin
 from orfeon.boosting.given_pool import PoolLearner, read_pool
-from orfeon.boosting.loop import Learner, Run, Scheme
+from orfeon.boosting.loop import LEAST_SHARE, Learner, Run, Scheme
 from orfeon.boosting.lp_boost import LPBoostScheme
 from orfeon.boosting.soft_margins import SoftMarginScheme
 from orfeon.boosting.stump_pool import StumpLearner, StumpPool
@@ -73,6 +73,10 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         How classifiers and samples are weighted. "soft_margin" is AdaBoost that trusts samples less
         the longer they were heavy (Rätsch et al. 2001). "lp" finds the votes with the largest
         smallest margin by linear programming (LPBoost).
+    algorithm : {"samme", "m1"}, default="samme"
+        With ``rule="adaboost"`` and more than two classes: whether the classifier chosen must err
+        on less than chance, 1 - 1 / n_classes, or on less than half of the weight, where few
+        rounds often end the run. The rule "soft_margin" always asks for less than half.
     regularization : float, default=0.1
         With ``rule="soft_margin"``: how much less; at 0 it is AdaBoost.
     nu : float, default=0.0
@@ -104,12 +108,12 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
 
     Notes
     -----
-    Weights and votes are those of AdaBoost (AdaBoost.M1 with more than two classes). A classifier
-    may be chosen several times. With ``rule="lp"`` all votes are found anew in each round, sum to 1
-    and may be 0, and the run ends when no classifier of the pool would enlarge the margin; before
-    that, ``n_estimators`` may end it. Otherwise the run ends when the best one errs on half of the
-    weight or more (it is dropped) or on nothing (it is kept). Errors that differ by 1e-12 or less
-    are equal.
+    Weights and votes are those of AdaBoost (SAMME with more than two classes). A classifier may be
+    chosen several times. With ``rule="lp"`` all votes are found anew in each round, sum to 1 and
+    may be 0, and the run ends when no classifier of the pool would enlarge the margin; before that,
+    ``n_estimators`` may end it. Otherwise the run ends when the best one is no better than chance
+    (with "m1", not right on more than half of the weight), and dropped, or errs on nothing, and is
+    kept. Errors that differ by 1e-12 or less are equal.
 
     Stumps of a feature with missing values send these to either branch, and one more stump
     separates missing from known values. Stumps test a categorical feature for one category.
@@ -125,7 +129,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     >>> bag = BaggingClassifier(CARTClassifier(max_depth=3), 100, random_state=0).fit(X, y)
     >>> boosted = PoolBoostClassifier(bag).fit(X, y)
     >>> boosted.chosen_[:5], len(set(boosted.chosen_))
-    (array([25, 45, 35, 86, 72]), 16)
+    (array([25, 35, 68,  4, 72]), 17)
     >>> round(bag.score(X_test, y_test), 2), round(boosted.score(X_test, y_test), 2)
     (0.75, 0.75)
     """
@@ -136,6 +140,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         **VOTED,
         "pool": "no_validation",
         "rule": [StrOptions({"adaboost", "soft_margin", "lp"})],
+        "algorithm": [StrOptions({"m1", "samme"})],
         "regularization": [Interval(Real, 0.0, None, closed="left")],
         "nu": [Interval(Real, 0.0, 1.0, closed="both")],
         "n_thresholds": [Interval(Integral, 1, None, closed="left"), None],
@@ -152,6 +157,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         n_estimators: int = 50,
         *,
         rule: PoolRule = "adaboost",
+        algorithm: Algorithm = "samme",
         regularization: float = 0.1,
         nu: float = 0.0,
         n_thresholds: int | None = None,
@@ -168,6 +174,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self.pool = pool
         self.n_estimators = n_estimators
         self.rule = rule
+        self.algorithm = algorithm
         self.regularization = regularization
         self.nu = nu
         self.n_thresholds = n_thresholds
@@ -216,7 +223,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
             return SoftMarginScheme(samples.y, samples.weights, n_classes, self.regularization)
         if self.rule == "lp":
             return LPBoostScheme(samples.y, samples.weights, self.nu)
-        return AdaBoostScheme(samples.y, samples.weights, n_classes)
+        return AdaBoostScheme(samples.y, samples.weights, n_classes, algorithm=self.algorithm)
 
     def _check_stopping(self) -> None:
         super()._check_stopping()
@@ -236,6 +243,11 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         if self.rule != "adaboost":
             raise AttributeError(
                 f'the bounds are those of rule="adaboost", not of rule={self.rule!r}.'
+            )
+        if self.n_classes_ > 2 and self.algorithm != "m1":
+            raise AttributeError(
+                'with several classes the bounds are those of algorithm="m1", not of '
+                f"algorithm={self.algorithm!r}."
             )
 
     def _learner(self, samples: TrainingSet) -> Learner:
@@ -260,7 +272,23 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         )
 
     def _advice(self, wanted: Literal["stronger", "weaker"]) -> str:
-        return f"Give a pool with {wanted} classifiers."
+        advice = f"Give a pool with {wanted} classifiers."
+        if wanted == "stronger" and self._asks_for_half:
+            advice += (
+                f' With {self.n_classes_} classes, rule="adaboost" with algorithm="samme" asks '
+                "less of them."
+            )
+        return advice
+
+    @property
+    def _asks_for_half(self) -> bool:
+        """Whether classifiers must be right on half of the weight of several classes."""
+        of_rule = self.rule == "soft_margin" or self.algorithm == "m1"
+        return self.n_classes_ > 2 and of_rule and self.rule != "lp"
+
+    @property
+    def _least_share(self) -> float:
+        return 1.0 if self._asks_for_half else LEAST_SHARE
 
     def _keep_members(self, index: Integers) -> None:
         self._chosen = list(self.chosen_[index])

@@ -45,7 +45,7 @@ class Validation:
     def __init__(self, loss: Loss, sample: Sample, start: Floats) -> None:
         self.loss = loss
         self.sample = sample
-        self.scores = np.repeat(start[:, None], len(sample.y), axis=1)
+        self.scores = sample.scores_from(start)
 
     @cached_property
     def _rows(self) -> Floats:
@@ -58,8 +58,8 @@ class Validation:
 
     def replay(self, model: AdditiveModel) -> list[float]:
         """Replace the scores by those of a model, and return the loss after each of its rounds."""
-        losses = []
-        for scores in model.staged(self._rows):
+        losses, offsets = [], self.sample.offsets
+        for scores in model.staged(self._rows, None if offsets is None else offsets.T):
             self.scores = np.ascontiguousarray(scores.T)
             losses.append(self.loss_now())
         return losses

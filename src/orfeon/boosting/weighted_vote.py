@@ -129,7 +129,7 @@ class WeightedVoteMixin(
         return self._as_decision(self._sums(X))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Share of each class in the weighted vote, unless ``combine`` says otherwise.
+        """Class shares by the rule ``combine``; by default those of the weighted vote.
 
         Parameters
         ----------
@@ -251,7 +251,7 @@ class WeightedMedianMixin(
         return np.asarray(self._query(lambda part: self._outputs_of(self.members_, part), rows, 1))
 
     def predict(self, X: Any) -> Floats:
-        """The weighted median of the members' predictions, unless ``combine`` says otherwise.
+        """Predictions by the rule ``combine``; by default the weighted median of the members'.
 
         Parameters
         ----------

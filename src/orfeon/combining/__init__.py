@@ -8,7 +8,7 @@ from orfeon.utils.lazy import lazy_names
 
 #: Public names and the modules they live in; imported on first use.
 _HOMES = {
-    "RULES": "orfeon.rules.rule",
+    "COMBINING_RULES": "orfeon.rules.rule",
     "ArbiterClassifier": "arbiter",
     "CascadeClassifier": "cascade",
     "CascadeRegressor": "cascade",
@@ -73,12 +73,12 @@ if TYPE_CHECKING:
     from orfeon.rules.decider import Decider
     from orfeon.rules.model_averaging import ModelAveraging
     from orfeon.rules.naive_bayes import NaiveBayes
-    from orfeon.rules.rule import RULES, CombiningRule, as_combining_rule, rules_for
+    from orfeon.rules.rule import COMBINING_RULES, CombiningRule, as_combining_rule, rules_for
     from orfeon.rules.supports import Max, Mean, Median, Min, Product, Soft, TrimmedMean
     from orfeon.rules.votes import Majority, Plurality, Weighted
 
 __all__ = [
-    "RULES",
+    "COMBINING_RULES",
     "ArbiterClassifier",
     "CascadeClassifier",
     "CascadeRegressor",
@@ -119,7 +119,7 @@ __all__ = [
     "rules_for",
 ]
 
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__ = lazy_names(__name__, _HOMES, moved={"RULES": "orfeon.combining.COMBINING_RULES"})
 
 
 def __dir__() -> list[str]:

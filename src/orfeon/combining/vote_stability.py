@@ -1,10 +1,10 @@
 """When the members that have not voted cannot, or will hardly, change a decision.
 
-Members vote in order. After some of them, a rule tells which class leads each row and whether the
-row is settled. :class:`CertainLead` settles a row when nothing can change it any more. The others
-settle it when the whole vote differs with a probability of at most ``doubt``: members are assumed
-to be independent draws, with all class shares equally likely before the first vote, so the votes
-still to come are Dirichlet-multinomial given those so far.
+Members vote in order. After some of them, a rule determines which class leads each row and whether
+the row is settled. :class:`CertainLead` settles a row when nothing can change it any more. The
+others settle it when the whole vote differs with a probability of at most ``doubt``: members are
+assumed to be independent draws, with all class shares equally likely before the first vote, so the
+votes still to come are Dirichlet-multinomial given those so far.
 
 References
 ----------

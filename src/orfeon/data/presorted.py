@@ -115,7 +115,25 @@ class Table:
 
     @property
     def records(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        if self.in_order.records is None:  # large tables have none until they are needed
+            self.__dict__["in_order"] = self._sort(with_records=True)
+        assert self.in_order.records is not None
         return self.in_order.records
+
+    @cached_property
+    def ranks_by_row(self) -> npt.NDArray[np.unsignedinteger[Any]]:
+        """The ranks, flat, and behind them the same row after row."""
+        ranks = self.ranks
+        room: Any = ranks.base
+        if getattr(room, "shape", None) != (2 * ranks.size,) or not room.flags.writeable:
+            # The table comes from another process.
+            room = np.empty(2 * ranks.size, ranks.dtype)
+            room[: ranks.size] = ranks.ravel()
+        room[ranks.size :].reshape(ranks.T.shape)[:] = ranks.T
+        return np.asarray(room)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "ranks_by_row"}
 
     @property
     def segment(self) -> npt.NDArray[np.int64]:
@@ -148,16 +166,22 @@ class Table:
     @cached_property
     def in_order(self) -> _Sorted:
         """The features in order, on first use."""
+        return self._sort(with_records=self._is_narrow)
+
+    def _sort(self, *, with_records: bool) -> _Sorted:
         X, n_rows, n_features = self._X, self.n_rows, self.n_features
-        ranks = np.empty((n_features, n_rows), np.uint16 if self._is_narrow else np.uint32)
+        # Room for the ranks by row, too; pages never written take no memory.
+        room = np.empty(2 * n_features * n_rows, np.uint16 if self._is_narrow else np.uint32)
+        ranks = room[: n_features * n_rows].reshape(n_features, n_rows)
         segment = np.full(n_features, -1, dtype=np.int64)
         kind = np.full(n_features, CATEGORICAL, dtype=np.uint8)
         counts = self.schema.n_categories
         ordered = np.flatnonzero(~self.schema.is_categorical)
         for j in np.flatnonzero(self.schema.is_categorical):
             code_column(np.ascontiguousarray(X[:, j]), counts[j], ranks[j])
-        # The maximum size; pages never written take no memory.
-        records = np.empty((len(ordered), n_rows), dtype=self._record_type)
+        # The maximum size.
+        shape = (len(ordered), n_rows if with_records else 0)
+        records = np.empty(shape, dtype=self._record_type)
         values = np.empty(len(ordered) * n_rows)
         value_counts = np.zeros(n_features, dtype=np.int64)
         n_sorted = n_values = 0
@@ -181,7 +205,7 @@ class Table:
                 segment[j] = n_sorted
                 n_sorted += 1
         return _Sorted(
-            ranks, records[:n_sorted], segment, values[:n_values],
+            ranks, records[:n_sorted] if with_records else None, segment, values[:n_values],
             np.concatenate([[0], np.cumsum(value_counts)]).astype(np.int64), counts, kind,
         )  # fmt: skip
 
@@ -190,7 +214,7 @@ class _Sorted(NamedTuple):
     """The sorted part of a table."""
 
     ranks: npt.NDArray[np.unsignedinteger[Any]]
-    records: npt.NDArray[np.unsignedinteger[Any]]
+    records: npt.NDArray[np.unsignedinteger[Any]] | None
     segment: npt.NDArray[np.int64]
     values: npt.NDArray[np.float64]
     value_start: npt.NDArray[np.int64]

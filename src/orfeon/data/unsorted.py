@@ -19,38 +19,22 @@ from orfeon.data.coding import (
 )
 from orfeon.data.schema import Schema
 from orfeon.utils.jit import kernel_view
+from orfeon.utils.types import Floats, Integers
 
 
 class UnsortedTable:
-    """Features of the training samples by row and by column, for random cuts.
+    """Features of the training samples by row and by column, for random cuts."""
 
-    Parameters
-    ----------
-    X : ndarray of shape (n_rows, n_features)
-        Encoded values: codes for categorical features, NaN where missing.
-    schema : Schema
-        The features.
-
-    Attributes
-    ----------
-    rows : ndarray of shape (n_rows * n_features,)
-        The encoded values, row after row.
-    kind : ndarray of shape (n_features,)
-        ``CODES``, ``KEYS``, ``CATEGORY_CODES`` or ``CATEGORY_KEYS``.
-    codes : ndarray of uint8
-        Codes of the features with few values, one feature after the other, in the order of the
-        values; ``MISSING_CODE`` where missing, or the number of categories.
-    keys : ndarray of int64
-        The same for the other features: keys in the order of the values, or category codes.
-    start : ndarray of shape (n_features,)
-        Where a feature begins in ``codes`` or in ``keys``.
-    n_values : ndarray of shape (n_features,)
-        Number of categories, or of distinct values if they are coded.
-    values : ndarray
-        The values of the codes of ordered features, ascending, one feature after the other.
-    value_start : ndarray of shape (n_features,)
-        Where a feature's values begin.
-    """
+    rows: Floats  # encoded values, row after row; NaN where missing
+    kind: Integers  # CODES, KEYS, CATEGORY_CODES or CATEGORY_KEYS
+    #: Features with few values, column after column, in the order of the values. Where missing:
+    #: MISSING_CODE, or the number of categories.
+    codes: npt.NDArray[np.uint8]
+    keys: Integers  # the other features: keys in the order of the values, or category codes
+    start: Integers  # where a feature begins in codes or in keys
+    n_values: Integers  # number of categories, or of distinct values if they are coded
+    values: Floats  # values of the codes of ordered features, ascending
+    value_start: Integers  # where a feature begins in values
 
     def __init__(self, X: npt.NDArray[np.float64], schema: Schema) -> None:
         X = kernel_view(np.ascontiguousarray(X, dtype=np.float64))

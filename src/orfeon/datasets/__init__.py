@@ -47,10 +47,11 @@ from orfeon.datasets.named import (
     find_data,
     list_datasets,
     list_problems,
-    load,
+    load_dataset,
     problem,
 )
 from orfeon.datasets.waveform import Waveform, make_waveform
+from orfeon.utils.lazy import lazy_names
 
 __all__ = [
     "FOLDER_VARIABLE",
@@ -77,7 +78,7 @@ __all__ = [
     "has_data_file",
     "list_datasets",
     "list_problems",
-    "load",
+    "load_dataset",
     "make_circle",
     "make_diagonal",
     "make_friedman1",
@@ -94,3 +95,9 @@ __all__ = [
     "read_data",
     "read_file",
 ]
+
+__getattr__ = lazy_names(__name__, {}, moved={"load": "orfeon.datasets.load_dataset"})
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

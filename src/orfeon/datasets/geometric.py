@@ -171,7 +171,7 @@ class NestedSpheres(RegionProblem):
     """Standard gaussian points; class 1 is outside the sphere that holds half of them.
 
     The squared radius is the median of the chi-squared distribution with d degrees of freedom,
-    9.34 for d = 10. A single feature tells little: one stump errs on about 46%.
+    9.34 for d = 10. A single feature carries little information: one stump errs on about 46%.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def _about(name: str) -> str:
     return f"{kind.n_features} numbers, {task}, any number of rows"
 
 
-def load(
+def load_dataset(
     name: str,
     *,
     return_X_y: bool = False,
@@ -180,11 +180,11 @@ def load(
 
     Examples
     --------
-    >>> from orfeon.datasets import load
-    >>> waveform = load("waveform:300")
+    >>> from orfeon.datasets import load_dataset
+    >>> waveform = load_dataset("waveform:300")
     >>> waveform.data.shape, waveform.target_name
     ((300, 21), 'class')
-    >>> X, y = load("ringnorm", return_X_y=True)
+    >>> X, y = load_dataset("ringnorm", return_X_y=True)
     >>> X.shape
     (1000, 20)
     """
@@ -218,9 +218,9 @@ def find_data(
     Parameters
     ----------
     data : path or str
-        A file (``-`` is standard input), or the name of a data set as in :func:`load`.
+        A file (``-`` is standard input), or the name of a data set as in :func:`load_dataset`.
     folder : path, optional
-        As in :func:`load`.
+        As in :func:`load_dataset`.
     rows : int, optional
         Size of a random sample.
     random_state : int, default=0
@@ -231,7 +231,7 @@ def find_data(
     Returns
     -------
     sklearn.utils.Bunch
-        As returned by :func:`load`; for a file ``target_name`` is None.
+        As returned by :func:`load_dataset`; for a file ``target_name`` is None.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def find_data(
         frame = read_file(text, rows=rows, random_state=random_state, header=header)
         name = "standard input" if text == "-" else Path(text).name
         return _bunch(frame, None, name, "", "standard input" if text == "-" else text)
-    return load(text, folder=folder, rows=rows, random_state=random_state)
+    return load_dataset(text, folder=folder, rows=rows, random_state=random_state)
 
 
 def _bunch(frame: Any, target: str | None, name: str, description: str, source: str) -> Any:

@@ -37,6 +37,8 @@ from orfeon.utils.user_warning import warn_user
 
 #: When progress is shown, blocks have about this many samples, so it is updated often.
 _WATCHED = 1 << 18
+#: Otherwise about this many: each has its weights in every member of the block.
+_KEPT = 1 << 20
 
 ENSEMBLE: dict[str, list[Any]] = {
     "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -155,8 +157,9 @@ class IndependentEnsemble(Ensemble):
         """Train some members in blocks."""
         watched = self.verbose or getattr(self, "_skl_callbacks", None)
         most = self._most_in_block
-        if watched and most == MOST:
-            most = max(1, min(MOST, _WATCHED // len(recipe.samples)))
+        if most == MOST:
+            n_samples = _WATCHED if watched else _KEPT
+            most = max(1, min(MOST, n_samples // len(recipe.samples)))
         if self._is_sequential:
             most = max(1, len(members))
         return run_in_blocks(

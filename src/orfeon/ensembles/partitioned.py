@@ -153,7 +153,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         return self._add_chunk(X, y, classes, sample_weight)
 
     def predict(self, X: Any) -> Any:
-        """The class of the largest share: of the votes, unless ``combine`` says otherwise.
+        """The class with the largest share by the rule ``combine``, by default of the votes.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
         return _query(self, X, "predict", super().predict)
 
     def predict_proba(self, X: Any) -> Any:
-        """Shares of the classes by the rule ``combine``: of the votes, unless it says otherwise.
+        """Class shares by the rule ``combine``; by default shares of the votes.
 
         Parameters
         ----------
@@ -290,7 +290,7 @@ class PartitionedRegressor(AveragingRegressorMixin, PartitionedEnsemble):
         return self._add_chunk(X, y, None, sample_weight)
 
     def predict(self, X: Any) -> Any:
-        """The mean of the members' predictions, unless ``combine`` says otherwise.
+        """The members' predictions combined by the rule ``combine``, by default their mean.
 
         Parameters
         ----------

@@ -150,7 +150,7 @@ class VotingClassifierMixin(
         return np.asarray(self._query(self.members_.mean_supports, rows, 0))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Shares of the classes by the rule ``combine``: of the votes, unless it says otherwise.
+        """Class shares by the rule ``combine``; by default shares of the votes.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ class VotingClassifierMixin(
         return self._decide_by_rule(X)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of the largest share: of the votes, unless ``combine`` says otherwise.
+        """The class with the largest share by the rule ``combine``, by default of the votes.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
         return np.asarray(self._query(self.members_.supports, rows, 1)[:, :, 0])
 
     def predict(self, X: Any) -> Floats:
-        """The mean of the members' predictions, unless ``combine`` says otherwise.
+        """The members' predictions combined by the rule ``combine``, by default their mean.
 
         Parameters
         ----------

@@ -57,27 +57,13 @@ def _heaps(forest: Forest, words: npt.NDArray[np.uint64]) -> Heaps | None:
 
 @dataclass(frozen=True)
 class PackedForest:
-    """Nodes as words, and the features that they test.
+    """Nodes as words, and the features that they test."""
 
-    Parameters
-    ----------
-    words : ndarray of uint64
-        Two a node, as :mod:`orfeon.kernels.routing.packed` describes.
-    features : ndarray of int64
-        Feature of each column of packed rows.
-    has_odd : bool
-        Whether some test needs a step of its own.
-    splits_missing : bool
-        Whether missing values go down several branches of some node.
-    heaps : tuple of depth, tests and leaves, optional
-        The same of shallow trees, as :mod:`orfeon.kernels.routing.shallow` wants them.
-    """
-
-    words: npt.NDArray[np.uint64]
-    features: Integers
-    has_odd: bool
-    splits_missing: bool
-    heaps: Heaps | None
+    words: npt.NDArray[np.uint64]  # two a node: :mod:`orfeon.kernels.routing.packed`
+    features: Integers  # feature of each column of packed rows
+    has_odd: bool  # whether some test needs a step of its own
+    splits_missing: bool  # whether missing values go down several branches of some node
+    heaps: Heaps | None  # of shallow trees: :mod:`orfeon.kernels.routing.shallow`
 
     @classmethod
     def of(cls, forest: Forest) -> PackedForest:

@@ -7,11 +7,15 @@ from typing import Any, Literal, TypeVar
 
 import numpy.typing as npt
 
+from orfeon.data.presorted import Table
 from orfeon.forest import Forest
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.user_warning import expect_renewed_workers
 
 Result = TypeVar("Result")
+
+#: From this many values times trees on a block may take longer than a moment.
+_LONG = 1 << 20
 
 #: Maximum number of trees in a block: enough to make calls cheap, few enough to save memory.
 MOST = 64
@@ -66,6 +70,11 @@ def grow_in_blocks(
     progress: Callable[[int], None] | None = None,
 ) -> Forest:
     return Forest.concatenate(run_in_blocks(grow, range(n_trees), n_jobs, progress))
+
+
+def takes_long(table: Table, block: slice) -> bool:
+    """Whether signals should be handled while a block of trees grows."""
+    return table.n_rows * table.n_features * (block.stop - block.start) >= _LONG
 
 
 def rows_of(array: npt.NDArray[Any], block: slice) -> npt.NDArray[Any]:

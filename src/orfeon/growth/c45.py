@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -18,11 +19,12 @@ from scipy.special import ndtri
 from orfeon.data.presorted import Table
 from orfeon.data.sorting import CATEGORICAL, COUNTED
 from orfeon.forest import NODE, Forest
-from orfeon.growth.blocks import grow_in_blocks, rows_of
+from orfeon.growth.blocks import grow_in_blocks, rows_of, takes_long
 from orfeon.kernels.c45.grow_batch import Kept, PruningOptions, evaluate_root, grow_c45_block
 from orfeon.kernels.c45.information import GRAINS
 from orfeon.kernels.c45.prune import Limit, extra_errors
 from orfeon.kernels.c45.records import FEATURE, Columns, Rules
+from orfeon.utils.interruption import stoppable
 from orfeon.utils.jit import kernel_view
 
 #: n ln n is looked up below this weight and computed above.
@@ -132,7 +134,7 @@ def _rules(growth: C45Growth, n_classes: int, n_candidates: int) -> Rules:
     return Rules(
         n_classes, float(growth.min_samples_leaf), growth.gain_ratio, growth.mdl_penalty,
         growth.grouping, growth.random_ties or most < n_candidates, most,
-        _NO_LIMIT if growth.max_depth is None else int(growth.max_depth),
+        _NO_LIMIT if growth.max_depth is None else int(growth.max_depth), np.zeros(1, np.int64),
     )  # fmt: skip
 
 
@@ -227,7 +229,6 @@ def grow_c45(
         candidates = np.arange(table.n_features)
     candidates = _as_rows(candidates, np.int64)
     seeds = kernel_view(np.ascontiguousarray(seeds, dtype=np.uint64))
-    rules = _rules(growth, n_classes, candidates.shape[1])
     options = PruningOptions(growth.collapse, growth.pruning, growth.subtree_raising)
     limit = upper_limit(growth.confidence, growth.error_limit)
     columns = _sorted_columns(table)
@@ -235,10 +236,13 @@ def grow_c45(
     def grow(block: slice) -> Forest:
         part = rows_of(weights, block)
         size = sample_units(part) if units is None else rows_of(units, block)
-        starts, kept, n_branches = _grow_block(
-            columns, rules, options, limit, rows_of(labels, block), part, size, seeds[block],
-            rows_of(candidates, block), _n_ln_n(part, size),
+        rules = _rules(growth, n_classes, candidates.shape[1])
+        call = partial(
+            _grow_block, columns, rules, options, limit, rows_of(labels, block), part, size,
+            seeds[block], rows_of(candidates, block), _n_ln_n(part, size),
         )  # fmt: skip
+        is_long = takes_long(table, block)
+        starts, kept, n_branches = stoppable(call, rules.stop) if is_long else call()
         return _to_forest(table, starts, kept, n_branches, n_classes)
 
     return grow_in_blocks(grow, len(seeds), n_jobs, progress)

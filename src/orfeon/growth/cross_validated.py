@@ -93,8 +93,8 @@ def grow_pruned_forest(
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
         ones = np.ones(block.stop - block.start)
-        (starts, *grown), path, taken = kernel(
-            *prepared.arguments, kernel_view(X), groups, n_folds, one_standard_error, keep_a_split,
+        (starts, *grown), path, taken = prepared.call(
+            kernel, kernel_view(X), groups, n_folds, one_standard_error, keep_a_split,
             ones / prepared.target_scale, prepared.whole.unit * ones,
         )  # fmt: skip
         chosen[block.stop] = CrossValidation(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from orfeon.data.presorted import Table
 from orfeon.data.sorting import SORTED
 from orfeon.forest import NODE, Forest, without_zeros
-from orfeon.growth.blocks import grow_in_blocks, rows_of
+from orfeon.growth.blocks import grow_in_blocks, rows_of, takes_long
 from orfeon.kernels.cart import criteria
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.cart.grow_batch import (
@@ -23,6 +24,7 @@ from orfeon.kernels.cart.grow_batch import (
     grow_sorting,
 )
 from orfeon.kernels.cart.random_batch import grow_random
+from orfeon.utils.interruption import stoppable
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
@@ -99,26 +101,38 @@ class Growth:
         return self.splitter == "linear" or self.max_split_samples is not None
 
 
-def _columns(table: Table, growth: Growth) -> tuple[Any, ...]:
+def _columns(
+    table: Table, growth: Growth, n_candidates: int | None = None
+) -> tuple[Any, ...]:  # fmt: skip
+    """The features for the kernels; ``n_candidates`` where every tree may use so many."""
     if growth.splitter == "random":
         return table.unsorted.arrays
+    if n_candidates is not None and _sorts_nodes(growth, n_candidates):
+        # Kernels look at their type, and whether there are any.
+        known = np.zeros(int((table.kind == SORTED).any()), type(table.mask))
+    else:
+        known = table.records
     # A table from another process may be memory-mapped, read-only.
     records, ranks, segment, kind, n_values, value_start, values = map(
         kernel_view,
         (
-            table.records, table.ranks, table.segment, table.kind, table.n_values,
+            known, table.ranks, table.segment, table.kind, table.n_values,
             table.value_start, table.values,
         ),
     )  # fmt: skip
     flat = ranks.ravel()
     if growth.splitter == "best" and _wants_ranks_by_row(table, growth):
-        flat = np.empty(2 * ranks.size, ranks.dtype)
-        flat[: ranks.size] = ranks.ravel()
-        flat[ranks.size :].reshape(ranks.T.shape)[:] = ranks.T
+        flat = table.ranks_by_row
     return (
         records.ravel(), flat, segment, kind, n_values, value_start, values, table.shift,
         table.mask, table.n_rows,
     )  # fmt: skip
+
+
+def _sorts_nodes(growth: Growth, n_candidates: int) -> bool:
+    """Whether the records of a node are sorted when it is searched, as in ``small_node``."""
+    plain = growth.splitter == "best" and growth.n_best == 1 and not growth.sorts
+    return plain and 3 * (growth.max_features or n_candidates) <= n_candidates
 
 
 def _wants_ranks_by_row(table: Table, growth: Growth) -> bool:
@@ -279,7 +293,7 @@ def grow_forest(
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block, pairs=growth.splitter == "best")
-        starts, *grown = _kernel(growth, table)(*prepared.arguments)
+        starts, *grown = prepared.call(_kernel(growth, table))
         return prepared.forest(starts, grown)
 
     return grow_in_blocks(grow, len(seeds), n_jobs, progress)
@@ -295,6 +309,13 @@ class Prepared:
     arguments: tuple[Any, ...]
     target_scale: Floats
     centre: Floats
+    is_long: bool
+
+    def call(self, kernel: Callable[..., Any], *more: Any) -> Any:
+        """What a kernel returns for these trees; where that may take long, signals end it."""
+        work = partial(kernel, *self.arguments, *more)
+        settings = self.arguments[EACH_TREE.index("settings") - len(EACH_TREE)]
+        return stoppable(work, settings) if self.is_long else work()
 
     def forest(self, starts: Integers, grown: list[Any]) -> Forest:
         """The forest that a kernel returned."""
@@ -382,7 +403,7 @@ class Trees:
         every = np.arange(table.n_features) if candidates is None else candidates
         self.candidates = np.atleast_2d(np.asarray(every, dtype=np.int64))
         self.growth = growth
-        self.columns = _columns(table, growth)
+        self.columns = _columns(table, growth, self.candidates.shape[1])
 
     def prepare(self, block: slice, *, pairs: bool = False) -> Prepared:
         """The kernels' arguments for a block of trees.
@@ -419,7 +440,8 @@ class Trees:
             np.array(rows_of(self.candidates, block)),
             _table(growth, n_classes, variants, whole),
         )
-        return Prepared(self.table, n_classes, whole, arguments, target_scale, centre)
+        is_long = takes_long(self.table, block)
+        return Prepared(self.table, n_classes, whole, arguments, target_scale, centre, is_long)
 
 
 # -- weights and targets as integers: their sums are exact in any order of the rows ---------------

@@ -136,7 +136,11 @@ class HistogramNewtonTrees(HistogramTrees):
     ) -> Grown:
         coding = _coding(gradient, hessian, weighed)
         rule = rule_of(self.growth, self.newton, weighed, coding.units, len(candidates))
+        of_rows = _hessian_of_rows(hessian, coding)
         is_wide = int(weighed.min_leaf > 1 or weighed.min_split > 2)
+        if is_wide and of_rows and weighed.min_split <= max(2, 2 * weighed.min_leaf):
+            # Weights are hessians in another unit: no second plane is needed.
+            is_wide, rule = 0, (*rule[:2], max(rule[2], of_rows * weighed.min_leaf), *rule[3:])
         values, ordered = scratch.values(bool(is_wide))
         word, second = self._code(
             gradient, hessian, weighed, coding, is_wide, values, scratch, n_helpers
@@ -275,6 +279,13 @@ def _coding(gradient: Floats, hessian: Floats, weighed: Weighed) -> _Coding:
     ]
     units = Units(scales[1] * weighed.scale, scales[0] * weighed.scale)
     return _Coding(scales[0], scales[1], is_exact, units)
+
+
+def _hessian_of_rows(hessian: Floats, coding: _Coding) -> int:
+    """The integer that a weight of 1 adds to a hessian, if it is the same for all rows, else 0."""
+    if not coding.is_exact or hessian.min() < hessian.max():
+        return 0
+    return max(1, round(float(hessian[0]) * coding.hessian_scale))
 
 
 def _power(most: float) -> float:

@@ -102,8 +102,8 @@ def grow_igp_forest(
 
     def grow(block: slice) -> Forest:
         prepared = trees.prepare(block)
-        (starts, *grown), rounds[block] = grow_igp(  # type: ignore[call-arg]
-            *prepared.arguments, kernel_view(X), np.array(rows_of(halves, block)), MAX_ROUNDS
+        (starts, *grown), rounds[block] = prepared.call(
+            grow_igp, kernel_view(X), np.array(rows_of(halves, block)), MAX_ROUNDS
         )
         return prepared.forest(starts, grown)
 

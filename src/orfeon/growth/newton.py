@@ -191,7 +191,8 @@ def rule_of(
     is_plain = not newton.is_bounded and newton.l1 == 0.0
     return (
         float(newton.l2 * units.hessian), float(newton.l1 * units.moment),
-        max(1, math.ceil(newton.min_hessian * units.hessian * (1.0 - 1e-9))),
+        # Twice as much still fits into an integer.
+        max(1, math.ceil(min(newton.min_hessian * units.hessian * (1.0 - 1e-9), 2.0**61))),
         weighed.min_leaf, weighed.min_split, float(least * units.score),
         float(newton.cat_smooth * units.hessian), int(newton.max_cat_to_onehot),
         limit(growth.max_depth), limit(growth.max_leaf_nodes),

@@ -47,7 +47,7 @@ class BoostingBoundsDisplay(Display):
     bounds : dict of str to array of shape (n_rounds,)
         Bounds after each member, by name; those above 1 are useless and cut off.
     measured : array of shape (n_rounds,), optional
-        What they bound: the training error, or the share of samples with a small margin.
+        The bounded quantity: the training error, or the share of samples with a small margin.
     member_errors : array of shape (n_rounds,), optional
         Weighted error of each member in its round.
     theta : float, default=0.0

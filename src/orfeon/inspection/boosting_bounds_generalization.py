@@ -1,4 +1,4 @@
-"""The picture of the bounds of boosting on new samples, beside the errors that are measured.
+"""The picture of the bounds of boosting on new samples, beside measured errors.
 
 References
 ----------
@@ -45,7 +45,7 @@ class GeneralizationBoundsDisplay(Display):
     Parameters
     ----------
     bounds : dict of str to array of shape (n_rounds,)
-        Bounds after each member, by name; above 1 they say nothing.
+        Bounds after each member, by name; values above 1 are vacuous.
     errors : dict of str to array of shape (n_rounds,), optional
         Errors after each member, by name.
     n_samples : int, optional

@@ -1,4 +1,4 @@
-"""What averaging is worth: the variance of a mean of correlated members.
+"""How much averaging helps: the variance of a mean of correlated members.
 
 The mean of L members, each of variance s^2 and any two of correlation rho, has the variance
 

@@ -43,7 +43,7 @@ class DiversityDisplay(EnsemblesDisplay):
     Parameters
     ----------
     measured : Diversity or dict of str to Diversity
-        What is drawn, see :func:`diversity`; or several by name.
+        Measures from :func:`diversity`, of one ensemble or of several by name.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class PairwiseDiversityDisplay(Display):
     Parameters
     ----------
     pairs : PairwiseDiversity
-        What is drawn, see :func:`pairwise_diversity`.
+        Matrices from :func:`pairwise_diversity`.
     measure : {"q_statistic", "correlation", "disagreement", "double_fault", "kappa"}, \
 default="disagreement"
         The measure.

@@ -63,7 +63,7 @@ class ErrorCurve:
     spread : ndarray of shape (n_members,), optional
         Standard deviation over several random orders, of which ``errors`` is the mean.
     is_ordered : bool, default=False
-        Whether the members were put in order.
+        Whether the members were reordered.
 
     Examples
     --------

@@ -370,7 +370,7 @@ class ImportanceDisplay(Display):
     Parameters
     ----------
     data : Importances
-        What is drawn, see :func:`importances`.
+        Importances from :func:`importances`.
 
     Attributes
     ----------

@@ -167,7 +167,7 @@ class KappaErrorDisplay(EnsemblesDisplay):
     Parameters
     ----------
     clouds : KappaError or dict of str to KappaError
-        What is drawn, see :func:`kappa_error`; or several by name.
+        Clouds from :func:`kappa_error`, of one ensemble or of several by name.
 
     Attributes
     ----------

@@ -159,7 +159,7 @@ class ClassificationMapDisplay(_MapDisplay):
     Parameters
     ----------
     data : ClassificationMap
-        What is drawn, see :func:`classification_map`.
+        Map from :func:`classification_map`.
     X : array or data frame of shape (n_rows, 2), optional
         Samples to draw.
     y : array of shape (n_rows,), optional
@@ -227,7 +227,7 @@ class MarginMapDisplay(_MapDisplay):
     Parameters
     ----------
     data : MarginMap
-        What is drawn, see :func:`margin_map`.
+        Map from :func:`margin_map`.
     X : array or data frame of shape (n_rows, 2), optional
         Samples to draw.
     y : array of shape (n_rows,), optional

@@ -1,4 +1,4 @@
-"""Several maps beside each other: models against data, or sizes of one ensemble against data.
+"""Several maps side by side: models against data, or sizes of one ensemble against data.
 
 References
 ----------
@@ -235,7 +235,7 @@ class MapMosaicDisplay(Display):
     Parameters
     ----------
     mosaic : MapMosaic
-        What is drawn, see :func:`map_mosaic`.
+        Maps from :func:`map_mosaic`.
 
     Attributes
     ----------

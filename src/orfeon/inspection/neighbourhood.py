@@ -1,4 +1,4 @@
-"""A forest as a neighbourhood: the samples that a prediction for one row is made of.
+"""A forest as a neighbourhood: the training samples behind the prediction of one row.
 
 References
 ----------
@@ -48,7 +48,7 @@ _BESIDE_BARS = 1.35
 
 @dataclass(frozen=True, eq=False)
 class RowWeights:
-    """The samples that a prediction is made of.
+    """The training samples behind a prediction.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def _has_strings(row: Any) -> bool:
 
 
 class ForestWeightsDisplay(Display):
-    """The samples that a forest's prediction for one row is made of, by weight.
+    """The training samples behind a forest's prediction of one row, by weight.
 
     With two ordered features they are points of a plane, larger if they weigh more; otherwise the
     heaviest are bars.
@@ -187,7 +187,7 @@ class ForestWeightsDisplay(Display):
     Parameters
     ----------
     data : RowWeights
-        What is drawn, see :func:`row_weights`.
+        Weights from :func:`row_weights`.
 
     Attributes
     ----------

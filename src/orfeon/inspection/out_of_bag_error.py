@@ -1,7 +1,7 @@
 """The error of bagged regressors from the predictions that members make out of bag.
 
-The mean of the few members that did not see a sample varies more than the mean of all. How much
-more is known from how much the members differ, so it can be taken off.
+The mean of the few members that did not see a sample varies more than the mean of all. The excess
+follows from the variance of the members, so it can be subtracted.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""What samples of a plane are to parallel perceptrons, and how a training set is selected.
+"""Samples of a plane by category for parallel perceptrons, and the selection of a training set.
 
 Each sample is redundant, noisy, borderline or quasi-noisy, by its distance from the perceptrons'
 lines.
@@ -230,7 +230,7 @@ class PerceptronCategoriesDisplay(Display):
     Parameters
     ----------
     data : PerceptronCategories
-        What is drawn, see :func:`perceptron_categories`.
+        Categories from :func:`perceptron_categories`.
 
     Attributes
     ----------

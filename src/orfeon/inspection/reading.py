@@ -1,4 +1,4 @@
-"""What is inspected, in any form: an ensemble, a list of estimators, a matrix of votes, orders."""
+"""Read what is inspected: an ensemble, a list of estimators, a matrix of votes, orders."""
 
 from __future__ import annotations
 

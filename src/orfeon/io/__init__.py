@@ -13,6 +13,7 @@ from orfeon.utils.lazy import lazy_names
 _HOMES = {
     "ModelContent": "model_file",
     "ModelFileError": "errors",
+    "Snapshot": "snapshot",
     "describe": "description",
     "load": "model_file",
     "read_model": "model_file",
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from orfeon.io.description import describe
     from orfeon.io.errors import ModelFileError
     from orfeon.io.model_file import ModelContent, load, read_model, save
+    from orfeon.io.snapshot import Snapshot
 
-__all__ = ["ModelContent", "ModelFileError", "describe", "load", "read_model", "save"]
+__all__ = ["ModelContent", "ModelFileError", "Snapshot", "describe", "load", "read_model", "save"]
 
 __getattr__ = lazy_names(__name__, _HOMES, _PACKAGES)
 

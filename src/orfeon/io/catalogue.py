@@ -29,9 +29,12 @@ _PUBLIC = ("orfeon", "orfeon.combining", "orfeon.ordering")
 _PARTS = {
     "orfeon.boosting.binary_problems": "ProblemMembers",
     "orfeon.boosting.class_losses": "ExponentialLoss LogLoss MultinomialLoss",
+    "orfeon.boosting.custom_loss": "CustomClassLoss CustomLoss",
+    "orfeon.boosting.deviance": "TweedieDeviance",
     "orfeon.boosting.given_pool": "MemberVoter PoolMembers Voter",
     "orfeon.boosting.gradient": "AdditiveModel",
     "orfeon.boosting.losses": "AbsoluteError HuberError QuantileError SquaredError",
+    "orfeon.boosting.quantiles": "QuantileErrors",
     "orfeon.boosting.stump_pool": "Cuts StumpPool",
     "orfeon.boosting.target_statistics": "TargetStatistics",
     "orfeon.combining.gating": "Gates",
@@ -213,7 +216,7 @@ def _named() -> Mapping[str, Entry]:
     for package in _PUBLIC:
         modules |= dict.fromkeys(importlib.import_module(package)._HOMES, package)
     ours = [Entry(name, module) for name, module in modules.items()]
-    return {entry.name: entry for entry in (*ours, *scikit_learn.entries())}
+    return {entry.name: entry for entry in (*ours, *scikit_learn.scikit_learn_entries())}
 
 
 def entries() -> Iterator[Entry]:

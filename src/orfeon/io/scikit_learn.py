@@ -116,8 +116,8 @@ def _packed_state(ensemble: Any) -> Fields:
     return state
 
 
-def entries() -> Iterator[Entry]:
-    """The entries of all estimators; each attribute is optional."""
+def scikit_learn_entries() -> Iterator[Entry]:
+    """One for each estimator that can be saved; every attribute is optional."""
     yield tree_entry()
     yield alike_trees_entry()
     yield Entry("imblearn.Pipeline", "imblearn.pipeline", {})

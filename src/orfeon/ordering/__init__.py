@@ -8,7 +8,7 @@ from orfeon.utils.lazy import lazy_names
 
 _HOMES = {
     "GASEN": "gasen",
-    "RULES": "rule",
+    "ORDERING_RULES": "rule",
     "Arrangement": "rule",
     "BoostingBased": "boosting_based",
     "Clustering": "clustering",
@@ -89,12 +89,12 @@ if TYPE_CHECKING:
     from orfeon.ordering.pruned import PrunedClassifier, PrunedRegressor
     from orfeon.ordering.random_order import RandomOrder
     from orfeon.ordering.reduce_error import ReduceError
-    from orfeon.ordering.rule import RULES, Arrangement, Rule, error_curve
+    from orfeon.ordering.rule import ORDERING_RULES, Arrangement, Rule, error_curve
     from orfeon.ordering.utility import Utility
 
 __all__ = [
     "GASEN",
-    "RULES",
+    "ORDERING_RULES",
     "Arrangement",
     "BoostingBased",
     "Clustering",
@@ -139,7 +139,7 @@ __all__ = [
 ]
 
 
-__getattr__ = lazy_names(__name__, _HOMES)
+__getattr__ = lazy_names(__name__, _HOMES, moved={"RULES": "orfeon.ordering.ORDERING_RULES"})
 
 
 def __dir__() -> list[str]:

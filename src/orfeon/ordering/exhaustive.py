@@ -62,8 +62,8 @@ class ExhaustiveSearch:
     n_optima : ndarray of shape (n_sizes,)
         How many subsets of each size have that error.
     subsets : tuple of ndarray
-        One of these for each size: the first, when subsets are sorted as words are, member by
-        member. Members are in ascending order.
+        One of these for each size: the first in lexicographic order. Members are in ascending
+        order.
     packed : tuple of ndarray or None
         The votes, to search again for the best subsets most like an order.
 
@@ -339,7 +339,7 @@ class _Best(NamedTuple):
         return _Best(zeros - 1, zeros.copy(), zeros.copy())
 
     def and_also(self, later: _Best, like: Integers) -> _Best:
-        """The best of these and of others with higher numbers."""
+        """The better ones of two runs, the second with higher numbers."""
         most = np.maximum(self.right, later.right)
         mine, theirs = self.right == most, later.right == most
         # Among subsets of a size, the greatest number has the lowest members.

@@ -21,33 +21,32 @@ from orfeon.utils.types import Floats
 
 @saved.attributes(classes_=saved.labels)
 class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
-    """An ensemble of classifiers of which only the members that matter are kept.
+    """An ensemble of classifiers, pruned to the members that matter.
 
     Parameters
     ----------
     estimator : ensemble, optional
         The ensemble to train: one of orfeon, or scikit-learn's bagging, random forest, extra-trees,
-        AdaBoost or voting. One that is fitted already is given as
-        :class:`sklearn.frozen.FrozenEstimator`: it is not trained again, and of its parameters
-        nothing is set. By default bagging of 200 CART trees pruned by cross-validation, which
-        gains most.
+        AdaBoost or voting. Wrap a fitted one in :class:`sklearn.frozen.FrozenEstimator`: it is not
+        trained again, and its parameters stay as they are. By default bagging of 200 CART trees
+        pruned by cross-validation, which gains the most.
     rule : str or Rule, default="margin_distance"
         How members are ordered: see :func:`orfeon.order`.
     keep : float, int, "auto" or "rule", default=0.2
-        A share of the members, their number, the size of least cross-validated error, or that which
-        the rule suggests.
+        A share of the members, their number, the size with the least cross-validated error
+        ("auto"), or the size that the rule suggests ("rule").
     on : {"train", "out_of_bag", "validation"}, default="train"
-        What members are ordered by: their votes on all training samples, on those that they were
-        not trained on, or on samples that are set aside: for a frozen ensemble, all those given.
+        Which votes determine the order: those on all training samples, on the samples that a member
+        was not trained on, or on samples set aside (all samples, if the ensemble is frozen).
     validation_fraction : float, default=0.25
-        Share of the samples, of each class, that is set aside with ``on="validation"``; copies of
-        one stay together, and no class is set aside as a whole.
+        Share of each class that is set aside with ``on="validation"``. Copies of a sample stay
+        together, and no class is set aside entirely.
     n_jobs : int, optional
-        Handed on to the ensemble, unless it is frozen; by default it keeps its own.
+        Passed to the ensemble, unless it is frozen; by default it keeps its own.
     verbose : int, default=0
-        Likewise: whether it shows progress.
+        Whether to show progress; passed to the ensemble too.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything; when given, it is that of the ensemble too.
+        Seed of all random choices, also those of the ensemble; by default it keeps its own.
 
     Attributes
     ----------
@@ -64,13 +63,13 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     forest_ : Forest
         The kept members as a forest, where they are trees of orfeon.
     feature_importances_ : ndarray
-        Importance of each feature for them, where the ensemble tells it.
+        Importance of each feature for the kept members, where the ensemble has it.
     classes_ : ndarray
         The classes.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray
-        Their names, when all are strings.
+        Names of the features, if all are strings.
 
     Examples
     --------
@@ -116,7 +115,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         return BaggingClassifier(CARTClassifier(pruning="cv"), n_estimators=200)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class that the kept members vote for together.
+        """Decision of the kept members.
 
         Parameters
         ----------
@@ -135,7 +134,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
 
     @available_if(ensemble_has("predict_proba"))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
-        """Class shares, as the ensemble gives them; weighted vote shares where the rule weighs.
+        """Class probabilities of the ensemble, or shares of the votes where the rule weights them.
 
         Parameters
         ----------
@@ -180,8 +179,8 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_members, n_rows)
-            Indices into ``classes_``. They all count the same: where the rule weighs them, this is
-            refused.
+            Indices into ``classes_``. They all count equally: a rule that weights the votes
+            raises an error.
         """
         return np.asarray(adapt(self).answers(X), dtype=np.int32)
 
@@ -197,8 +196,8 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes)
-            As the ensemble gives them. Where the rule weighs votes, ``ensemble_`` does not know it,
-            and this is refused.
+            The ensemble's values. A rule that weights the votes raises an error, as ``ensemble_``
+            does not know these weights.
         """
         return np.asarray(unpruned(self).decision_function(X))
 
@@ -218,34 +217,33 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
 
 
 class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
-    """An ensemble of regressors of which only the members that matter are kept.
+    """An ensemble of regressors, pruned to the members that matter.
 
     Parameters
     ----------
     estimator : ensemble, optional
         The ensemble to train: one of orfeon, or scikit-learn's bagging, random forest, extra-trees
-        or voting. One that is fitted already is given as :class:`sklearn.frozen.FrozenEstimator`:
-        it is not trained again, and of its parameters nothing is set. By default bagging of 200
-        CART trees pruned by cross-validation.
+        or voting. Wrap a fitted one in :class:`sklearn.frozen.FrozenEstimator`: it is not trained
+        again, and its parameters stay as they are. By default bagging of 200 CART trees pruned by
+        cross-validation.
     rule : str or Rule, default="reduce_error"
         How members are ordered: "reduce_error", "complementarity", "individual_error",
         "early_stopping", "gasen", "utility", "output_clustering" or "random".
     keep : float, int, "auto" or "rule", default=0.2
-        A share of the members, their number, the size of least cross-validated error, or that which
-        the rule suggests.
+        A share of the members, their number, the size with the least cross-validated error
+        ("auto"), or the size that the rule suggests ("rule").
     on : {"train", "out_of_bag", "validation"}, default="train"
-        What members are ordered by: their predictions on all training samples, on those that they
-        were not trained on, or on samples that are set aside: for a frozen ensemble, all those
-        given.
+        Which predictions determine the order: those on all training samples, on the samples that a
+        member was not trained on, or on samples set aside (all samples, if the ensemble is frozen).
     validation_fraction : float, default=0.25
-        Share of the samples that is set aside with ``on="validation"``; copies of one stay
+        Share of the samples that is set aside with ``on="validation"``. Copies of a sample stay
         together.
     n_jobs : int, optional
-        Handed on to the ensemble, unless it is frozen; by default it keeps its own.
+        Passed to the ensemble, unless it is frozen; by default it keeps its own.
     verbose : int, default=0
-        Likewise: whether it shows progress.
+        Whether to show progress; passed to the ensemble too.
     random_state : int, RandomState, Generator, SeedSequence or None, default=None
-        Fixes everything; when given, it is that of the ensemble too.
+        Seed of all random choices, also those of the ensemble; by default it keeps its own.
 
     Attributes
     ----------
@@ -262,11 +260,11 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
     forest_ : Forest
         The kept members as a forest, where they are trees of orfeon.
     feature_importances_ : ndarray
-        Importance of each feature for them, where the ensemble tells it.
+        Importance of each feature for the kept members, where the ensemble has it.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray
-        Their names, when all are strings.
+        Names of the features, if all are strings.
 
     Examples
     --------
@@ -308,7 +306,7 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         return BaggingRegressor(CARTRegressor(pruning="cv"), n_estimators=200)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The mean prediction of the kept members, weighted where the rule weighs them.
+        """Mean prediction of the kept members, weighted if the rule weights them.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""What pruned classifiers and regressors share: train, order the members, keep the first."""
+"""Base of pruned classifiers and regressors: train, order the members, keep the first ones."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ class PrunedEnsemble(EnsembleWithSelection):
     @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
     @transactional
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train the ensemble and keep the members that matter.
+        """Train the ensemble, order its members and keep the first ones.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
-            The samples, as the ensemble takes them.
+            The samples, in any form that the ensemble accepts.
         y : array of shape (n_rows,)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
-            Weights: 0 is the same as leaving the sample out, 2 as giving it twice. If the ensemble
-            takes no weights, whole-number weights become copies of samples.
+            Sample weights: 0 leaves the sample out, 2 counts it twice. For an ensemble without
+            support for weights, whole-number weights become copies of samples.
 
         Returns
         -------
@@ -110,7 +110,7 @@ class PrunedEnsemble(EnsembleWithSelection):
         return self
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """What the kept members decide together.
+        """Decision of the kept members.
 
         Parameters
         ----------
@@ -189,7 +189,7 @@ class PrunedEnsemble(EnsembleWithSelection):
 
     @available_if(ensemble_has("staged_predict"))  # type: ignore[untyped-decorator]
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
-        """What the first 1, 2, ... of the kept members decide together.
+        """Decision of the first 1, 2, ... of the kept members.
 
         Parameters
         ----------
@@ -199,8 +199,8 @@ class PrunedEnsemble(EnsembleWithSelection):
         Returns
         -------
         iterator of ndarray of shape (n_rows,)
-            Classes or predictions. Where the rule weighs votes, ``ensemble_`` does not know it, and
-            this is refused.
+            Classes or predictions. A rule that weights the votes raises an error, as ``ensemble_``
+            does not know these weights.
         """
         stages: Iterator[npt.NDArray[Any]] = unpruned(self).staged_predict(X)
         return stages
@@ -214,8 +214,8 @@ class PrunedEnsemble(EnsembleWithSelection):
         check_is_fitted(self, "ensemble_")
         if self.order_.has_own_weights:
             raise ValueError(
-                f"the votes of this {type(self).__name__} have weights by its rule, which its "
-                "members do not know; give its ensemble_, in which all votes count the same."
+                f"the rule of this {type(self).__name__} weights the votes, and its members do not "
+                "know these weights; pass its ensemble_, in which all votes count equally."
             )
         return self.ensemble_
 

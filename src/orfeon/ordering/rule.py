@@ -40,7 +40,7 @@ _HOMES = {
     "utility": ("utility", "Utility"),
 }
 #: Names of the rules.
-RULES = tuple(_HOMES)
+ORDERING_RULES = tuple(_HOMES)
 _NAMES: RuleNames[Rule] = RuleNames("orfeon.ordering", _HOMES)
 #: Numbers that differ by less than this, relative to their size, differ by rounding only.
 TOLERANCE = 1e-12
@@ -177,13 +177,13 @@ class Rule(ABC):
     def check(self, *, is_regression: bool) -> None:
         """Reject members that the rule cannot order."""
         if not is_regression and not self.for_classification:
-            able = ", ".join(n for n in RULES if _NAMES.kind(n).for_classification)
+            able = ", ".join(n for n in ORDERING_RULES if _NAMES.kind(n).for_classification)
             raise ValueError(
                 f"rule={self.name!r} needs members that predict numbers, and these vote for "
                 f"classes; rules for classification are {able}."
             )
         if is_regression and not self.for_regression:
-            able = ", ".join(n for n in RULES if _NAMES.kind(n).for_regression)
+            able = ", ".join(n for n in ORDERING_RULES if _NAMES.kind(n).for_regression)
             raise ValueError(
                 f"rule={self.name!r} needs classes, and these members predict numbers; rules for "
                 f"regression are {able}."

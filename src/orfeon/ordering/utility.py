@@ -58,8 +58,8 @@ class Utility(Rule):
     >>> votes = [[0, 0, 0, 0], [0, 0, 0, 1], [1, 0, 1, 0]]
     >>> order_votes(votes, [0, 0, 0, 0], rule="utility", trade_off=0.5).order
     array([0, 1, 2])
-    >>> dear = order_votes(votes, [0, 0, 0, 0], rule="utility", trade_off=0.5, costs=(8, 1, 1))
-    >>> dear.order, dear.own_size
+    >>> costly = order_votes(votes, [0, 0, 0, 0], rule="utility", trade_off=0.5, costs=(8, 1, 1))
+    >>> costly.order, costly.own_size
     (array([1, 2, 0]), 2)
     """
 

@@ -120,7 +120,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         For each round, the number of samples it was trained on, with copies ("n_selected"), and
         its scores on the whole training set ("geometric_mean", "positive_accuracy",
         "negative_accuracy"). In the last round g or the positive accuracy fell, unless ``ended_``
-        says otherwise.
+        gives another reason.
     best_round_ : int
         The round that was kept.
     ended_ : str
@@ -215,7 +215,7 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
         self
             The fitted classifier.
         """
-        base = ParallelPerceptronClassifier() if self.estimator is None else clone(self.estimator)
+        base = self._base()
         with restored_on_failure(self):
             data = base._begin(X, y, sample_weight)
             check_two_classes(self, base.classes_)
@@ -236,6 +236,12 @@ class PPTSSClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):  # type:
                 }
                 self.best_round_, self.ended_ = found.best, found.ended
         return self
+
+    def _base(self) -> ParallelPerceptronClassifier:
+        if self.estimator is None:
+            return ParallelPerceptronClassifier()
+        given: ParallelPerceptronClassifier = clone(self.estimator)
+        return given
 
     def _select(
         self,

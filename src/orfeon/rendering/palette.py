@@ -1,7 +1,7 @@
 """Colours that people with any kind of colour vision can tell apart.
 
 Classes have the colours of Okabe and Ito (2008), then darker and lighter ones of the same hues.
-Numbers go from white to blue. Colour never says anything alone: names and numbers stand beside it.
+Numbers go from white to blue. Colour never stands alone: there are names and numbers, too.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from orfeon.utils.registry import RuleNames
 from orfeon.utils.types import Floats
 
 __all__ = [
-    "RULES",
+    "COMBINING_RULES",
     "CombiningRule",
     "Decider",
     "RunningDecider",
@@ -61,7 +61,7 @@ _HOMES = {
     "model_averaging": ("model_averaging", "ModelAveraging"),
 }
 #: Names of the rules.
-RULES = tuple(_HOMES)
+COMBINING_RULES = tuple(_HOMES)
 _NAMES: RuleNames[CombiningRule] = RuleNames("orfeon.rules", _HOMES)
 
 
@@ -234,7 +234,7 @@ def as_combining_rule(rule: str | CombiningRule, **options: Any) -> CombiningRul
     Parameters
     ----------
     rule : str or CombiningRule
-        A name in ``RULES``, or a rule, which is returned unchanged.
+        A name in ``COMBINING_RULES``, or a rule, which is returned unchanged.
     **options
         Options of the rule.
 
@@ -273,7 +273,7 @@ def rules_for(task: Task) -> tuple[str, ...]:
     """
     if task not in ("classification", "regression"):
         raise ValueError(f'task={task!r} is not allowed; use "classification" or "regression".')
-    return tuple(name for name in RULES if _NAMES.kind(name).task in ("both", task))
+    return tuple(name for name in COMBINING_RULES if _NAMES.kind(name).task in ("both", task))
 
 
 def check_real(

@@ -113,7 +113,7 @@ class Plurality(CombiningRule):
 class Majority(Plurality):
     """The class with more than half of the votes; if there is none, that with the most.
 
-    It decides as :class:`Plurality` does; :meth:`WeightedVote.has_majority` tells where there was a
+    It decides as :class:`Plurality` does; :meth:`WeightedVote.has_majority` shows where there was a
     majority.
 
     Parameters

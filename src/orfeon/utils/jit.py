@@ -24,6 +24,7 @@ from numba.core import event
 from numba.core.registry import CPUDispatcher
 
 from orfeon.utils.kernel_cache import KernelCache
+from orfeon.utils.step_library import KernelCompiler, StepCompiler
 
 logger = logging.getLogger("orfeon")
 
@@ -34,8 +35,10 @@ PATIENCE = 2.0
 
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-#: Wrappers for calls from Python and C; compiling them can take as long as the function itself.
-_NO_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+#: For steps: no wrappers for calls from Python and C, and no machine code of their own.
+_STEP: dict[str, Any] = {
+    "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": StepCompiler
+}  # fmt: skip
 
 
 def _cached(compiled: Any) -> Any:
@@ -122,7 +125,7 @@ def kernel(function: FunctionT) -> FunctionT:
 
     Ctrl-C waits until it returns.
     """
-    compiled: Any = _cached(numba.njit(**_OPTIONS)(function))
+    compiled: Any = _cached(numba.njit(**_OPTIONS, pipeline_class=KernelCompiler)(function))
     if isinstance(compiled, CPUDispatcher):
         # Other kernels call the same object, so it must stay a dispatcher of Numba's.
         compiled.__class__ = InterruptibleDispatcher
@@ -131,7 +134,7 @@ def kernel(function: FunctionT) -> FunctionT:
 
 def step(function: FunctionT) -> FunctionT:
     """Compile a function that only kernels call."""
-    compiled: FunctionT = _cached(numba.njit(**_OPTIONS, **_NO_WRAPPERS)(function))
+    compiled: FunctionT = _cached(numba.njit(**_OPTIONS, **_STEP)(function))
     return compiled
 
 
@@ -141,7 +144,7 @@ def array_step(function: FunctionT) -> FunctionT:
     It does not count references to its arrays: in a node of a few samples, counting would cost more
     than reading the samples.
     """
-    compiled: FunctionT = _cached(numba.njit(**_OPTIONS, **_NO_WRAPPERS, _nrt=False)(function))
+    compiled: FunctionT = _cached(numba.njit(**_OPTIONS, **_STEP, _nrt=False)(function))
     return compiled
 
 
@@ -152,18 +155,15 @@ def merged_step(function: FunctionT) -> FunctionT:
     than reading them.
     """
     plain = getattr(function, "py_func", function)
-    options = {**_OPTIONS, **_NO_WRAPPERS, "_nrt": False, "forceinline": True}
+    options = {**_OPTIONS, **_STEP, "_nrt": False, "forceinline": True}
     compiled: FunctionT = _cached(numba.njit(**options)(plain))
     return compiled
 
 
 def inlined(function: FunctionT) -> FunctionT:
-    """Compile a function as part of its only caller.
-
-    The compiler optimises a function again within every caller, so a chain of calls is optimised
-    once per link. Functions with one caller are inlined instead.
-    """
-    compiled: FunctionT = numba.njit(nogil=True, error_model="numpy", inline="always")(function)
+    """Compile a step that becomes part of its only caller."""
+    plain = getattr(function, "py_func", function)
+    compiled: FunctionT = _cached(numba.njit(**_OPTIONS, **_STEP, forceinline=True)(plain))
     return compiled
 
 

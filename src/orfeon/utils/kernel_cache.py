@@ -31,9 +31,12 @@ from numba.core.caching import (
 )
 from numba.core.serialize import dumps
 
+from orfeon.utils import shipped_kernels
+from orfeon.utils.step_library import rebuild
+
 logger = logging.getLogger("orfeon")
 
-_DIGEST_SIZE = hashlib.sha256().digest_size
+DIGEST_SIZE = hashlib.sha256().digest_size
 
 
 def source_digest() -> str:
@@ -83,7 +86,7 @@ class KernelFiles:
             content = self.path(key).read_bytes()
         except OSError:
             return None
-        digest, data = content[:_DIGEST_SIZE], content[_DIGEST_SIZE:]
+        digest, data = content[:DIGEST_SIZE], content[DIGEST_SIZE:]
         # Damaged code would run, so nothing is unpickled before the checksum is verified.
         return pickle.loads(data) if hashlib.sha256(data).digest() == digest else None
 
@@ -120,6 +123,9 @@ class _Locator(InTreeCacheLocator):  # type: ignore[misc]
 class _Implementation(CompileResultCacheImpl):  # type: ignore[misc]
     _locator_classes = (_Locator,)
 
+    def rebuild(self, target_context: Any, payload: Any) -> Any:
+        return rebuild(target_context, payload)
+
 
 class KernelCache(FunctionCache):  # type: ignore[misc]
     """The cache of one kernel: read from every folder, written to the first writable one."""
@@ -132,6 +138,7 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         self._cache_path = str(folders[0])
         self._files = [KernelFiles(folder, self._impl.filename_base) for folder in folders]
         self._cache_file = self._files[0] if is_writable else None
+        self._shipped = KernelFiles(shipped_kernels.FOLDER, self._impl.filename_base)
 
     def flush(self) -> None:
         """Remove what was saved."""
@@ -139,8 +146,13 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
             self._cache_file.flush()
 
     def _load_overload(self, signature: Any, context: Any) -> Any:
-        key = self._index_key(signature, context.codegen())
-        for files in self._files:
+        codegen = context.codegen()
+        key = self._index_key(signature, codegen)
+        places = [(files, key) for files in self._files]
+        target = shipped_kernels.target(self._shipped.folder)
+        if target is not None and target.runs_on(codegen.magic_tuple()):
+            places.append((self._shipped, self._index_key(signature, target)))
+        for files, key in places:
             try:
                 data = files.load(key)
                 if data is not None:

@@ -20,7 +20,9 @@ NUMBERS, TARGET = make_friedman1(200, random_state=0)
 
 MANY = {
     "regression": orfeon.RandomForestRegressor(150, random_state=0).fit(NUMBERS, TARGET),
-    "gradient": orfeon.GradientBoostingRegressor(n_estimators=150).fit(NUMBERS, TARGET),
+    "gradient": orfeon.GradientBoostingRegressor(n_estimators=150, early_stopping=False).fit(
+        NUMBERS, TARGET
+    ),
     "soft": orfeon.RandomForestClassifier(
         150, min_samples_leaf=5, combine="soft", random_state=0
     ).fit(X, Y),

@@ -19,7 +19,8 @@ from orfeon.io.onnx import NoOnnxFormError
 ESTIMATORS = public_estimators()
 #: Not made of trees, or of models of any kind.
 REFUSED = {
-    "ArbiterClassifier", "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor",
+    "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
+    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor",
     "CostCascadeClassifier", "DynamicSelectionClassifier",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor", "OutputCodeClassifier", "PPBoostClassifier", "PPTSSClassifier",

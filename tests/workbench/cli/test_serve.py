@@ -105,6 +105,7 @@ def row(place) -> bytes:
     return json.dumps({"rows": [row]}).encode()
 
 
+@pytest.mark.tools
 def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
     model = Path(shutil.copy(place / "bag.orfeon", tmp_path))
     more = ("--early-decision", "--allow-host", "model.example")
@@ -149,6 +150,7 @@ def test_two_workers_share_a_port_and_end_well(place, row, tmp_path):
     assert "Traceback" not in "".join(running.lines)
 
 
+@pytest.mark.tools
 def test_programs_are_told_the_address_and_ctrl_c_ends_well(place, row, tmp_path):
     model = Path(shutil.copy(place / "price.orfeon", tmp_path))
     command = [sys.executable, "-m", "orfeon", "serve", str(model), "--json", "-q"]
@@ -179,6 +181,7 @@ def wait_for(running: Running, words: str) -> None:
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no such signal")
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.thorough)])
+@pytest.mark.tools
 def test_a_hangup_loads_the_file_anew_and_a_bad_one_changes_nothing(place, row, tmp_path, workers):
     model = Path(shutil.copy(place / "bag.orfeon", tmp_path / "model.orfeon"))
     with Running(model, "--workers", str(workers)) as running:

@@ -12,7 +12,7 @@ import pytest
 from tests.shared import SHARED, path_of
 from tests.workbench.prepare.tables import N, everything
 
-from orfeon.datasets import load, read_file
+from orfeon.datasets import load_dataset, read_file
 from orfeon.errors import UserError
 from orfeon.workbench.prepare import Preparation, prepare, profile_frame
 
@@ -149,7 +149,7 @@ def test_notes_of_the_file_come_first(tmp_path):
 )  # fmt: skip
 def test_real_data_sets_are_prepared_and_prepared_again(name):
     path_of("data/MANIFEST.csv")
-    found = load(name, folder=SHARED / "data")
+    found = load_dataset(name, folder=SHARED / "data")
     prepared = prepare(found.frame, found.target_name)
     X, y = prepared.preparation.transform_labelled(found.frame)
     pd.testing.assert_frame_equal(X, prepared.X)

@@ -8,7 +8,7 @@ import pytest
 from tests.shared import path_of
 from tests.workbench.prepare.tables import N, answers, table
 
-from orfeon.datasets import load
+from orfeon.datasets import load_dataset
 from orfeon.errors import UserError
 from orfeon.workbench.prepare import prepare
 
@@ -128,7 +128,7 @@ def test_a_class_of_one_row_is_kept_and_told():
     prepared = prepare(frame, "class")
     assert prepared.preparation.classes == ("no", "rare", "yes")
     assert "A class has a single row: rare." in answers(prepared)
-    audio = prepare(load("audio", folder=path_of("data/audio.csv").parent).frame, "class")
+    audio = prepare(load_dataset("audio", folder=path_of("data/audio.csv").parent).frame, "class")
     assert "5 classes have a single row" in answers(audio)
 
 

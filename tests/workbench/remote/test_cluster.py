@@ -1,4 +1,7 @@
-"""A real Dask cluster of separate processes: same bits, whoever dies; and errors that help."""
+"""A real Dask cluster of separate processes: same bits, whoever dies; and errors that help.
+
+Tests that start one are tests of tools, so that the README's command does not run them.
+"""
 
 from __future__ import annotations
 
@@ -62,12 +65,14 @@ def expected(fits) -> list[tuple[int, str]]:
 # -- tasks -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.tools
 def test_results_are_those_of_this_process_to_the_last_bit(cluster, fits, expected):
     found = list(run_all(fits, range(16), cluster=cluster))
     assert sorted(one[:2] for one in found) == expected
     assert len({pid for *_, pid in found} - {os.getpid()}) == 2
 
 
+@pytest.mark.tools
 def test_large_arrays_are_sent_once_however_many_tasks_hold_them(cluster, monkeypatch):
     array, sent, scatter = np.ones(400_000), [], cluster.client.scatter
     monkeypatch.setattr(
@@ -80,6 +85,7 @@ def test_large_arrays_are_sent_once_however_many_tasks_hold_them(cluster, monkey
     assert len(sent[0]) < 100
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     "everyone",
     [pytest.param(False, id="one worker", marks=pytest.mark.thorough),
@@ -100,11 +106,13 @@ def test_workers_killed_during_the_run_change_nothing(processes, cluster, fits, 
     cluster.client.wait_for_workers(2, timeout=60)
 
 
+@pytest.mark.tools
 def test_what_one_task_changes_in_the_function_no_other_sees(cluster):
     counts = list(run_all(work.Counts(np.zeros(200_000)), range(8), cluster=cluster))
     assert counts == [(1, "assignment destination is read-only")] * 8
 
 
+@pytest.mark.tools
 def test_a_task_that_fails_on_a_worker_is_named(cluster):
     with pytest.raises(TaskError, match=r"^Task 3 failed: KeyError: 'no such thing'$"):
         list(run_all(work.fail_at_three, range(6), cluster=cluster))
@@ -112,6 +120,7 @@ def test_a_task_that_fails_on_a_worker_is_named(cluster):
         list(run_all(work.refuse_three, range(6), cluster=cluster))
 
 
+@pytest.mark.tools
 def test_whoever_leaves_early_leaves_nothing_to_do_behind(cluster):
     results = run_all(work.wait, range(1000), cluster=cluster)
     assert next(results) in range(1000)
@@ -122,6 +131,7 @@ def test_whoever_leaves_early_leaves_nothing_to_do_behind(cluster):
     assert not any(cluster.client.processing().values())
 
 
+@pytest.mark.tools
 def test_members_of_an_ensemble_are_trained_there_through_joblib(cluster, samples):
     alone = BaggingClassifier(n_estimators=32, random_state=0).fit(*samples)
     spread = BaggingClassifier(n_estimators=32, random_state=0, n_jobs=2).fit(*samples)
@@ -130,6 +140,7 @@ def test_members_of_an_ensemble_are_trained_there_through_joblib(cluster, sample
     assert os.getpid() not in pids
 
 
+@pytest.mark.tools
 def test_a_study_there_is_that_of_one_process(cluster, samples, tmp_path):
     X, y = samples
     frame = pd.DataFrame(X[:, 5:9], columns=list("abcd")).assign(wave=y)
@@ -142,6 +153,7 @@ def test_a_study_there_is_that_of_one_process(cluster, samples, tmp_path):
 # -- partitions ------------------------------------------------------------------------------------
 
 
+@pytest.mark.tools
 def test_pasted_votes_are_trained_asked_and_pruned_where_the_partitions_are(
     processes, cluster, samples
 ):
@@ -207,6 +219,7 @@ def test_what_is_no_address_is_refused(address):
         connect(address).__enter__()
 
 
+@pytest.mark.tools
 def test_a_cluster_without_workers_is_told_and_so_is_a_scheduler_that_is_gone(
     tmp_path, capfd, monkeypatch
 ):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,18 @@ def block(kind: type, number: int = 0) -> Any:
 def hover(report: Opened, selector: str, number: int = 0) -> str:
     mark = report.tab.locator(selector).nth(number)
     mark.scroll_into_view_if_needed()
-    for _ in range(40):  # a busy machine scrolls and draws late
+
+    def centre() -> tuple[float, float]:
         box = mark.bounding_box()
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    return hover_at(report, centre)
+
+
+def hover_at(report: Opened, point: Callable[[], tuple[float, float]]) -> str:
+    for _ in range(40):  # a busy machine scrolls and draws late
         report.tab.mouse.move(0, 0)
-        report.tab.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        report.tab.mouse.move(*point())
         tip = report.tip()
         if tip:
             return tip
@@ -88,13 +97,15 @@ def test_curves_tell_all_series_at_a_size(demo: Opened) -> None:
 def test_a_point_among_thousands_tells_its_own_numbers(demo: Opened) -> None:
     demo.tab.locator("#why-1").scroll_into_view_if_needed()
     svg = demo.tab.locator("#why-1 .plot svg")
-    at = svg.bounding_box()
     first = svg.locator(".cloud").first.get_attribute("d")
     x, y = (float(part) for part in first[1:].split("h0")[0].split())
-    demo.tab.mouse.move(at["x"] + x, at["y"] + y)
-    demo.tab.locator("#orfeon-tip").wait_for()  # a busy machine draws it late
+
+    def point() -> tuple[float, float]:
+        box = svg.bounding_box()
+        return box["x"] + x, box["y"] + y
+
+    lines = hover_at(demo, point).split("\n")
     series = block(ScatterPlot, 1).series[0]
-    lines = demo.tip().split("\n")
     assert lines[0] == "Bagging"
     pairs = {
         (shown(a, 3), shown(b, 1, percent=True)) for a, b in zip(series.x, series.y, strict=True)

@@ -68,6 +68,25 @@ def test_curves_are_computed_once_and_end_at_the_error_of_all_members(tmp_path, 
     assert path.read_bytes()[:4] == b"\x89PNG"
 
 
+def test_splits_of_other_settings_are_not_mixed_in(tmp_path, monkeypatch):
+    kind = KINDS["curves of orders"]
+    monkeypatch.setitem(
+        KINDS, "curves of orders", figures._FromSplits(kind.compute, kind.draw, 3)
+    )  # fmt: skip
+    store = tmp_path / "figure.db"
+    draw_figure("martinez-fig-5.1", quick=True, n_splits=1, store=store)
+    settings = figures.settings_of
+
+    def changed(model):
+        found = settings(model)
+        return {**found, "parameters": {**found["parameters"], "estimator__n_folds": 7}}
+
+    monkeypatch.setattr(figures, "settings_of", changed)
+    draw_figure("martinez-fig-5.1", quick=True, n_splits=1, store=store)  # nothing is run
+    with pytest.raises(UserError, match="with estimator__n_folds=10 instead of 7: choose another"):
+        draw_figure("martinez-fig-5.1", quick=True, n_splits=2, store=store)
+
+
 @pytest.mark.parametrize(
     ("name", "members", "n_axes"),
     [("martinez-fig-3.8", 4, 1), ("martinez-fig-5.2", 4, 2), ("martinez-fig-5.6", 5, 1),
@@ -117,7 +136,8 @@ def test_a_figure_of_a_table_shows_ours_beside_the_published():
 @pytest.mark.parametrize(
     "name",
     ["martinez-fig-2.3", "martinez-fig-4.1", "martinez-fig-4.3", "martinez-fig-5.4",
-     "recarey-fig-1.1", "recarey-fig-1.2", "recarey-fig-2.3"],
+     "cantador-fig-3.1.1", "cantador-fig-4.1.2", "recarey-fig-1.1", "recarey-fig-1.2",
+     "recarey-fig-2.3"],
 )  # fmt: skip
 def test_pictures_of_single_models(monkeypatch, name):
     monkeypatch.setattr(figures, "QUICK_MEMBERS", 11)

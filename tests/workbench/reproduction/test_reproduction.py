@@ -153,7 +153,7 @@ def test_smaller_ensembles_are_the_first_members_of_one_fit():
     X, y, X_test, y_test = Partitions("waveform", Sizes(300, 5000), stratified=False).draw(0)
     seed = PROTOCOLS["martinez-3.3"].random_state(0)
     cart = CARTClassifier(pruning="cv")
-    never_stops = {"on_failure": "bootstrap", "min_weight": 1e-8}
+    never_stops = {"algorithm": "m1", "on_failure": "bootstrap", "min_weight": 1e-8}
     small = {
         ("boosting", "9"): AdaBoostClassifier(cart, 9, **never_stops, random_state=seed),
         ("bagging", "1"): BaggingClassifier(cart, 1, random_state=seed),

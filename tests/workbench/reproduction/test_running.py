@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from orfeon.datasets import FOLDER_VARIABLE
 from orfeon.errors import UserError
 from orfeon.workbench import PROTOCOLS, Reproduction, reproduce
 from orfeon.workbench.reproduction import Record
-from orfeon.workbench.reproduction.plan import Fit
+from orfeon.workbench.reproduction.plan import Fit, settings_of
 from orfeon.workbench.store import RunRow, Store
 
 SMALL = {"datasets": ["waveform"], "methods": ["igp_tree"]}
@@ -184,6 +185,46 @@ def test_results_of_another_file_are_not_mixed_in(tmp_path):
         reproduce("martinez-3.2", n_splits=2, **options)
     other = reproduce("martinez-3.2", n_splits=1, datasets=["sonar"], data=tmp_path)
     assert without_time(other) != without_time(first)
+
+
+SETTINGS = {
+    "martinez-3.2": ({"methods": ["cart"]}, "pruning_rule", "min"),
+    "martinez-3.3": ({"methods": ["igp_ensemble"]}, "default_estimator__ties", "random"),
+}
+
+
+@pytest.mark.parametrize("table", SETTINGS)
+def test_runs_of_other_settings_are_not_mixed_in(tmp_path, table):
+    """As after an upgrade that changed a default, also one of a default member."""
+    chosen, name, before = SETTINGS[table]
+    options = {"datasets": ["waveform"], "quick": True, **chosen}
+    store, old = tmp_path / "fits.db", tmp_path / "old.db"
+    first = reproduce(table, n_splits=1, store=store, **options)
+    (row,) = rows_of(store, table)
+    parameters = row.configuration["parameters"]
+    now = parameters[name]
+    assert now != before
+    with Store(store) as opened, Store(old) as written:
+        (info,) = opened.studies()
+        study = written.open_study(info.name, info.configuration)
+        # What only one version has is not compared.
+        changed = {**parameters, name: before, "gone": 3}
+        del changed["random_state"]
+        study.put(replace(row, configuration={**row.configuration, "parameters": changed}))
+    assert reproduce(table, n_splits=1, store=old, **options) == first  # nothing would be run
+    with pytest.raises(UserError, match=f"with {name}={before!r} instead of {now!r}: choose"):
+        reproduce(table, n_splits=2, store=old, **options)
+    assert len(rows_of(old, table)) == 1
+    assert reproduce(table, n_splits=2, store=store, **options).records[0] == first.records[0]
+
+
+def test_settings_are_told_apart_by_their_values():
+    """Two models of the same settings have the same, whatever objects they hold."""
+    for protocol in PROTOCOLS.values():
+        for run in (*protocol.runs, *protocol.quick_runs):
+            first, second = (settings_of(run.build(run.members, 3, 1)) for _ in range(2))
+            assert first == second
+            assert json.loads(json.dumps(first)) == first
 
 
 def test_a_broken_store_is_refused_and_left_alone(tmp_path):

@@ -69,7 +69,7 @@ from orfeon.inspection.bias_variance.parts import (
     check_predictions,
     corrected,
     no_correction,
-    read_votes,
+    read_repeated_votes,
 )
 from orfeon.inspection.documentation import documented
 from orfeon.inspection.reading import read_weights
@@ -217,7 +217,7 @@ def kohavi_wolpert_decomposition(
     >>> corrected.point_bias, corrected.point_variance
     (array([0., 0., 1.]), array([0.25, 0.25, 0.  ]))
     """
-    votes = read_votes(predictions, y, posterior, classes, sample_weight)
+    votes = read_repeated_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
     parts = kohavi_wolpert_parts(votes.y_true, shares, votes.n_trainings, unbiased)
     return BiasVariance(
@@ -269,7 +269,7 @@ def kong_dietterich_decomposition(
     >>> parts.point_bias, parts.point_variance
     (array([0., 0., 1.]), array([ 0.25,  0.25, -0.25]))
     """
-    votes = read_votes(predictions, y, posterior, classes, sample_weight)
+    votes = read_repeated_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
     parts = kong_dietterich_parts(votes.y_true, shares, votes.n_trainings)
     return BiasVariance(
@@ -350,7 +350,7 @@ def breiman_decomposition(
     >>> parts.point_bias, parts.point_variance
     (array([0.  , 0.  , 0.75]), array([0.25, 0.25, 0.  ]))
     """
-    votes = read_votes(predictions, y, posterior, classes, sample_weight)
+    votes = read_repeated_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
     parts = breiman_parts(votes.y_true, shares, votes.n_trainings)
     return BreimanBiasVariance(
@@ -405,7 +405,7 @@ def webb_decomposition(
     >>> parts.point_bias, parts.point_variance
     (array([0. , 0. , 0.5]), array([0.25, 0.25, 0.25]))
     """
-    votes = read_votes(predictions, y, posterior, classes, sample_weight)
+    votes = read_repeated_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
     parts = webb_parts(votes.y_true, shares, votes.n_trainings)
     return BiasVariance("webb", *parts, votes.central(shares), votes.weights, votes.n_trainings)
@@ -561,7 +561,7 @@ def domingos_decomposition(
     >>> parts.point_bias, parts.gross_variance_at, parts.variance_factor
     (array([0., 0., 1.]), array([0.25, 0.25, 0.25]), array([ 1.,  1., -1.]))
     """
-    votes = read_votes(predictions, y, posterior, classes, sample_weight)
+    votes = read_repeated_votes(predictions, y, posterior, classes, sample_weight)
     shares = votes.shares
     parts = domingos_parts(votes.y_true, shares, votes.n_trainings)
     found = _factors(votes.y_true, shares)

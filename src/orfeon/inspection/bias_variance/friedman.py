@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from orfeon.inspection.bias_variance.parts import read_votes, weighted_mean
+from orfeon.inspection.bias_variance.parts import read_repeated_votes, weighted_mean
 from orfeon.inspection.reading import read_weights
 from orfeon.utils.types import Floats
 
@@ -154,7 +154,7 @@ def friedman_decomposition(
     answers = _second_class(estimates)
     labels = _two_classes(y, classes)
     decided = labels[(answers > 0.5).astype(np.int64)]
-    votes = read_votes(decided, y, posterior, labels, sample_weight)
+    votes = read_repeated_votes(decided, y, posterior, labels, sample_weight)
     answers = answers[:, read_weights(sample_weight, answers.shape[1]) > 0]
     second, shares = votes.y_true[:, 1], votes.shares
     mean, variance = answers.mean(axis=0), answers.var(axis=0)

@@ -32,7 +32,7 @@ from orfeon.inspection.bias_variance.definitions import (
     read_numbers,
     squared_error_parts,
 )
-from orfeon.inspection.bias_variance.parts import PARTS, Parts, Votes, read_votes
+from orfeon.inspection.bias_variance.parts import PARTS, Parts, Votes, read_repeated_votes
 from orfeon.inspection.display import check_choice
 from orfeon.utils.seeding import Purpose, RandomState, branch, seed_sequence
 from orfeon.utils.types import Floats, Integers
@@ -218,7 +218,9 @@ def bias_variance_difference(
 def _read(predictions: Any, y: Any, given: dict[str, Any]) -> Votes | Numbers:
     if given["definition"] == "squared_error":
         return read_numbers(predictions, y, given["noise"], given["sample_weight"])
-    return read_votes(predictions, y, given["posterior"], given["classes"], given["sample_weight"])
+    return read_repeated_votes(
+        predictions, y, given["posterior"], given["classes"], given["sample_weight"]
+    )
 
 
 class _Bootstrap:

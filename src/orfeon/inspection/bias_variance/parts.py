@@ -137,7 +137,7 @@ def weighted_mean(values: npt.ArrayLike, weights: Floats) -> float:
     return math.fsum(products.tolist()) / math.fsum(weights.tolist())
 
 
-def read_votes(
+def read_repeated_votes(
     predictions: Any,
     y: Any = None,
     posterior: Any = None,

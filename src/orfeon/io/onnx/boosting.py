@@ -10,8 +10,11 @@ import numpy.typing as npt
 from orfeon.boosting.adaboost_mh import _BinaryProblems
 from orfeon.boosting.adaboost_r import AdaBoostRRegressor
 from orfeon.boosting.class_losses import ExponentialLoss, MultinomialLoss
+from orfeon.boosting.custom_loss import CustomLoss
+from orfeon.boosting.deviance import TweedieDeviance
 from orfeon.boosting.filtering import _EDGE
 from orfeon.boosting.output_codes import AdaBoostOCClassifier
+from orfeon.boosting.quantiles import QuantileErrors
 from orfeon.boosting.real_adaboost import RealAdaBoostClassifier
 from orfeon.boosting.vote_sums import _TIED, _in_steps
 from orfeon.forest import Forest
@@ -27,7 +30,7 @@ from orfeon.io.onnx.decision import (
 )
 from orfeon.io.onnx.ensembles import count_codes, decide_by_rule, forest_of
 from orfeon.io.onnx.errors import NoOnnxFormError
-from orfeon.io.onnx.graph import INT64
+from orfeon.io.onnx.graph import INT64, Graph
 from orfeon.io.onnx.prediction import PredictionGraph, one_hot
 from orfeon.utils.types import Floats
 
@@ -177,15 +180,27 @@ def decide_median(prediction: PredictionGraph, model: Any) -> Decision:
 
 def decide_gradient(prediction: PredictionGraph, model: Any) -> Decision:
     """The scores of gradient boosting, and the predictions and probabilities made of them."""
+    if hasattr(model, "init_estimator_"):
+        raise NoOnnxFormError(
+            f"{type(model).__name__} with init={type(model.init_estimator_).__name__}",
+            "its scores start from those of another model",
+            "export a model with init=None",
+        )
+    if isinstance(model._fitted_loss, QuantileErrors):
+        raise NoOnnxFormError(
+            f"{type(model).__name__} of several quantiles",
+            "it predicts several numbers for a row",
+            "export a model for each quantile",
+        )
     graph, additive = prediction.graph, model._model
     n_scores, trees = additive.n_scores, np.arange(len(additive.forest))
     columns = []
     for score, start in enumerate(additive.start):
         forest = additive.forest.subset(trees[score::n_scores])
         columns.append(prediction.ordered_sum(forest, forest.value[:, 0], start=float(start)))
-    if not hasattr(model, "classes_"):
-        return Decision(None, squeezed(graph, columns[0]))
     loss = model._fitted_loss
+    if not hasattr(model, "classes_"):
+        return Decision(None, _by_link(graph, loss, squeezed(graph, columns[0])))
     if len(columns) > 1 or isinstance(loss, MultinomialLoss):
         scores = graph.add("Concat", *columns, axis=1)
         decided = first_of_greatest(graph, scores)
@@ -200,6 +215,14 @@ def decide_gradient(prediction: PredictionGraph, model: Any) -> Decision:
         odds = graph.add("Mul", odds, graph.constant(np.array(2.0)))
     decided = squeezed(graph, graph.add("Cast", above, to=INT64))
     return Decision(model.classes_, decided, graph.add("Sigmoid", odds))
+
+
+def _by_link(graph: Graph, loss: Any, score: str) -> str:
+    """Predictions made of scores."""
+    link = loss.link if isinstance(loss, CustomLoss) else ""
+    if link == "log" or isinstance(loss, TweedieDeviance):
+        return graph.add("Exp", score)
+    return graph.add("Sigmoid", score) if link == "logit" else score
 
 
 def decide_by_weights(

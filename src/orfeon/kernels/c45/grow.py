@@ -343,7 +343,7 @@ def split_waiting(columns, rules, search, work, tree, fractional, widest, many_v
     # of samples that need room. ``fractional``: whether features have missing values.
     nodes = tree.nodes
     used = tree.used
-    while used[2] > 0:
+    while used[2] > 0 and rules.stop[0] == 0:
         at = nodes[used[2] - 1]["waiting"]
         begin = nodes[at]["begin"]
         end = nodes[at]["end"]

@@ -222,6 +222,8 @@ def grow_c45_block(columns, rules, options, limit, labels, weights, units, seeds
     starts = np.zeros(n_trees + 1, np.int64)
     n_table = np.int64(0)
     for t in range(n_trees):
+        if rules.stop[0]:
+            break
         unit = units[t if units.shape[0] > 1 else 0]
         for k in range(candidates.shape[1]):
             search.candidates[k] = candidates[t if candidates.shape[0] > 1 else 0, k]
@@ -238,7 +240,15 @@ def grow_c45_block(columns, rules, options, limit, labels, weights, units, seeds
             collapse(tree, pruning)
         if options.prune:
             pruning = prune_tree(
-                columns, tree, pruning, search, work.weights, limit, options.raising, fractional
+                columns,
+                rules,
+                tree,
+                pruning,
+                search,
+                work.weights,
+                limit,
+                options.raising,
+                fractional,
             )
         kept = enlarge_kept(kept, starts[t], n_table, tree)
         n_kept, n_table = keep_tree(columns, work.weights, tree, kept, starts[t], n_table, unit)

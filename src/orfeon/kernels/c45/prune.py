@@ -408,7 +408,7 @@ def errors_below(tree, pruning, at):
 
 
 @array_step
-def prune_nodes(columns, tree, pruning, search, weights, limit, raising, fractional):
+def prune_nodes(columns, rules, tree, pruning, search, weights, limit, raising, fractional):
     """Cut and raise the branches of a tree; returns whether there was room for its samples."""
     # Cuts made before the room ran out stay when everything is evaluated again.
     nodes = pruning.nodes
@@ -420,7 +420,7 @@ def prune_nodes(columns, tree, pruning, search, weights, limit, raising, fractio
         if send_down_subtree(columns, tree, pruning, search, weights, np.int64(0)) < 0:
             return False
     at = tree.used[0] - 1
-    while at >= 0:
+    while at >= 0 and rules.stop[0] == 0:
         if nodes[at]["dirty"] == 0:
             at -= 1
             continue
@@ -457,9 +457,11 @@ def prune_nodes(columns, tree, pruning, search, weights, limit, raising, fractio
 
 
 @inlined
-def prune_tree(columns, tree, pruning, search, weights, limit, raising, fractional):
+def prune_tree(columns, rules, tree, pruning, search, weights, limit, raising, fractional):
     """Prune a tree by its estimated errors; returns the scratch, which may have grown."""
-    while not prune_nodes(columns, tree, pruning, search, weights, limit, raising, fractional):
+    while not prune_nodes(
+        columns, rules, tree, pruning, search, weights, limit, raising, fractional
+    ):
         pruning = enlarge_portions(pruning)
         for i in range(pruning.extra.shape[0]):
             for c in range(pruning.extra.shape[1]):

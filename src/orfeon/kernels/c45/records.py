@@ -88,6 +88,7 @@ class Rules(NamedTuple):
     shuffle: bool  # the order of the features, which decides ties
     max_features: int
     max_depth: int
+    stop: Any  # its word becomes 1 if the result is no longer wanted
 
 
 class Search(NamedTuple):

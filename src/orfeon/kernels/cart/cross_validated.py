@@ -13,7 +13,7 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL
 from orfeon.kernels.cart.criteria import VARIANCE
-from orfeon.kernels.cart.grow import grow_open, node_weight, open_root
+from orfeon.kernels.cart.grow import STOP, grow_open, node_weight, open_root
 from orfeon.kernels.cart.grow_batch import (
     Block,
     append_nodes,
@@ -253,6 +253,8 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
     starts = np.zeros(n_trees + 1, np.int64)
     taken = np.int64(0)
     for t in range(n_trees):
+        if settings[STOP]:
+            break
         begin_tree(block, options, work, t)
         own_weights = weights[row_of(weights, t)]
         sample = sample_of(block, t, fold_weights, packed)
@@ -262,7 +264,7 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
         )
         # The first tree sees every fold; the others each leave one out.
         for v in range(-1, n_folds if n_folds > 1 else 0):
-            if v >= 0 and choice.n_steps == 1:
+            if v >= 0 and (choice.n_steps == 1 or settings[STOP]):
                 break
             for i in range(n_rows):
                 fold_weights[i] = own_weights[i] if choice.fold[i] != v else 0
@@ -278,7 +280,7 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
                     columns, sample, options, work, arenas, nodes, np.int64(1), n_open,
                     np.int64(1), n_candidates,
                 )  # fmt: skip
-                if not arenas.used[3]:
+                if not arenas.used[3] or settings[STOP]:
                     break
                 arenas = enlarge(arenas, before, work, options)
             if v < 0:

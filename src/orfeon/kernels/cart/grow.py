@@ -27,6 +27,8 @@ from orfeon.utils.jit import array_step, inlined, step
 #: A branch table entry not decided yet: the category does not occur in the node.
 UNDECIDED = 65_535
 NO_LIMIT = 1 << 40
+#: The word of the settings that ends the growing of trees (:mod:`orfeon.utils.interruption`).
+STOP = 0
 
 
 @array_step
@@ -372,7 +374,7 @@ def grow_open(
             waiting = search_node(
                 columns, sample, options, work, arenas, nodes, k, waiting, n_candidates
             )
-        if waiting == 0 or n_leaves >= options.max_leaves or arenas.used[3]:
+        if waiting == 0 or n_leaves >= options.max_leaves or arenas.used[3] or options.stop[STOP]:
             break
         entry = next_to_split(options, work, waiting)
         n_open = split_node(

@@ -10,6 +10,7 @@ from orfeon.kernels.cart.among_best import find_among_best
 from orfeon.kernels.cart.bounded import MOST_BINS, MOST_FINE
 from orfeon.kernels.cart.criteria import GINI_FEW, GINI_TWO, counter_bits
 from orfeon.kernels.cart.grow import (
+    STOP,
     grow_open,
     make_leaf,
     open_root,
@@ -247,9 +248,9 @@ def make_options(settings):
     """Options of a block; ``begin_tree`` sets those of each tree."""
     zero = np.int64(0)
     return Options(
-        settings[0], settings[1], settings[2], settings[3], settings[4], zero, zero, -np.inf,
+        zero, settings[1], settings[2], settings[3], settings[4], zero, zero, -np.inf,
         settings[5], settings[6], settings[7], settings[8], settings[9],
-        float(settings[10]) / 1_000_000.0, zero,
+        float(settings[10]) / 1_000_000.0, zero, settings,
     )  # fmt: skip
 
 
@@ -311,6 +312,8 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
     packed = np.empty(n_rows, np.uint64)
     starts = np.zeros(n_trees + 1, np.int64)
     for t in range(n_trees):
+        if settings[STOP]:
+            break
         begin_tree(block, options, work, t)
         sample = sample_of(block, t, weights[row_of(weights, t)], packed)
         pack(options, sample.labels, sample.weights, packed)
@@ -325,7 +328,7 @@ def _grow_block(records, ranks, segment, kind, n_values, value_start, values, sh
                 columns, sample, options, work, arenas, nodes, np.int64(1), n_open, np.int64(1),
                 n_candidates,
             )  # fmt: skip
-            if not arenas.used[3]:
+            if not arenas.used[3] or settings[STOP]:
                 break
             arenas = enlarge(arenas, before, work, options)
         kept = append_nodes(kept, starts[t], nodes, n_nodes, n_trees - 1 - t)

@@ -11,7 +11,14 @@ import numpy as np
 
 from orfeon.data.sorting import CATEGORICAL
 from orfeon.kernels.cart.constant_features import clear_marks
-from orfeon.kernels.cart.grow import group_by_leaf, grow_open, make_leaf, may_split, open_root
+from orfeon.kernels.cart.grow import (
+    STOP,
+    group_by_leaf,
+    grow_open,
+    make_leaf,
+    may_split,
+    open_root,
+)
 from orfeon.kernels.cart.grow_batch import (
     Block,
     append_nodes,
@@ -162,6 +169,8 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
     leaf_begin = np.empty(max_nodes + 1, np.int64)
     own_stats = np.empty((max_nodes, options.n_stats), np.int64)
     for t in range(n_trees):
+        if settings[STOP]:
+            break
         begin_tree(block, options, work, t)
         own_weights = weights[row_of(weights, t)]
         half = halves[row_of(halves, t)]
@@ -195,7 +204,7 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
                     columns, sample, options, work, arenas, nodes, size, n_open, (size + 1) // 2,
                     n_candidates,
                 )  # fmt: skip
-                if not arenas.used[3]:
+                if not arenas.used[3] or settings[STOP]:
                     break
                 undo_growth(nodes, size, own_stats)
                 arenas = enlarge(arenas, before, work, options)
@@ -206,6 +215,7 @@ def grow_igp(records, ranks, segment, kind, n_values, value_start, values, shift
             restore_leaves(nodes, size, own_stats, place)
             rounds[t] += 1
             done = (rounds[t] > 1 and n_nodes == size) or rounds[t] > max_rounds
+            done = done or settings[STOP] != 0
         kept = append_nodes(kept, starts[t], nodes, n_nodes, n_trees - 1 - t)
         starts[t + 1] = starts[t] + n_nodes
     return results(starts, kept, arenas), rounds

@@ -29,13 +29,17 @@ def small_node(max_features, n_candidates):
 
 @array_step
 def write_records(segments, shift, ranks, base, stride, rows, begin, end, at):
-    """Write the unsorted records of a node's rows."""
+    """Write the unsorted records of a node's rows; returns whether their ranks differ."""
     put = np.uint64(at)
+    first = np.uint64(ranks[base + stride * np.uint64(rows[np.uint64(begin)])])
+    differences = np.uint64(0)
     for i in range(begin, end):
         row = rows[np.uint64(i)]
         rank = ranks[base + stride * np.uint64(row)]
+        differences |= np.uint64(rank) ^ first
         segments[put] = (segments.dtype.type(rank) << shift) | segments.dtype.type(row)
         put += np.uint64(1)
+    return differences != np.uint64(0)
 
 
 @array_step
@@ -146,7 +150,8 @@ def sort_by_counting(segments, shift, ranks, base, n_ranks, rows, begin, end, co
 def sort_by_rank(segments, shift, ranks, base, stride, rows, begin, end, digits):
     """Sort the records of a node of any size, without presorted ones; returns where they are."""
     at = np.int64(0)
-    write_records(segments, shift, ranks, base, stride, rows, begin, end, at)
+    if not write_records(segments, shift, ranks, base, stride, rows, begin, end, at):
+        return at  # a constant feature: any order will do
     return sort_records(segments, shift, at, end - begin, digits)
 
 

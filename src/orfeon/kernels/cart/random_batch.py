@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from orfeon.data.coding import CATEGORY_CODES
+from orfeon.kernels.cart.grow import STOP
 from orfeon.kernels.cart.grow_batch import copy_nodes, make_arenas, results, row_of
 from orfeon.kernels.cart.random_cuts import LIGHT, make_items
 from orfeon.kernels.cart.random_growth import grow_cuts
@@ -151,6 +152,8 @@ def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, s
     frontier = make_frontier(max_nodes // 2 + 2, n_stats, n_words)
     cells = Cells(np.empty(2 * n_rows, np.int64), np.empty(2 * n_rows, np.uint8))
     for t in range(n_trees):
+        if settings[STOP]:
+            break
         own_weights = weights[row_of(weights, t)]
         light = are_light(own_weights)
         sample = Sample(
@@ -159,7 +162,7 @@ def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, s
         )  # fmt: skip
         options = Limits(
             limits[t, 3], settings[3], max_leaves, settings[5], limits[t, 0], limits[t, 1],
-            min_decrease[t], limits[t, 2],
+            min_decrease[t], limits[t, 2], settings,
         )  # fmt: skip
         before = arenas.used[0]
         nodes = make_room(nodes, starts[t], n_nodes, n_trees - t, max_nodes, stats_type)
@@ -171,7 +174,7 @@ def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, s
             m = make_items(sample.labels, own_weights, light, scratch.items)
             tree = tree_at(nodes, starts[t], arenas)
             n_nodes = grow_cuts(features, sample, options, scratch, cells, frontier, tree, m)
-            if not arenas.used[3]:
+            if not arenas.used[3] or settings[STOP]:
                 break
             arenas = enlarge_branches(arenas, before, widest)
         starts[t + 1] = starts[t] + n_nodes

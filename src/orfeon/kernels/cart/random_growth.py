@@ -11,7 +11,7 @@ import numpy as np
 
 from orfeon.data.coding import CATEGORY_CODES
 from orfeon.kernels.cart.criteria import VARIANCE, best_possible, decrease, split_score
-from orfeon.kernels.cart.grow import NO_LIMIT, UNDECIDED, majority
+from orfeon.kernels.cart.grow import NO_LIMIT, STOP, UNDECIDED, majority
 from orfeon.kernels.cart.random_cuts import gather_words, partition_items, row_of_item
 from orfeon.kernels.cart.random_records import (
     BEGIN,
@@ -377,7 +377,7 @@ def grow_cuts(features, sample, limits, scratch, cells, frontier, tree, m):
             waiting = search_node(
                 features, sample, limits, scratch, cells, frontier, tree, k, waiting
             )
-        if waiting == 0 or n_leaves >= limits.max_leaves or tree.used[3]:
+        if waiting == 0 or n_leaves >= limits.max_leaves or tree.used[3] or limits.stop[STOP]:
             break
         k = next_entry(limits.max_leaves, frontier.gain, waiting)
         n_open = split_node(features, sample, limits, scratch.items, frontier, tree, k, n_nodes)

@@ -35,6 +35,7 @@ class Limits(NamedTuple):
     min_leaf: Any
     min_decrease: Any
     tie: Any  # weights closer than this are tied when a node is labelled
+    stop: Any  # its first word becomes 1 if the result is no longer wanted
 
 
 class Cells(NamedTuple):

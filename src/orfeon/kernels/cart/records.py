@@ -49,6 +49,7 @@ class Options:
     n_drawn: int  # the most samples that decide a split
     deletion: float  # share of the greatest loss below which a feature is deleted
     tie: int  # weights closer than this are tied when a node is labelled
+    stop: Any  # its first word becomes 1 if the result is no longer wanted
 
 
 @record

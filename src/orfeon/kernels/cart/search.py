@@ -16,6 +16,7 @@ from orfeon.kernels.cart.choice import MISSING_RIGHT as MISSING_RIGHT
 from orfeon.kernels.cart.choice import NO_SPLIT as NO_SPLIT
 from orfeon.kernels.cart.choice import NONE_MISSING as NONE_MISSING
 from orfeon.kernels.cart.choice import PROJECTION as PROJECTION
+from orfeon.kernels.cart.code_sums import list_summed, search_sums, sum_codes
 from orfeon.kernels.cart.constant_features import is_marked, mark_feature
 from orfeon.kernels.cart.counting import (
     clear_bins,
@@ -26,7 +27,7 @@ from orfeon.kernels.cart.counting import (
     search_counts,
     search_subsets,
 )
-from orfeon.kernels.cart.criteria import GINI, VARIANCE, best_of_two, best_possible
+from orfeon.kernels.cart.criteria import GINI, GINI_PAIR, VARIANCE, best_of_two, best_possible
 from orfeon.kernels.cart.node_sorting import small_node, sort_by_counting, sort_by_rank
 from orfeon.kernels.cart.scan import scan, scan_gini_few, scan_gini_two
 from orfeon.kernels.cart.subset import best_subset, sort_by_key
@@ -141,7 +142,15 @@ def keep_cut(choice, f, cut, following, goes):
 @array_step
 def search_categories(columns, sample, options, work, f, begin, end, best):
     """Best subset of a categorical feature: (score, categories present, whether it is better)."""
-    n = fill_histogram(columns, sample, options, work, f, begin, end)
+    n_codes = columns.n_values[f] + 1
+    if options.criterion == VARIANCE and 2 * (end - begin) > n_codes:
+        sum_codes(
+            columns.ranks, np.uint64(f * columns.n_rows), np.uint64(1), n_codes, work.rows,
+            sample.weights, sample.moments, begin, end, work.histogram,
+        )  # fmt: skip
+        n = list_summed(work.histogram, n_codes, work.present)
+    else:
+        n = fill_histogram(columns, sample, options, work, f, begin, end)
     best, better = best_subset(
         options.criterion, work.histogram, work.present, n, work.key, work.left, work.total,
         options.min_leaf, best, work.trial,
@@ -255,6 +264,28 @@ def search_classes(columns, sample, options, work, f, begin, end, weight, best):
 
 
 @array_step
+def search_code_sums(columns, sample, options, work, f, begin, end, best):
+    """``search_codes`` for regression, and for two classes scanned as targets."""
+    present = work.present
+    missing_rank = columns.n_values[f]
+    total = work.total
+    weight = total[0] + total[1] if options.criterion == GINI_PAIR else total[0]
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    sum_codes(
+        columns.ranks, base, stride, missing_rank + 1, work.rows, sample.weights, sample.moments,
+        begin, end, work.histogram,
+    )  # fmt: skip
+    n = list_summed(work.histogram, missing_rank + 1, present)
+    if n > 1:
+        best, position, goes = search_sums(
+            work.histogram, present, n, missing_rank, weight, total[1], options.min_leaf, best
+        )
+        if position >= 0:
+            keep_cut(work.choice, f, present[position], present[position + 1], goes)
+    return best, n
+
+
+@array_step
 def search_ranks(columns, sample, options, work, f, begin, end, best):
     """Best cut of two classes in a large node without segments: (score, what was found)."""
     counts = work.counts
@@ -354,6 +385,7 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             counts.field, columns.records.shape[0], counts.words,
         )  # fmt: skip
     by_bounds = packing == TWO_CLASSES and end - begin > MEDIUM and end - begin <= small
+    by_sums = criterion == VARIANCE or criterion == GINI_PAIR
     seen = 0
     for j in range(n_candidates):
         if options.in_order:
@@ -379,6 +411,8 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             and 2 * (end - begin) > (columns.n_values[f] + 1) * options.n_stats
         ):  # fmt: skip
             best, n = search_classes(columns, sample, options, work, f, begin, end, weight, best)
+        elif kind == COUNTED and by_sums and 2 * (end - begin) > columns.n_values[f]:
+            best, n = search_code_sums(columns, sample, options, work, f, begin, end, best)
         else:
             found = np.int64(HAS_MISSING)
             if (

@@ -104,10 +104,10 @@ def _path(options: argparse.Namespace) -> Any:
 
 
 def _fetch(name: str, options: argparse.Namespace) -> Any:
-    from orfeon.datasets import load
+    from orfeon.datasets import load_dataset
     from orfeon.datasets.cache import cached_file
 
-    found = load(name, folder=options.data)
+    found = load_dataset(name, folder=options.data)
     kept = cached_file(name)
     facts = {
         "name": name,

@@ -56,7 +56,7 @@ def _keep(text: str) -> int | float | str:
 
 def add_parser(subparsers: Any) -> None:
     """Define the arguments."""
-    from orfeon.ordering import RULES
+    from orfeon.ordering import ORDERING_RULES
 
     parser = command_parser(
         subparsers,
@@ -76,7 +76,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--rule", metavar="NAME",
         help="how to order the members; default: margin_distance for classification, reduce_error "
-        f"for regression; all: {', '.join(sorted(RULES))}",
+        f"for regression; all: {', '.join(sorted(ORDERING_RULES))}",
     )  # fmt: skip
     parser.add_argument(
         "--keep", type=_keep, default=0.2, metavar="SIZE",
@@ -143,14 +143,14 @@ def _check_members(path: Path, inside: dict[str, Any]) -> None:
 
 
 def _rule(given: str | None, saved: SavedModel) -> str:
-    from orfeon.ordering import RULES
+    from orfeon.ordering import ORDERING_RULES
 
     if given is None:
         return "margin_distance" if saved.task == "classification" else "reduce_error"
-    if given not in RULES:
+    if given not in ORDERING_RULES:
         raise UserError(
-            f"--rule: unknown rule {given!r}{nearest_names(given, RULES)}. "
-            f"The rules are {', '.join(RULES)}."
+            f"--rule: unknown rule {given!r}{nearest_names(given, ORDERING_RULES)}. "
+            f"The rules are {', '.join(ORDERING_RULES)}."
         )
     return given
 

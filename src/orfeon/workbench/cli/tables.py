@@ -40,7 +40,7 @@ def read_table(where: str, *, rows: int | None = None) -> NamedTable:
         frame = datasets.read_file(path, rows=rows)
         name = "stdin" if where == "-" else Path(where).name.split(".")[0] or "data"
         return NamedTable(frame, name, None, tuple(frame.attrs.get("notes", ())))
-    found = datasets.load(where, rows=rows)
+    found = datasets.load_dataset(where, rows=rows)
     return NamedTable(found.frame, str(found.name), found.target_name, ())
 
 

@@ -173,7 +173,7 @@ class Folding:
 
 
 #: The ordering rule of each task.
-RULES: dict[str, str] = {"classification": "margin_distance", "regression": "reduce_error"}
+DEFAULT_RULES: dict[str, str] = {"classification": "margin_distance", "regression": "reduce_error"}
 #: What results look like: runs that were stored in another form belong to another study.
 RESULTS = 1
 #: Rules that can order regressors.
@@ -257,11 +257,11 @@ class Plan:
 
 
 def _rule(rule: str | None, task: Task) -> str:
-    from orfeon.ordering import RULES as KNOWN
+    from orfeon.ordering import ORDERING_RULES
 
     if rule is None:
-        return RULES[task]
-    able = list(KNOWN) if task == "classification" else list(_FOR_REGRESSORS)
+        return DEFAULT_RULES[task]
+    able = list(ORDERING_RULES) if task == "classification" else list(_FOR_REGRESSORS)
     if rule not in able:
         raise ArgumentError("rule", f"must be one of {', '.join(able)} for {task}; got {rule!r}.")
     return rule

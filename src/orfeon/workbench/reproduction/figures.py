@@ -19,7 +19,6 @@ import tomllib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -31,7 +30,8 @@ from orfeon.errors import UserError
 from orfeon.workbench.experiment.engine import Engine
 from orfeon.workbench.reproduction.box_plot import recarey_box_plot
 from orfeon.workbench.reproduction.measures import codes_with_unseen, error_percent
-from orfeon.workbench.reproduction.plan import QUICK_SPLITS
+from orfeon.workbench.reproduction.model_pictures import MODEL_PICTURES, Folder, panels
+from orfeon.workbench.reproduction.plan import QUICK_SPLITS, changed_settings, settings_of
 from orfeon.workbench.reproduction.protocols import PROTOCOLS, Protocol
 from orfeon.workbench.reproduction.published import (
     ERROR,
@@ -50,7 +50,6 @@ BOX_PLOT = "box plot of folds"
 #: Members of a quick figure.
 QUICK_MEMBERS = 25
 _DOTS = 150
-_Folder = str | os.PathLike[str] | None
 #: Curves or counts of one split, by name.
 Content = dict[str, Any]
 
@@ -95,7 +94,7 @@ def draw_figure(
     *,
     quick: bool = False,
     n_splits: int | None = None,
-    data: _Folder = None,
+    data: Folder = None,
     store: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -130,6 +129,8 @@ def draw_figure(
         study = opened.open_study(f"reproduce {name}", {"what": "figure", "seeds": name})
         engine = Engine(study, n_jobs)
         missing = engine.missing(tasks)
+        if missing:
+            _check_settings(figure, study.rows())
         shown = _Counted(len(missing), progress)
         engine.run(_compute, missing, begun=shown.begun, done=shown.done)
         keys = {task.key: task for task in tasks}
@@ -183,11 +184,32 @@ def _compute(task: _Task) -> RunRow:
             if run.expected_warning is not None:
                 warnings.filterwarnings("ignore", message=run.expected_warning)
         content = kind.compute(figure, split, task.members, seed)
-    configuration = {"dataset": task.dataset, "split": task.split, "members": task.members}
+    configuration = {
+        "dataset": task.dataset, "split": task.split, "members": task.members,
+        "models": _settings(figure, task.members, seed),
+    }  # fmt: skip
     return RunRow(
         key=task.key, configuration=configuration, seed=seed, result=content,
         seconds=round(time.perf_counter() - start, 4),
     )  # fmt: skip
+
+
+def _settings(figure: FigureSettings, members: int, seed: int) -> dict[str, Any]:
+    return {name: settings_of(_built(figure, name, members, seed)) for name in figure.runs}
+
+
+def _check_settings(figure: FigureSettings, rows: Sequence[RunRow]) -> None:
+    """Find stored splits of other settings: curves of two settings would be averaged otherwise."""
+    for row in rows:
+        stored = row.configuration.get("models", {})
+        today = _settings(figure, row.configuration["members"], row.seed) if stored else {}
+        for name in stored.keys() & today.keys():
+            changed = changed_settings(stored[name], today[name])
+            if changed:
+                raise UserError(
+                    f"The store has {name} of {figure.name} with {changed}: choose another store "
+                    "(--out) to draw it with the settings of today."
+                )
 
 
 # -- curves of several splits ----------------------------------------------------------------------
@@ -286,18 +308,6 @@ def _best_subsets(figure: FigureSettings, split: Partition, members: int, seed: 
 # -- drawing ---------------------------------------------------------------------------------------
 
 
-def _panels(n_panels: int, n_columns: int = 3, size: tuple[float, float] = (4.2, 3.3)) -> Any:
-    from orfeon.rendering.figure import new_figure
-
-    n_columns = min(n_columns, n_panels)
-    n_rows = -(-n_panels // n_columns)
-    figure = new_figure("A figure", (size[0] * n_columns, size[1] * n_rows + 0.5))
-    axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for ax in axes[n_panels:]:
-        ax.remove()
-    return figure, axes[:n_panels]
-
-
 def _mean_curve(results: Sequence[Content], name: str, of: str) -> tuple[Any, Any]:
     """The mean over the splits; an ensemble that stopped early is as good as with all members."""
     sizes = max((result[name]["sizes"] for result in results), key=len)
@@ -311,7 +321,7 @@ def _mean_curve(results: Sequence[Content], name: str, of: str) -> tuple[Any, An
 def _draw_ensemble_curves(figure: FigureSettings, results: Mapping[str, list[Content]]) -> Any:
     from orfeon.rendering.figure import look_of, scale_members
 
-    drawn, axes = _panels(len(results))
+    drawn, axes = panels(len(results))
     for ax, (dataset, its) in zip(axes, results.items(), strict=True):
         for number, name in enumerate(figure.runs):
             look = look_of(number)
@@ -342,7 +352,7 @@ def _mark_published(
 def _draw_order_curves(figure: FigureSettings, results: Mapping[str, list[Content]]) -> Any:
     from orfeon.rendering.figure import look_of
 
-    drawn, axes = _panels(2 * len(results), 2)
+    drawn, axes = panels(2 * len(results), 2)
     tables = {"training": figure.options.get("training_table"), "test": figure.table}
     for number, (dataset, its) in enumerate(results.items()):
         for ax, of in zip(axes[2 * number : 2 * number + 2], tables, strict=True):
@@ -371,7 +381,7 @@ def _published_shares(table: str | None, dataset: str, rule: str) -> list[tuple[
 
 
 def _draw_random_orders(figure: FigureSettings, results: Mapping[str, list[Content]]) -> Any:
-    drawn, axes = _panels(len(results) * len(figure.runs), len(figure.runs))
+    drawn, axes = panels(len(results) * len(figure.runs), len(figure.runs))
     places = iter(axes)
     for dataset, its in results.items():
         for name in figure.runs:
@@ -388,7 +398,7 @@ def _draw_random_orders(figure: FigureSettings, results: Mapping[str, list[Conte
 def _draw_best_errors(figure: FigureSettings, results: Mapping[str, list[Content]]) -> Any:
     from orfeon.rendering.figure import look_of
 
-    drawn, axes = _panels(len(results), 2, (5.6, 4.0))
+    drawn, axes = panels(len(results), 2, (5.6, 4.0))
     for ax, (dataset, its) in zip(axes, results.items(), strict=True):
         sizes = np.array(its[0]["sizes"])
         for number, (kind, of) in enumerate(
@@ -405,7 +415,7 @@ def _draw_best_errors(figure: FigureSettings, results: Mapping[str, list[Content
 
 
 def _draw_best_subsets(figure: FigureSettings, results: Mapping[str, list[Content]]) -> Any:
-    drawn, axes = _panels(2, 2, (5.2, 4.2))
+    drawn, axes = panels(2, 2, (5.2, 4.2))
     ((dataset, its),) = results.items()
     sizes = np.array(its[0]["sizes"])
     ours = np.mean([result["n_best"] for result in its], axis=0)
@@ -449,7 +459,7 @@ def _draw_by_training_size(figure: FigureSettings, found: Any) -> Any:
     """Errors and leaves against the number of training samples, ours and published."""
     from orfeon.rendering.figure import look_of
 
-    drawn, axes = _panels(2, 2, (5.0, 3.8))
+    drawn, axes = panels(2, 2, (5.0, 3.8))
     for ax, metric, label in zip(
         axes, (ERROR, "n_leaves"), ("test error (%)", "leaves of a tree"), strict=True
     ):
@@ -469,145 +479,6 @@ def _draw_by_training_size(figure: FigureSettings, found: Any) -> Any:
         ax.set(xlabel="training samples", ylabel=label)
     n_splits = max(ours.n_splits for ours in found.comparisons)
     return _finished(drawn, axes[0], figure, {"": [None] * n_splits})
-
-
-# -- pictures of single models ---------------------------------------------------------------------
-
-
-def _sample(figure: FigureSettings, n_samples: int, seed: int = 0) -> tuple[Any, Any]:
-    X, y = orfeon.datasets.problem(figure.datasets[0]).sample(n_samples, random_state=seed)
-    return X, y
-
-
-def _bag_and_boost(figure: FigureSettings, members: int) -> tuple[dict[str, Any], Any, Any]:
-    X, y = _sample(figure, 300)
-    tree = orfeon.CARTClassifier(pruning="cv")
-    models = {
-        "bagging": orfeon.BaggingClassifier(tree, members, random_state=0),
-        "boosting": orfeon.AdaBoostClassifier(
-            tree, members, on_failure="bootstrap", min_weight=1e-8, random_state=0
-        ),
-    }
-    return {name: model.fit(X, y) for name, model in models.items()}, X, y
-
-
-def _kappa_errors(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    from orfeon.inspection import KappaErrorDisplay
-
-    models, X, y = _bag_and_boost(figure, members)
-    return KappaErrorDisplay.from_estimator(models, X, y).figure_
-
-
-def _margins(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    from orfeon.inspection import MarginDistributionDisplay
-
-    models, X, y = _bag_and_boost(figure, members)
-    sizes = [size for size in figure.options["sizes"] if size <= members]
-    return MarginDistributionDisplay.from_estimator(models, X, y, sizes=sizes).figure_
-
-
-def _switching_theory(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    from orfeon.inspection import SwitchingTheoryDisplay
-
-    return SwitchingTheoryDisplay.from_rates(max_members=members).figure_
-
-
-def _mapped(figure: FigureSettings, members: int) -> Any:
-    """Class-switching at the figure's rate, or bagging without one."""
-    rate = figure.options.get("rate")
-    if rate is None:
-        return orfeon.BaggingClassifier(n_estimators=members, random_state=0)
-    tree = orfeon.C45Classifier(pruning=False, mdl_penalty=False, min_samples_leaf=1)
-    return orfeon.ClassSwitchingClassifier(tree, members, switch_rate=rate, random_state=0)
-
-
-def _maps(figure: FigureSettings, members: int, data: _Folder, *, margins: bool = False) -> Any:
-    from orfeon.inspection import MapMosaicDisplay, map_mosaic
-
-    problem = orfeon.datasets.problem(figure.datasets[0])
-    sizes = [
-        size for size in figure.options["samples"] if size <= 3000 or members == figure.members
-    ]
-    samples = {f"{n:,} samples": problem.sample(n, random_state=0) for n in sizes}
-    n_members = [size for size in (1, 11, 101, 1001) if size <= members]
-    options = {"kind": "margins"} if margins else {"true_classes": problem}
-    mosaic = map_mosaic(_mapped(figure, members), samples, n_members=n_members, **options)
-    shown: dict[str, Any] = {"grey": True} if margins else {}
-    if margins and members == figure.members:  # few members make too many curves
-        shown["levels"] = (0.1, 0.2, 0.4)
-    return MapMosaicDisplay(mosaic).plot(title=figure.title, **shown).figure_
-
-
-def _walk(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    from orfeon.inspection import EnsembleWalkDisplay
-
-    models, X, y = _bag_and_boost(figure, members)
-    drawn, axes = _panels(2, 2, (5.0, 4.4))
-    for ax, view in zip(axes, figure.options["views"], strict=True):
-        EnsembleWalkDisplay.from_estimator(models["bagging"], X, y, view=view, ax=ax)
-    axes[1].set_title("The same walks, seen along the last step of both")
-    return drawn
-
-
-def _angles(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    """Angles of the members with the direction that the ensemble lacks."""
-    models, X, y = _bag_and_boost(figure, members)
-    order = orfeon.order(models["bagging"], X, y, rule="orientation")
-    degrees, kept = np.degrees(order.criterion), order.own_size or 0
-    drawn, (ax,) = _panels(1, 1, (6.0, 4.0))
-    edges = np.histogram_bin_edges(degrees, bins=max(10, members // 5))
-    ax.hist(degrees[:kept], edges, color="#0072B2", label=f"the {kept} kept")
-    ax.hist(degrees[kept:], edges, color="0.75", label="others",
-            bottom=np.histogram(degrees[:kept], edges)[0])  # fmt: skip
-    ax.axvline(90, color="black", linestyle="--", linewidth=1, label="right angle")
-    ax.set(title=f"{figure.title}, {members} members", ylabel="members",
-           xlabel="angle with what the ensemble lacks, degrees")  # fmt: skip
-    ax.legend(frameon=False)
-    return drawn
-
-
-def _complexity(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    """Errors, or their parts, of trees of more and more leaves; ``members`` are trainings."""
-    from orfeon.inspection import ComplexityDisplay, complexity_curve
-
-    curve = complexity_curve(
-        orfeon.CARTRegressor(), orfeon.datasets.problem(figure.datasets[0]),
-        parameter="max_leaf_nodes", values=(2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128), unbiased=True,
-        n_train=200, n_test=300, n_repetitions=members, random_state=0,
-    )  # fmt: skip
-    return ComplexityDisplay(curve).plot(show=figure.options["show"]).figure_
-
-
-def _member_correlation(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    """Correlation of the trees of forests against the features that each split may use."""
-    from orfeon.inspection import MemberCorrelationDisplay
-
-    display = MemberCorrelationDisplay.from_estimator(
-        orfeon.RandomForestRegressor(members), orfeon.datasets.problem(figure.datasets[0]),
-        values=(1, 2, 4, 6, 8, 10), n_train=100, n_test=100, n_repetitions=members, random_state=0,
-    )  # fmt: skip
-    return display.figure_
-
-
-def _categories(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    from orfeon.inspection import PerceptronCategoriesDisplay
-
-    X, y = _sample(figure, 400)
-    model = orfeon.ParallelPerceptronClassifier(random_state=0).fit(X, y)
-    return PerceptronCategoriesDisplay.from_estimator(model, X, y).figure_
-
-
-def _letter_margins(figure: FigureSettings, members: int, data: _Folder) -> Any:
-    from orfeon.datasets.folder import data_file, read_data
-    from orfeon.inspection import MarginDistributionDisplay
-
-    X, y = read_data(data_file("letter", data))
-    n_samples = figure.options["samples"] if members == figure.members else 1000
-    rows = np.random.default_rng(0).permutation(len(y))[:n_samples]
-    X, y = X[rows], y[rows]
-    model = orfeon.AdaBoostClassifier(orfeon.C45Classifier(), members, random_state=0).fit(X, y)
-    display = MarginDistributionDisplay.from_estimator({"AdaBoost": model}, X, y, sizes=[members])
-    return display.figure_
 
 
 # -- the kinds -------------------------------------------------------------------------------------
@@ -633,7 +504,7 @@ class _FromTable:
 class _FromModels:
     """Draws a model or a theory."""
 
-    draw: Callable[[FigureSettings, int, _Folder], Any]
+    draw: Callable[[FigureSettings, int, Folder], Any]
 
 
 #: The kinds of figures, by the names that ``figures.toml`` uses.
@@ -645,17 +516,7 @@ KINDS: dict[str, _FromSplits | _FromTable | _FromModels] = {
     "the best subsets": _FromSplits(_best_subsets, _draw_best_subsets, 11),
     "by training size": _FromTable(_draw_by_training_size),
     BOX_PLOT: _FromTable(lambda figure, found: recarey_box_plot(found)),
-    "kappa and error": _FromModels(_kappa_errors),
-    "margins": _FromModels(_margins),
-    "margins on letter": _FromModels(_letter_margins),
-    "theory of switching": _FromModels(_switching_theory),
-    "maps": _FromModels(_maps),
-    "margin maps": _FromModels(partial(_maps, margins=True)),
-    "walk": _FromModels(_walk),
-    "angles": _FromModels(_angles),
-    "complexity": _FromModels(_complexity),
-    "correlation of members": _FromModels(_member_correlation),
-    "categories": _FromModels(_categories),
+    **{name: _FromModels(draw) for name, draw in MODEL_PICTURES.items()},
 }
 
 

@@ -29,6 +29,8 @@ from orfeon.workbench.store import RunRow
 
 QUICK_SPLITS = 2
 QUICK_MEMBERS = 100
+#: What scikit-learn calls a parameter on its way out, which has no effect.
+_GONE = "deprecated"
 
 
 class NothingToRunError(FileNotFoundError):
@@ -103,9 +105,38 @@ class Fit:
             "drawn": dict(self.problem.settings()),
             "run": self.run.name,
             "members": self.run.members,
-            "estimator": type(model).__name__,
-            "parameters": _plain(model.get_params()) if hasattr(model, "get_params") else {},
+            **settings_of(model),
         }
+
+    def changed_settings(self, row: RunRow) -> str:
+        """What a stored run of the fit was run with, and is not today; empty if nothing."""
+        today = settings_of(self.run.build(self.run.members, row.seed, 1))
+        return changed_settings(row.configuration, today)
+
+
+def changed_settings(stored: Mapping[str, Any], today: Mapping[str, Any]) -> str:
+    """Settings of a model that have changed since; empty if none have.
+
+    What only one of the two versions has is not compared, so new parameters do not matter.
+    """
+    then = {"class": stored.get("estimator", today["estimator"]), **stored.get("parameters", {})}
+    now = {"class": today["estimator"], **today["parameters"]}
+    return ", ".join(
+        f"{name}={value!r} instead of {now[name]!r}"
+        for name, value in then.items()
+        if name in now and value != now[name] and _GONE not in (value, now[name])
+    )
+
+
+def settings_of(model: Any) -> dict[str, Any]:
+    """The class and all parameters of a model, defaults and those of a default member included."""
+    parameters = model.get_params() if hasattr(model, "get_params") else {}
+    if parameters.get("estimator") is None and hasattr(model, "_base"):
+        member = model._base()
+        given = member.get_params().items()
+        parameters |= {"default_estimator": member}
+        parameters |= {f"default_estimator__{name}": value for name, value in given}
+    return {"estimator": type(model).__name__, "parameters": _plain(parameters)}
 
 
 def _plain(value: Any) -> Any:

@@ -71,9 +71,9 @@ class Source(NamedTuple):
 
     def read(self, folder: str | os.PathLike[str] | None) -> DataSet:
         """The prepared data."""
-        from orfeon.datasets import load
+        from orfeon.datasets import load_dataset
 
-        found = load(self.available(folder) or self.files[0], folder=folder)
+        found = load_dataset(self.available(folder) or self.files[0], folder=folder)
         return self.prepare(found.frame, found.target_name)
 
 

@@ -94,15 +94,34 @@ def reproduce(
         study = opened.open_study(f"reproduce {family}", {"what": "reproduction", "seeds": family})
         engine = Engine(study, 1 if plan.protocol.is_timed else n_jobs)
         missing = engine.missing(plan.fits)
+        rows = [row for row in study.rows() if row.key in plan.keys]
+        _check_settings(plan, rows, missing)
         if missing:
             digests = _digests(missing, study)
             worker = _Worker(plan.protocol.table, variant, _folder(data), digests)
             shown = _Shown(len(missing), engine.n_jobs in (None, 1), progress)
             tickets = map(_Ticket.of, missing)
             engine.run(worker, tickets, begun=shown.begun, done=shown.done)
-        rows = [row for row in study.rows() if row.key in plan.keys]
+            rows = [row for row in study.rows() if row.key in plan.keys]
     table, records = plan.protocol.table, _records(plan, rows)
     return Reproduction(plan.cells, records, plan.left_out, table, plan.reduced, variant)
+
+
+def _check_settings(plan: Plan, rows: Sequence[RunRow], missing: Sequence[Fit]) -> None:
+    """Find stored runs of other settings, such as defaults that have changed since.
+
+    Results of two settings would be averaged otherwise. A method whose runs are all there is shown
+    as it was run.
+    """
+    unfinished = {fit.run.name for fit in missing}
+    fits = {fit.key: fit for fit in plan.fits if fit.run.name in unfinished}
+    for row in rows:
+        changed = fits[row.key].changed_settings(row) if row.key in fits else ""
+        if changed:
+            raise UserError(
+                f"The store has runs of {fits[row.key].run.name} with {changed}: choose another "
+                "store (--out) to run it with the settings of today."
+            )
 
 
 def _records(plan: Plan, rows: Sequence[RunRow]) -> tuple[Record, ...]:

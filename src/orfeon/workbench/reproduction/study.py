@@ -28,30 +28,12 @@ _OF_FOLDS = "price errors of folds"
 
 @dataclass(frozen=True)
 class Variant:
-    """Which form of a study is run; by default the one nearest to the document with our models.
+    """The form of a study: whose models, with which settings, on how many samples."""
 
-    Parameters
-    ----------
-    models : {"orfeon", "scikit-learn"}, default="orfeon"
-        Whose trees, ensembles and stacks; all other models are scikit-learn's.
-    settings : {"published", "tuned"}, default="published"
-        Whether settings are those of the document or chosen by grid search.
-    n_samples : int, optional
-        How many samples are drawn from the file; by default as many as the table says.
-    folds : bool, default=False
-        Whether to score the models on folds of the training part, too.
-
-    Examples
-    --------
-    >>> from orfeon.workbench.reproduction.study import Variant
-    >>> print(Variant("scikit-learn", n_samples=60000))
-    scikit-learn models, published settings, 60,000 samples
-    """
-
-    models: str = "orfeon"
-    settings: str = "published"
-    n_samples: int | None = None
-    folds: bool = False
+    models: str = "orfeon"  # whose trees, ensembles and stacks; the others are scikit-learn's
+    settings: str = "published"  # or "tuned" by grid search
+    n_samples: int | None = None  # drawn from the file; by default as many as the table says
+    folds: bool = False  # whether to score the models on folds of the training part, too
 
     def __post_init__(self) -> None:
         for name, allowed in (("models", MODELS), ("settings", SETTINGS)):
@@ -99,7 +81,9 @@ class Variant:
     def _grid(self, entry: Mapping[str, Any]) -> dict[str, list[Any]]:
         if self.settings == "published":
             return {}
-        return {name: [_value(item) for item in items] for name, items in entry["grid"].items()}
+        is_original = self.models == "scikit-learn"
+        grid = entry.get("original_grid", entry["grid"]) if is_original else entry["grid"]
+        return {name: [_value(item) for item in items] for name, items in grid.items()}
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ _WORDS = {str: "text", int: "an integer", float: "a number", bool: "true or fals
           list: "an array"}  # fmt: skip
 _NUMBER = (int, float)
 #: Keys of a file and of its parts, and their types. ``estimator``, ``original``, ``grid``,
-#: ``variants`` and ``options`` are free.
+#: ``original_grid``, ``variants`` and ``options`` are free.
 _KEYS: dict[str, dict[str, Any]] = {
     "": {
         "title": str, "alias": str, "like": str, "follows_from": str, "problems": str,
@@ -44,8 +44,8 @@ _KEYS: dict[str, dict[str, Any]] = {
     "runs": {
         "name": str, "method": str, "methods": list, "configs": list, "tables": list,
         "members": int, "measure": str, "options": dict, "estimator": dict,
-        "original": dict, "variants": dict, "grid": dict, "expected_warning": str,
-        "on_request": bool, "pool_setting": str,
+        "original": dict, "variants": dict, "grid": dict, "original_grid": dict,
+        "expected_warning": str, "on_request": bool, "pool_setting": str,
     },
     "rules": {
         "kind": str, "metric": (str, list), "config": str, "most": _NUMBER, "part": _NUMBER,

@@ -19,30 +19,9 @@ def searched(
 
 
 class CrossValidated(BaseEstimator):  # type: ignore[misc]
-    """An estimator that is fitted to folds of the training part, and predicts the rest of it.
+    """An estimator that is fitted to folds of the training part, and predicts the rest of it."""
 
-    Parameters
-    ----------
-    estimator : estimator
-        The model.
-    n_folds : int, default=5
-        Number of folds, taken in the order of the rows.
-    stratified : bool, default=False
-        Whether each class has its share of every fold.
-
-    Attributes
-    ----------
-    folds_ : list of (ndarray, ndarray)
-        Predictions and targets of each fold.
-
-    Examples
-    --------
-    >>> from sklearn.dummy import DummyRegressor
-    >>> from orfeon.workbench.reproduction.tuning import CrossValidated
-    >>> scored = CrossValidated(DummyRegressor(), n_folds=2).fit([[0]] * 4, [1, 3, 5, 9])
-    >>> [(predictions.tolist(), y.tolist()) for predictions, y in scored.folds_]
-    [([7.0, 7.0], [1, 3]), ([2.0, 2.0], [5, 9])]
-    """
+    folds_: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]]  # predictions and targets
 
     def __init__(self, estimator: Any, n_folds: int = 5, *, stratified: bool = False) -> None:
         self.estimator = estimator

@@ -262,7 +262,7 @@ def insert_once(table: Table, dialect: str) -> Any:
 
 
 def has_tables(connection: Connection, place: str) -> bool:
-    """Whether the tables are there, as this release knows them."""
+    """Whether the tables exist, in the form that this release reads."""
     names = set(inspect(connection).get_table_names())
     if about.name not in names:
         taken = sorted(names & set(_METADATA.tables))

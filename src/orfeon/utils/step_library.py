@@ -1,0 +1,112 @@
+"""Compilation of steps: functions that become machine code only as parts of kernels.
+
+Numba optimises each function and turns it into machine code, then does the same again within every
+caller, as the caller contains a copy. A chain of calls costs its length times over. A step is never
+called on its own, so it is kept as LLVM's code until a kernel contains it: then everything is
+optimised once, together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import binding as llvm
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler_lock import require_global_compiler_lock
+
+#: In the disk cache, in place of Numba's "object".
+STEP = "step"
+
+
+class _NoEnvironments:
+    """A code generator for which there is no environment to be set: steps have no address."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Do nothing."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+
+class StepLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a step with that of the steps it calls, not optimised."""
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironments(self._codegen)
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()
+        return 0  # as Numba says for a function that is not there
+
+    def finalize(self) -> None:
+        require_global_compiler_lock()
+        self._raise_if_finalized()
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._final_module.verify()
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def serialize_using_object_code(self) -> tuple[str, str, bytes]:
+        return self.name, STEP, self._get_module_for_linking().as_bitcode()
+
+    @classmethod
+    def restored(cls, codegen: Any, saved: tuple[str, str, bytes]) -> StepLibrary:
+        """A step read from the disk cache."""
+        name, _, bitcode = saved
+        library = cls(codegen, name)
+        library._final_module = library._shared_module = llvm.parse_bitcode(bitcode)
+        library._finalized = True
+        return library
+
+
+class StepCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler, with a step's library."""
+
+    def define_pipelines(self) -> Any:
+        if self.state.library is None:
+            codegen = self.state.targetctx.codegen()
+            self.state.library = StepLibrary(codegen, self.state.func_id.func_qualname)
+            self.state.library.enable_object_caching()
+        return super().define_pipelines()
+
+
+class KernelCompiler(Compiler):  # type: ignore[misc]
+    """Numba's compiler for functions that contain steps."""
+
+    def compile_extra(self, function: Any) -> Any:
+        compiled = super().compile_extra(function)
+        # The steps' own environments, too, now that they have addresses.
+        for environment in compiled._find_referenced_environments():
+            compiled.library.codegen.set_env(environment.env_name, environment)
+        return compiled
+
+
+class _StepContext:
+    """A target context that reads libraries of steps."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def codegen(self) -> _StepContext:
+        return self
+
+    def unserialize_library(self, saved: tuple[str, str, bytes]) -> StepLibrary:
+        return StepLibrary.restored(self._context.codegen(), saved)
+
+
+def rebuild(context: Any, payload: tuple[Any, ...]) -> Any:
+    """A function read from the disk cache, a step or not."""
+    if payload[0][1] != STEP:
+        return CompileResult._rebuild(context, *payload)
+    found = CompileResult._rebuild(_StepContext(context), *payload)
+    return found._replace(target_context=context)

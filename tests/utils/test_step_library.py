@@ -1,0 +1,83 @@
+"""Steps become machine code only within kernels, and are read from disk by other kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba.core import config
+
+from orfeon.utils.jit import array_step, inlined, kernel, merged_step, step, with_step
+from orfeon.utils.step_library import StepLibrary
+
+pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+
+
+#: Replaced in the copies that are compiled.
+square = add = fill = len
+
+
+def squared(x):
+    return x * x
+
+
+def added(values, y):
+    total = y
+    for i in range(values.shape[0]):
+        total += square(values[i])
+    return total
+
+
+def filled(n):
+    return np.full(n, 2.0)
+
+
+def summed(values):
+    return add(values, 1.0)
+
+
+def summed_twice(values):
+    return add(values, 0.0) + add(fill(3), 0.0)
+
+
+def made(outer, decorated=array_step):
+    """A kernel of new steps, as a new process has them."""
+    steps = {"square": merged_step(squared), "fill": step(filled)}
+    steps["add"] = decorated(with_step(added, f"added_{decorated.__name__}", **steps))
+    return kernel(with_step(outer, outer.__name__, **steps)), steps
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / "kernels"))
+    return tmp_path / "kernels"
+
+
+@pytest.mark.parametrize("decorated", [array_step, step, inlined, merged_step])
+def test_a_kernel_contains_its_steps_and_these_theirs(folder, decorated):
+    compute, steps = made(summed, decorated)
+    assert compute(np.arange(4.0)) == 1 + 0 + 1 + 4 + 9
+    for name in ("square", "add"):
+        [overload] = steps[name].overloads.values()
+        assert isinstance(overload.library, StepLibrary)
+        assert overload.library.get_pointer_to_function(overload.fndesc.llvm_func_name) == 0
+    [whole] = compute.overloads.values()
+    assert not isinstance(whole.library, StepLibrary)
+
+
+def test_steps_on_disk_serve_another_kernel(folder):
+    made(summed)[0](np.arange(2.0))
+    compute, steps = made(summed_twice)
+    assert compute(np.arange(4.0)) == 14 + 3 * 4
+    assert sum(steps["add"].stats.cache_hits.values()) == 1
+    assert not steps["add"].stats.cache_misses
+    again, steps = made(summed_twice)
+    assert again(np.arange(4.0)) == 14 + 3 * 4
+    assert sum(again.stats.cache_hits.values()) == 1
+    assert not steps["add"].stats.cache_hits  # the kernel holds all it needs
+
+
+def test_a_kernel_knows_the_environments_of_its_steps(folder):
+    compute, _ = made(summed)
+    compute(np.arange(2.0))
+    [whole] = compute.overloads.values()
+    assert whole._find_referenced_environments()
