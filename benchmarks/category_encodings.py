@@ -29,16 +29,16 @@ FILES = ("german", "australian", "horse_colic", "heart", "adult", "used_cars_vw"
 MOST_ROWS = 10_000
 FOLDS = 5
 #: Settings of orfeon's trees.
-SETTINGS: dict[str, dict[str, Any]] = {
-    "exact, depth 3": {},
-    "histogram, 31 leaves": {
-        "tree_method": "histogram", "max_depth": None, "max_leaf_nodes": 31, "min_samples_leaf": 20,
-    },
-    "order=2, 31 leaves": {
-        "order": 2, "tree_method": "histogram", "max_depth": None, "max_leaf_nodes": 31,
-        "min_samples_leaf": 20,
-    },
+_EACH: dict[str, Any] = {"n_estimators": 100, "learning_rate": 0.1, "early_stopping": False}
+_LEAVES: dict[str, Any] = {
+    **_EACH, "tree_method": "histogram", "max_depth": None, "max_leaf_nodes": 31,
+    "min_samples_leaf": 20,
 }  # fmt: skip
+SETTINGS: dict[str, dict[str, Any]] = {
+    "exact, depth 3": {**_EACH, "order": 1, "tree_method": "exact", "max_depth": 3},
+    "histogram, 31 leaves": {**_LEAVES, "order": 1},
+    "order=2, 31 leaves": {**_LEAVES, "order": 2},
+}
 ENCODINGS = ("subsets", "ordered", "auto")
 
 
@@ -207,7 +207,7 @@ def print_memory(encoding: str, n_rows: int, n_levels: int) -> None:
     """Time and memory of one fit; memory is that of the process, before and at most."""
     problem = made_table(n_rows, n_levels, "classes")
     small = made_table(2000, 100, "classes")
-    build = _orfeon({"tree_method": "histogram", "categorical_encoding": encoding})
+    build = _orfeon({**SETTINGS["histogram, 31 leaves"], "categorical_encoding": encoding})
     build(small.X, small.y, True).predict(small.X)  # compiles
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     start = time.perf_counter()

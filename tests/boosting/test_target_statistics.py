@@ -187,7 +187,7 @@ def test_there_is_no_leakage_on_tossed_labels(tree_method):
     noise, y = rng.normal(size=2 * n), rng.integers(0, 2, 2 * n)
     centre = y[:n].mean()
     naive = level_means(code[:n], y[:n] - centre, np.ones(n), STRENGTH, n_levels)
-    settings = {"n_estimators": 20, "tree_method": tree_method, "random_state": 0}
+    settings = {"n_estimators": 20, "order": 1, "tree_method": tree_method, "random_state": 0}
 
     def losses(X, **more):
         model = GradientBoostingClassifier(**settings, **more).fit(X[:n], y[:n])
@@ -222,7 +222,7 @@ def test_validation_samples_are_not_in_the_statistics(monkeypatch, early_stoppin
     monkeypatch.setattr(
         GradientBoosting, "_draw_held", lambda self, sample, by_class: sample.encoded()[:, 3] == 1
     )
-    stopped = estimator("numbers", n_iter_no_change=2).fit(X, y)
+    stopped = estimator("numbers", n_iter_no_change=2, early_stopping="validation").fit(X, y)
     alone = estimator("numbers").fit(X[~held], y[~held])
     known = stopped.schema_.categories[0]
     own = [known.index(level) for level in alone.schema_.categories[0]]
@@ -265,7 +265,7 @@ def test_trees_see_statistics_and_the_rest_sees_features(kind, tree_method):
     assert first.get(kind, "share of 0 by place") in export_text(model, decimals=2)
     tree = model.estimators_[0]
     assert tree.schema_ == model.tree_schema_
-    leaves = tree.apply(model._encode(X))
+    leaves = tree.apply(X)
     np.testing.assert_array_equal(np.ravel(leaves), model.apply(X)[:, 0])
     without = estimator(kind, tree_method=tree_method, categorical_encoding="subsets").fit(X, y)
     assert without.target_statistics_ is None
@@ -318,7 +318,7 @@ def test_all_samples_with_missing_values_and_one_class():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_warm_start_is_a_fit_from_scratch(kind):
     X, y = places(kind=kind)
-    more = {"n_iter_no_change": 5, "subsample": 0.8}
+    more = {"early_stopping": "validation", "n_iter_no_change": 5, "subsample": 0.8}
     for settings in ({}, more):
         warm = estimator(kind, warm_start=True, n_estimators=3, **settings).fit(X, y)
         warm.set_params(n_estimators=8).fit(X, y)

@@ -319,6 +319,9 @@ class GradientBoosting(Ensemble):
             self.estimator_ = CARTRegressor(**of_trees)
             check_init(self.init, of_classes=is_classifier(self))
             data = self._read(X, y, sample_weight)
+            self._with_statistics = statistics_features(
+                self.schema_, self.categorical_encoding, count_samples(data.sample_weights)
+            )
             loss = self._make_loss(data.n_classes)
             loss.check_target(data.y)
             self._check_stopping(loss, X_val)
@@ -926,7 +929,9 @@ class GradientBoosting(Ensemble):
         tree = clone(self.estimator_)
         tree.forest_ = self.members_.subset([index])
         if self.target_statistics_ is not None:
-            tree.schema_, tree.n_features_in_ = self.tree_schema_, self.members_.n_features
+            # It reads rows as this ensemble does, and is drawn with the features of the trees.
+            tree.schema_, tree.n_features_in_ = self.tree_schema_, self.n_features_in_
+            tree._encode = self._encode
             return tree
         for name in ("schema_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):

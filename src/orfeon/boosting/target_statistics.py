@@ -112,7 +112,7 @@ def _wordings(name: str, classes: npt.NDArray[Any]) -> list[str]:
     return [f"share of {one} by {name}" for one in classes[-n_targets(len(classes)) :]]
 
 
-def statistics_features(schema: Schema, encoding: str, n_samples: int) -> Integers:
+def statistics_features(schema: Schema, encoding: str, n_samples: float) -> Integers:
     """The categorical features that are replaced by statistics."""
     if encoding == "subsets":
         return np.zeros(0, np.int64)
