@@ -21,11 +21,14 @@ from orfeon.growth import histogram
     "more",
     [
         {},
-        {"n_iter_no_change": 4, "validation_fraction": 0.2, "tol": 0.0, "learning_rate": 0.6},
+        {
+            "early_stopping": "validation", "n_iter_no_change": 4, "validation_fraction": 0.2,
+            "tol": 0.0, "learning_rate": 0.6,
+        },
         {"n_iter_no_change": 3, "early_stopping": "cv", "n_folds": 3, "learning_rate": 0.6},
     ],
     ids=["plain", "validation", "cv"],
-)
+)  # fmt: skip
 @each
 def test_a_warm_start_is_a_fit_from_scratch_to_the_bit(estimator, more):
     X, y = data(estimator)

@@ -183,7 +183,10 @@ def test_the_validation_set_is_not_seen_by_the_first_model():
     """Pure noise: a tree that saw the validation set would seem perfect on it."""
     rng = np.random.default_rng(0)
     rows, y = rng.normal(size=(300, 4)), rng.integers(0, 2, 300)
-    model = classifier(init=CARTClassifier(), n_iter_no_change=3, validation_fraction=0.3)
+    model = classifier(
+        init=CARTClassifier(), early_stopping="validation", n_iter_no_change=3,
+        validation_fraction=0.3,
+    )  # fmt: skip
     model.fit(rows, y)
     held_loss = model.validation_loss_[0]
     assert held_loss > 2.0  # half of the confident answers are wrong
@@ -229,7 +232,8 @@ def test_the_classes_of_a_first_model_are_checked():
 
 
 def test_a_validation_set_says_when_to_stop():
-    model = regressor(n_estimators=500).fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
+    model = regressor(n_estimators=500, early_stopping="auto")
+    model.fit(X[:100], Y[:100], X_val=X[100:], y_val=Y[100:])
     assert model.n_estimators_ == 1 + int(np.argmin(model.validation_loss_)) < 500
     assert len(model.validation_loss_) == model.n_estimators_ + 10
     whole = regressor(n_estimators=model.n_estimators_).fit(X[:100], Y[:100])
@@ -240,26 +244,29 @@ def test_a_validation_set_says_when_to_stop():
 
 def test_a_validation_set_has_weights_and_offsets():
     weights = np.where(np.arange(100) < 30, 0.0, 1.0)
-    one = regressor(n_estimators=40).fit(
+    one = regressor(n_estimators=40, early_stopping=True).fit(
         X[:100], Y[:100], None, MARGIN[:100], X_val=X[100:], y_val=Y[100:],
         sample_weight_val=weights, base_margin_val=MARGIN[100:],
     )  # fmt: skip
-    other = regressor(n_estimators=40).fit(
+    other = regressor(n_estimators=40, early_stopping=True).fit(
         X[:100], Y[:100], None, MARGIN[:100], X_val=X[130:], y_val=Y[130:],
         base_margin_val=MARGIN[130:],
     )  # fmt: skip
     np.testing.assert_array_equal(one.validation_loss_, other.validation_loss_)
-    classes = classifier(n_estimators=40).fit(X, CLASSES, X_val=X[:50], y_val=CLASSES[:50])
+    classes = classifier(n_estimators=40, early_stopping=True)
+    classes.fit(X, CLASSES, X_val=X[:50], y_val=CLASSES[:50])
     assert (np.diff(classes.validation_loss_) < 0).all()  # the training set itself
 
 
 def test_validation_sets_are_checked():
     with pytest.raises(ValueError, match="X_val is given without y_val"):
-        regressor().fit(X, Y, X_val=X)
+        regressor(early_stopping=True).fit(X, Y, X_val=X)
+    with pytest.raises(ValueError, match="early_stopping=False does not use it"):
+        regressor().fit(X, Y, X_val=X, y_val=Y)
     with pytest.raises(ValueError, match="early_stopping='cv' does not use it"):
         regressor(early_stopping="cv", n_iter_no_change=3).fit(X, Y, X_val=X, y_val=Y)
     with pytest.raises(ValueError, match="y_val has the class 'z'"):
-        classifier().fit(X, CLASSES, X_val=X, y_val=np.full(200, "z"))
+        classifier(early_stopping=True).fit(X, CLASSES, X_val=X, y_val=np.full(200, "z"))
 
 
 # -- fewer rounds ----------------------------------------------------------------------------------
