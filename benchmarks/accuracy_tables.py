@@ -114,7 +114,8 @@ def of_frame(name: str, frame: Any, target: Any, *, numbers: bool = False) -> Ta
     Returns
     -------
     Table
-        Strings are categories; a class of fewer rows than folds is left out.
+        Strings are categories; classes of fewer rows than folds and columns without a value are
+        left out.
 
     Examples
     --------
@@ -138,7 +139,7 @@ def of_frame(name: str, frame: Any, target: Any, *, numbers: bool = False) -> Ta
         label: column.astype(np.float64)
         if pandas.api.types.is_numeric_dtype(column)
         else column.astype("category")
-        for label, column in frame.items()
+        for label, column in frame.dropna(axis=1, how="all").items()  # XGBoost needs a value
     }
     table = Table(name, pandas.DataFrame(columns), y, n_classes)
     most = min(MOST_ROWS, MOST_CELLS // max(n_classes, 1))
