@@ -153,7 +153,7 @@ BAD_PARAMETERS: list[tuple[str, Any, str]] = [
     ("pruning", "yes", r"(a str among \{'cv'\}|'bool').* Got 'yes'"),
     ("pruning", np.nan, r"(a str among \{'cv'\}|'bool').* Got nan"),
     ("pruning_rule", "2se", "must be a str among .* Got '2se'"),
-    ("n_folds", 1, r"must be an int in the range \[2, inf\). Got 1"),
+    ("n_folds", 1, r"must be an int in the range \[2, inf\)( or None)?. Got 1"),
     ("keep_a_split", "no", "must be an instance of 'bool' .* Got 'no'"),
     ("n_best", 0, r"must be an int in the range \[1, inf\). Got 0"),
     ("random_state", -1, r"must be an int in the range \[0, 4294967295\], .* Got -1"),

@@ -29,6 +29,7 @@ from orfeon.boosting.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
+from orfeon.data.schema import Schema
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE, Recipe, Trained, seed_estimator
@@ -178,6 +179,11 @@ class _BaggedBoosting(Resampling):
         samples = super()._read_all(X, y, sample_weight, reset=reset)
         # As for trees, in an order that depends on the content only.
         return samples.take(np.lexsort((samples.weights, content_of(samples))))
+
+    def _check_rows(self, X: Any, *, reset: bool) -> Any:
+        if reset:  # what no model could read is rejected before the rows are shared out
+            Schema.learn_and_encode(X, self.estimator_.categorical_features, as_given=True)
+        return super()._check_rows(X, reset=reset)
 
     def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
         return StoppedTraining(self.estimator_, recipe, self.early_stopping)

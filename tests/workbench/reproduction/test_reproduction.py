@@ -44,7 +44,8 @@ def test_errors_are_those_of_the_method_on_the_splits():
     expected = {}
     for split in range(3):
         X, y, X_test, y_test = problem.draw(split)
-        tree = IGPTreeClassifier(random_state=PROTOCOLS["martinez-3.2"].random_state(split))
+        seed = PROTOCOLS["martinez-3.2"].random_state(split)
+        tree = IGPTreeClassifier(ties="first", random_state=seed)
         expected[split] = 100 * np.mean(tree.fit(X, y).predict(X_test) != y_test)
     (cell,) = found.cells
     assert found.values(cell) == pytest.approx(expected)
@@ -152,15 +153,15 @@ def test_smaller_ensembles_are_the_first_members_of_one_fit():
     assert len(errors) == len(found.records) == 12
     X, y, X_test, y_test = Partitions("waveform", Sizes(300, 5000), stratified=False).draw(0)
     seed = PROTOCOLS["martinez-3.3"].random_state(0)
-    cart = CARTClassifier(pruning="cv")
+    cart = CARTClassifier(pruning="cv", ties="first")
     never_stops = {"algorithm": "m1", "on_failure": "bootstrap", "min_weight": 1e-8}
     small = {
         ("boosting", "9"): AdaBoostClassifier(cart, 9, **never_stops, random_state=seed),
         ("bagging", "1"): BaggingClassifier(cart, 1, random_state=seed),
         ("bagging", "9"): BaggingClassifier(cart, 9, random_state=seed),
-        ("igp_ensemble", "9"): IGPEnsembleClassifier(9, random_state=seed),
-        ("boosting_igp", "9"): BoostingIGPClassifier(9, random_state=seed),
-        ("igp_committees", "9"): IGPCommitteesClassifier(3, 3, random_state=seed),
+        ("igp_ensemble", "9"): IGPEnsembleClassifier(9, ties="first", random_state=seed),
+        ("boosting_igp", "9"): BoostingIGPClassifier(9, ties="first", random_state=seed),
+        ("igp_committees", "9"): IGPCommitteesClassifier(3, 3, ties="first", random_state=seed),
     }
     scores = {key: model.fit(X, y).score(X_test, y_test) for key, model in small.items()}
     assert {key: errors[key] for key in scores} == pytest.approx(

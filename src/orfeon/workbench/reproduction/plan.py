@@ -83,6 +83,7 @@ class Fit:
         seed = self.protocol.random_state(self.split)
         start = time.perf_counter()
         model = self.run.build(self.run.members, seed, 1)
+        configuration = self._configuration(model)
         with warnings.catch_warnings():
             if self.run.expected_warning is not None:
                 warnings.filterwarnings("ignore", message=self.run.expected_warning)
@@ -92,7 +93,7 @@ class Fit:
         end = time.perf_counter()
         return RunRow(
             key=self.key,
-            configuration=self._configuration(model),
+            configuration=configuration,
             seed=seed,
             result={cell_name(cell): encode_result(results[cell]) for cell in self.run.cells},
             seconds=round(end - start, 4),
