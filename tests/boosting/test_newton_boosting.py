@@ -415,7 +415,7 @@ def test_with_a_bin_for_each_value_histograms_give_the_exact_trees():
 def test_auto_is_exact_up_to_ten_thousand_samples(monkeypatch):
     X, y = two_classes(60)
     assert classifier(tree_method="auto").fit(X, y).tree_method_ == "exact"
-    monkeypatch.setattr("orfeon.boosting.gradient_base.MOST_EXACT", 59)
+    monkeypatch.setattr("orfeon.boosting.gradient_trees.MOST_EXACT", 59)
     auto = classifier(tree_method="auto").fit(X, y)
     assert auto.tree_method_ == "histogram"
     np.testing.assert_array_equal(
