@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from tests.boosting.first_order import FIRST_ORDER
 from tests.oracles.newton import Oracle, Rules
+from tests.shared import assert_same_forest
 
 from orfeon import GradientBoostingClassifier, GradientBoostingRegressor, load, save
 from orfeon.boosting.one_side_sampling import OneSide, one_side_weights
@@ -401,6 +402,33 @@ def test_saved_models_and_stages_answer_the_same(estimator, tmp_path):
     assert len(stages) == 8
     np.testing.assert_array_equal(stages[-1], answers(model, X))
     assert model.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GradientBoostingClassifier(learning_rate=0.5, random_state=0),
+        GradientBoostingRegressor(learning_rate=0.5, random_state=0),
+        GradientBoostingClassifier(
+            learning_rate=0.5, l1=0.1, max_features_per_tree=0.5, tree_method="histogram",
+            random_state=0,
+        ),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_best_rounds_are_those_of_a_shorter_run(estimator):
+    X, y = data_of(estimator, 240)
+    assert estimator.order == 2
+    model = clone(estimator).set_params(n_estimators=40, early_stopping=False)
+    model.fit(X[:120], y[:120])
+    n_rounds = model.best_rounds(X[120:], y[120:])
+    assert 1 < n_rounds < 40
+    smaller = model.with_rounds(n_rounds)
+    shorter = clone(model).set_params(n_estimators=n_rounds).fit(X[:120], y[:120])
+    assert_same_forest(smaller.forest_, shorter.forest_)
+    np.testing.assert_array_equal(answers(smaller, X), answers(shorter, X))
+    np.testing.assert_array_equal(smaller.feature_importances_, shorter.feature_importances_)
+    np.testing.assert_array_equal(smaller.train_loss_, shorter.train_loss_)
 
 
 def test_with_a_bin_for_each_value_histograms_give_the_exact_trees():
