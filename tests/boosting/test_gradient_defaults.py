@@ -10,7 +10,7 @@ from tests.boosting.gradient_settings import scores
 from tests.shared import assert_same_forest
 
 from orfeon import GradientBoostingClassifier, GradientBoostingRegressor
-from orfeon.boosting import gradient_base
+from orfeon.boosting import gradient_stopping
 from orfeon.datasets import make_friedman1, make_waveform
 
 DEFAULTS = [
@@ -65,7 +65,7 @@ def test_few_samples_or_rounds_are_not_stopped(estimator):
 @each
 def test_many_samples_are_boosted_once(estimator, monkeypatch):
     X, y = data(estimator)
-    monkeypatch.setattr(gradient_base, "MOST_REFITTED", 199)
+    monkeypatch.setattr(gradient_stopping, "MOST_REFITTED", 199)
     once = clone(estimator).fit(X, y)
     aside = clone(estimator).set_params(early_stopping="validation", n_iter_no_change=10)
     assert_same_forest(once.forest_, aside.fit(X, y).forest_)

@@ -11,6 +11,7 @@ from scipy.special import expit
 from sklearn.base import clone
 from tests.boosting.first_order import FIRST_ORDER
 from tests.oracles.newton import Oracle, Rules
+from tests.shared import assert_same_forest
 
 from orfeon import GradientBoostingClassifier, GradientBoostingRegressor, load, save
 from orfeon.boosting.one_side_sampling import OneSide, one_side_weights
@@ -403,6 +404,33 @@ def test_saved_models_and_stages_answer_the_same(estimator, tmp_path):
     assert model.feature_importances_.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GradientBoostingClassifier(learning_rate=0.5, random_state=0),
+        GradientBoostingRegressor(learning_rate=0.5, random_state=0),
+        GradientBoostingClassifier(
+            learning_rate=0.5, l1=0.1, max_features_per_tree=0.5, tree_method="histogram",
+            random_state=0,
+        ),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_the_best_rounds_are_those_of_a_shorter_run(estimator):
+    X, y = data_of(estimator, 240)
+    assert estimator.order == 2
+    model = clone(estimator).set_params(n_estimators=40, early_stopping=False)
+    model.fit(X[:120], y[:120])
+    n_rounds = model.best_rounds(X[120:], y[120:])
+    assert 1 < n_rounds < 40
+    smaller = model.with_rounds(n_rounds)
+    shorter = clone(model).set_params(n_estimators=n_rounds).fit(X[:120], y[:120])
+    assert_same_forest(smaller.forest_, shorter.forest_)
+    np.testing.assert_array_equal(answers(smaller, X), answers(shorter, X))
+    np.testing.assert_array_equal(smaller.feature_importances_, shorter.feature_importances_)
+    np.testing.assert_array_equal(smaller.train_loss_, shorter.train_loss_)
+
+
 def test_with_a_bin_for_each_value_histograms_give_the_exact_trees():
     X, y = two_classes(200)
     exact, binned = (
@@ -415,7 +443,7 @@ def test_with_a_bin_for_each_value_histograms_give_the_exact_trees():
 def test_auto_is_exact_up_to_ten_thousand_samples(monkeypatch):
     X, y = two_classes(60)
     assert classifier(tree_method="auto").fit(X, y).tree_method_ == "exact"
-    monkeypatch.setattr("orfeon.boosting.gradient_base.MOST_EXACT", 59)
+    monkeypatch.setattr("orfeon.boosting.gradient_trees.MOST_EXACT", 59)
     auto = classifier(tree_method="auto").fit(X, y)
     assert auto.tree_method_ == "histogram"
     np.testing.assert_array_equal(

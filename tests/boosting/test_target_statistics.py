@@ -11,7 +11,7 @@ from tests.shared import assert_same_forest
 
 import orfeon
 from orfeon import CombinedMultipleModels, GradientBoostingClassifier, GradientBoostingRegressor
-from orfeon.boosting import gradient_base
+from orfeon.boosting import gradient_base, gradient_stopping
 from orfeon.boosting.gradient_base import GradientBoosting
 from orfeon.boosting.target_statistics import (
     FREQUENT,
@@ -220,7 +220,7 @@ def test_validation_samples_are_not_in_the_statistics(monkeypatch, early_stoppin
         assert seen == [200, 200, 200, 300]
         return
     monkeypatch.setattr(
-        GradientBoosting, "_draw_held", lambda self, sample, by_class: sample.encoded()[:, 3] == 1
+        gradient_stopping, "draw_held", lambda sample, *_, by_class: sample.encoded()[:, 3] == 1
     )
     stopped = estimator("numbers", n_iter_no_change=2, early_stopping="validation").fit(X, y)
     alone = estimator("numbers").fit(X[~held], y[~held])

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import copy
-from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,36 +14,33 @@ from sklearn.base import clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import class_codes, restored_on_failure
-from orfeon.boosting.base import STOPPING, warn_that_none_is_set_aside
-from orfeon.boosting.constraints import allowed_interactions, monotone_signs
+from orfeon.boosting.base import warn_that_none_is_set_aside
 from orfeon.boosting.custom_loss import loss_name
-from orfeon.boosting.gradient import (
-    AdditiveModel,
-    Boosting,
-    Sample,
-    Stage,
-    fill_inner_values,
-    gather_samples,
-    split_gains,
+from orfeon.boosting.gradient import AdditiveModel, Boosting, Sample, Stage, gather_samples
+from orfeon.boosting.gradient_parameters import OF_TREES, GradientParameters
+from orfeon.boosting.gradient_run import GradientRun
+from orfeon.boosting.gradient_stopping import (
+    best_rounds_of,
+    check_early_stopping,
+    draw_fold_masks,
+    draw_validation,
+    is_repeated,
+    patience_for,
+    way_to_stop,
 )
+from orfeon.boosting.gradient_trees import Columns, boosting_for, tree_method_for
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.offsets import (
     best_constant,
     check_init,
     fitted_init,
+    has_model,
     init_scores,
     is_fitted,
     read_offsets,
 )
-from orfeon.boosting.one_side_sampling import OneSide
 from orfeon.boosting.snapshots import PartialModel, RoundCallback
-from orfeon.boosting.stopping import (
-    Patience,
-    Validation,
-    Watch,
-    cross_validated_rounds,
-    draw_folds,
-)
+from orfeon.boosting.stopping import Validation, Watch
 from orfeon.boosting.target_statistics import (
     OrderedSamples,
     TargetStatistics,
@@ -53,131 +49,18 @@ from orfeon.boosting.target_statistics import (
     extended_schema,
     statistics_features,
 )
-from orfeon.data.presorted import Table
 from orfeon.data.schema import MAX_CATEGORIES, MAX_LEVELS, Schema
-from orfeon.data.training_set import TrainingSet, are_counts, check_length
+from orfeon.data.training_set import TrainingSet, check_length
 from orfeon.data.training_set import n_samples as count_samples
-from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.ensemble import Ensemble, warn_that_none_is_added
-from orfeon.ensembles.holdout import set_aside
 from orfeon.ensembles.perturbation import member_generator
-from orfeon.forest import Forest
-from orfeon.growth import Growth
-from orfeon.growth.newton import ExactNewtonTrees, Newton, NewtonTrees
-from orfeon.growth.residuals import ExactTrees, ResidualTrees
 from orfeon.trees import CARTRegressor
-from orfeon.trees.base import LIMITS, features_per_node, least_weight
 from orfeon.utils import saved
 from orfeon.utils.progress import Progress, report_progress
-from orfeon.utils.row_threads import RowThreads
-from orfeon.utils.scikit_learn import (
-    HasMethods,
-    Interval,
-    StrOptions,
-    _fit_context,
-    _num_samples,
-    _safe_indexing,
-)
+from orfeon.utils.scikit_learn import _fit_context, _num_samples, _safe_indexing
 from orfeon.utils.seeding import Purpose
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Mask
 from orfeon.utils.user_warning import AdvisedWarning, warn_user
-
-TreeMethod = Literal["exact", "histogram", "auto"]
-EarlyStopping = bool | Literal["auto", "validation", "cv"]
-CategoricalEncoding = Literal["auto", "subsets", "ordered"]
-
-#: Up to this many samples, ``tree_method="auto"`` considers every threshold.
-MOST_EXACT = 10_000
-#: ``n_iter_no_change``, if it is None.
-_ROUNDS_WITHOUT = 10
-#: With fewer samples, ``early_stopping="auto"`` does not stop: too few could be set aside.
-LEAST_STOPPED = 30
-#: With more copies of each different sample, on average, it does not stop either: copies stay
-#: together, so a validation set would be other samples, and few can hardly be learnt by heart.
-MOST_COPIES_STOPPED = 10
-#: With more samples, it does not boost all of them again.
-MOST_REFITTED = 10_000
-
-
-_OF_TREES = (
-    "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
-    "min_weight_fraction_leaf", "min_impurity_decrease", "max_features", "categorical_features",
-)  # fmt: skip
-
-GRADIENT: dict[str, list[Any]] = {
-    **ENSEMBLE,
-    **STOPPING,
-    **{name: LIMITS[name] for name in _OF_TREES},
-    "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
-    "subsample": [Interval(Real, 0.0, 1.0, closed="right")],
-    "max_features_per_tree": LIMITS["max_features"],
-    "tree_method": [StrOptions({"exact", "histogram", "auto"})],
-    "max_bins": [Interval(Integral, 2, 255, closed="both")],
-    "early_stopping": ["boolean", StrOptions({"auto", "validation", "cv"})],
-    "n_folds": [Interval(Integral, 2, None, closed="left")],
-    "init": [StrOptions({"zero"}), HasMethods(["fit", "predict"]), None],
-    "categorical_encoding": [StrOptions({"auto", "subsets", "ordered"})],
-    "sampling": [StrOptions({"uniform", "gradient"})],
-    "top_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
-    "other_rate": [Interval(Real, 0.0, 1.0, closed="neither")],
-    "order": [Interval(Integral, 1, 2, closed="both")],
-    "l2": [Interval(Real, 0.0, None, closed="left")],
-    "l1": [Interval(Real, 0.0, None, closed="left")],
-    "min_hessian": [Interval(Real, 0.0, None, closed="left")],
-    "cat_smooth": [Interval(Real, 0.0, None, closed="left")],
-    "max_cat_to_onehot": [Interval(Integral, 1, None, closed="left")],
-    "monotonic_cst": ["array-like", Mapping, None],
-    "interaction_cst": [StrOptions({"pairwise", "no_interactions"}), list, tuple, None],
-}
-
-
-class _Run:
-    """Collects the rounds of a fit, after those of a warm start."""
-
-    def __init__(self, start: Floats, model: AdditiveModel | None, shown: GradientBoosting) -> None:
-        self.start = start
-        self.n_before = 0
-        self.losses: list[float] = []
-        self._forests: list[Forest] = []
-        self._means: list[Floats] = []
-        self._new_gains: list[Floats] = []
-        self._gains = np.zeros(0)
-        if model is not None:
-            self.n_before = model.n_rounds
-            self.losses = list(shown.train_loss_)
-            self._forests, self._gains = [model.forest], shown._gains
-
-    @property
-    def n_rounds(self) -> int:
-        return len(self.losses)
-
-    def add(self, stage: Stage) -> None:
-        self._forests.append(stage.forest)
-        if stage.means is not None:
-            self._means.append(stage.means)
-        if stage.gains is not None:
-            self._new_gains.append(stage.gains)
-        self.losses.append(stage.loss)
-
-    def fitted(self, n_rounds: int) -> dict[str, Any]:
-        """Fitted attributes of an estimator with the first rounds."""
-        forest, gains = Forest.concatenate(self._forests), self._gains
-        if self._means:
-            earlier = np.zeros(len(gains))
-            new = split_gains(forest, np.concatenate([earlier, *self._means]))[len(gains) :]
-            gains = np.concatenate([gains, new])
-        gains = np.concatenate([gains, *self._new_gains])
-        if self._means or self._new_gains:
-            fill_inner_values(forest)
-        model = AdditiveModel(self.start, forest).prefix(n_rounds)
-        return {
-            "_model": model,
-            "_gains": gains[: len(model.forest.nodes)],
-            "members_": model.forest,
-            "init_": self.start,
-            "n_estimators_": n_rounds,
-            "train_loss_": np.array(self.losses[:n_rounds]),
-        }
 
 
 @saved.attributes(
@@ -196,7 +79,7 @@ class _Run:
     target_statistics_=saved.optional(saved.one_of(saved.none, saved.instance("TargetStatistics"))),
     tree_method_=saved.optional(saved.string),
 )
-class GradientBoosting(Ensemble):
+class GradientBoosting(GradientParameters, Ensemble):
     """Trees fitted one after the other to the gradient of a loss, which subclasses define."""
 
     _is_sequential: ClassVar[bool] = True
@@ -216,38 +99,6 @@ class GradientBoosting(Ensemble):
     _gains: Floats
     _samples: str
     init_estimator_: Any
-
-    loss: Any
-    init: Any
-    learning_rate: float
-    subsample: float
-    sampling: str
-    top_rate: float
-    other_rate: float
-    max_features: Any
-    max_features_per_tree: Any
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight_fraction_leaf: float
-    min_impurity_decrease: float
-    max_depth: int | None
-    max_leaf_nodes: int | None
-    tree_method: TreeMethod
-    max_bins: int
-    early_stopping: EarlyStopping
-    n_folds: int
-    categorical_encoding: CategoricalEncoding
-    n_iter_no_change: int | None
-    validation_fraction: float
-    tol: float
-    order: int
-    l2: float
-    l1: float
-    min_hessian: float
-    cat_smooth: float
-    max_cat_to_onehot: int
-    monotonic_cst: Any
-    interaction_cst: Any
 
     @abstractmethod
     def _make_loss(self, n_classes: int) -> Loss:
@@ -315,7 +166,7 @@ class GradientBoosting(Ensemble):
             The fitted ensemble.
         """
         with restored_on_failure(self) as before:
-            of_trees = {name: getattr(self, name) for name in _OF_TREES}
+            of_trees = {name: getattr(self, name) for name in OF_TREES}
             self.estimator_ = CARTRegressor(**of_trees)
             check_init(self.init, of_classes=is_classifier(self))
             data = self._read(X, y, sample_weight)
@@ -324,19 +175,23 @@ class GradientBoosting(Ensemble):
             )
             loss = self._make_loss(data.n_classes)
             loss.check_target(data.y)
-            self._check_stopping(loss, X_val)
+            check_early_stopping(self, loss, X_val)
             going_on = self.warm_start and "_model" in before
+            fits_init = has_model(self.init) and not going_on
             stops_by = None
             if X_val is None:
-                stops_by = self._stops_by(loss, count_samples(data.sample_weights), going_on)
+                stops_by = way_to_stop(
+                    self, loss, count_samples(data.sample_weights),
+                    fits_init=fits_init and not is_fitted(self.init),
+                )  # fmt: skip
             if not going_on:
                 self._sequence = data.seeds
                 self.__dict__.pop("init_estimator_", None)
             held, X_held, margin_held = None, X_val, base_margin_val
-            if stops_by == "validation" and not self._knows_init(going_on):
+            if stops_by == "validation" and fits_init:
                 # The model to start from must not see the validation set.
                 (data, held), X_held, margin_held = self._part(data), X, base_margin
-            if not self._knows_init(going_on):
+            if fits_init:
                 y_known = self._classes[data.y] if is_classifier(self) else data.y
                 rows_known = _safe_indexing(X, data.rows)
                 self.init_estimator_ = fitted_init(
@@ -354,7 +209,7 @@ class GradientBoosting(Ensemble):
             if held is not None:
                 offsets = self._offsets(loss, X_held, margin_held, held.rows, "base_margin_val")
                 validation = gather_samples(held, offsets)[0]
-            self.tree_method_ = self._method_for(len(sample.y))
+            self.tree_method_ = tree_method_for(self, len(sample.y))
             if self.tree_method_ == "exact":
                 sample = sample.with_encoded_rows()
             model = self._go_on_from(before, loss)
@@ -370,10 +225,6 @@ class GradientBoosting(Ensemble):
         return self
 
     # -- where the scores start ----------------------------------------------------------------
-
-    def _knows_init(self, going_on: bool) -> bool:
-        """Whether there is no model to start from, or none that is still to be fitted."""
-        return self.init is None or self.init == "zero" or going_on
 
     def _offsets(
         self,
@@ -403,32 +254,6 @@ class GradientBoosting(Ensemble):
         if sample.offsets is None:
             return loss.start(sample.y, sample.weights)
         return best_constant(loss, sample.y, sample.offsets, sample.weights)
-
-    def _method_for(self, n_rows: int) -> str:
-        if self.tree_method == "auto":
-            return "exact" if n_rows <= MOST_EXACT else "histogram"
-        return self.tree_method
-
-    def _newton(self) -> Newton | None:
-        """Penalties and constraints of Newton trees."""
-        schema = self.schema_
-        if self.order == 1:
-            for name in ("monotonic_cst", "interaction_cst"):
-                if getattr(self, name) is not None:
-                    raise ValueError(f"{name} needs order=2, and order=1 was given.")
-            return None
-        signs = monotone_signs(self.monotonic_cst, schema)
-        if signs is not None and getattr(self, "n_classes_", 0) > 2:
-            raise ValueError(
-                f"monotonic_cst needs two classes or a numeric target, and y has {self.n_classes_} "
-                "classes."
-            )
-        origin = extended_origin(schema.n_features, self._with_statistics, len(self._classes))
-        return Newton(
-            float(self.l2), float(self.l1), float(self.min_hessian), float(self.cat_smooth),
-            int(self.max_cat_to_onehot), None if signs is None else signs[origin],
-            allowed_interactions(self.interaction_cst, schema, origin),
-        )  # fmt: skip
 
     def _go_on_from(self, before: dict[str, Any], loss: Loss) -> AdditiveModel | None:
         """The model that a warm start continues from."""
@@ -464,30 +289,6 @@ class GradientBoosting(Ensemble):
             warn_that_none_is_added(self._size_parameter, self.n_estimators)
         return model
 
-    @property
-    def _cross_validates(self) -> bool:
-        return self._n_rounds_without is not None and self.early_stopping == "cv"
-
-    @property
-    def _n_rounds_without(self) -> int | None:
-        """``n_iter_no_change`` in effect; None without early stopping."""
-        if not self.early_stopping:
-            return None
-        return _ROUNDS_WITHOUT if self.n_iter_no_change is None else self.n_iter_no_change
-
-    def _stops_by(self, loss: Loss, n_samples: float, going_on: bool) -> str | None:
-        """How samples that were drawn measure improvement; None without early stopping."""
-        n_rounds = self._n_rounds_without
-        if n_rounds is None:
-            return None
-        if self.early_stopping != "auto":
-            return "cv" if self._cross_validates else "validation"
-        if n_samples < LEAST_STOPPED or self.n_estimators <= n_rounds or not loss.has_value:
-            return None
-        # A model to start from is fitted once, without the validation set.
-        knows_init = self._knows_init(going_on) or is_fitted(self.init)
-        return "refit" if knows_init and n_samples <= MOST_REFITTED else "validation"
-
     def _fit(
         self,
         sample: Sample,
@@ -501,8 +302,7 @@ class GradientBoosting(Ensemble):
         """Boost on all samples, or on those outside the validation set."""
         training, n_rounds, watch = sample, self.n_estimators, None
         self.__dict__.pop("validation_loss_", None)
-        is_repeated = len(sample.y) * MOST_COPIES_STOPPED < sample.n_samples
-        if self.early_stopping == "auto" and is_repeated:
+        if self.early_stopping == "auto" and is_repeated(sample):
             stops_by = None
         if stops_by in ("cv", "refit"):
             n_rounds = self._best_rounds(sample, loss, progress, by_folds=stops_by == "cv")
@@ -513,8 +313,11 @@ class GradientBoosting(Ensemble):
         start = self._start(loss, training) if model is None else model.start
         if held is not None:
             held = _extended(held, self.target_statistics_)
-            watch = Watch(Validation(loss, held, start), self._patience(), model)
-        run = _Run(start, model, self)
+            watch = Watch(Validation(loss, held, start), patience_for(self), model)
+        if model is None:
+            run = GradientRun(start)
+        else:
+            run = GradientRun.after(model, self.train_loss_, self._gains)
         boosting = self._boosting(training, loss, self._n_threads)
         self._boost(run, boosting, n_rounds, watch, progress, callback)
         if watch is not None:
@@ -542,7 +345,7 @@ class GradientBoosting(Ensemble):
 
     def _boost(
         self,
-        run: _Run,
+        run: GradientRun,
         boosting: Boosting,
         n_rounds: int,
         watch: Watch | None,
@@ -574,130 +377,16 @@ class GradientBoosting(Ensemble):
                 return
 
     def _boosting(self, sample: Sample, loss: Loss, n_threads: int) -> Boosting:
-        n_samples, n_features = sample.n_samples, sample.X.shape[1]
-        n_drawn = max(1, int(self.subsample * n_samples))
-        n_of_tree = self._features_per_tree(n_features)
-        newton = self._newton()
-        return Boosting(
-            loss,
-            self._trees(sample, newton, n_drawn / n_samples, n_of_tree, n_threads),
-            sample,
-            self.learning_rate,
-            self._sequence,
-            n_drawn if n_drawn < n_samples else None,
-            (n_features, n_of_tree) if n_of_tree < n_features else None,
-            RowThreads(n_threads),
-            newton,
-            self._one_side(),
+        columns = Columns(self.schema_, self._with_statistics, self._classes)
+        return boosting_for(
+            self, columns, self.tree_method_, sample, loss, self._sequence, n_threads
         )
-
-    def _one_side(self) -> OneSide | None:
-        """Rates of gradient-based sampling."""
-        if self.sampling == "uniform":
-            return None
-        if self.subsample < 1.0:
-            raise ValueError(
-                f"subsample={self.subsample} draws samples at random, and sampling='gradient' by "
-                "their gradients; use one of them."
-            )
-        if self.top_rate + self.other_rate > 1.0:
-            raise ValueError(
-                f"top_rate={self.top_rate} and other_rate={self.other_rate} are shares of all "
-                "samples; their sum must be at most 1."
-            )
-        return OneSide(self.top_rate, self.other_rate)
-
-    def _features_per_tree(self, n_features: int) -> int:
-        wanted = self.max_features_per_tree
-        if isinstance(wanted, int | np.integer) and wanted > n_features:
-            raise ValueError(
-                f"max_features_per_tree={wanted} is more than the {n_features} features of X."
-            )
-        return features_per_node(wanted, n_features) or n_features
-
-    def _trees(
-        self, sample: Sample, newton: Newton | None, share: float, n_of_tree: int, n_threads: int
-    ) -> ResidualTrees | NewtonTrees:
-        weights, copies = sample.weights, sample.copies
-        # If the weights are not counts, this many samples are of average weight.
-        n_average = None if copies is None else share * float(copies[weights > 0].sum())
-        n_samples = share * count_samples(weights)
-        if n_average is not None and not are_counts(weights):
-            n_samples = n_average
-        at_node = self.max_features
-        if isinstance(at_node, int | np.integer):
-            features_per_node(at_node, sample.X.shape[1])  # raises if there are too few
-            at_node = min(at_node, n_of_tree)
-        growth = Growth(
-            criterion="variance",
-            max_depth=self.max_depth,
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_split=least_weight(self.min_samples_split, n_samples),
-            min_samples_leaf=least_weight(self.min_samples_leaf, n_samples),
-            min_weight_fraction_leaf=self.min_weight_fraction_leaf,
-            min_impurity_decrease=self.min_impurity_decrease,
-            max_features=features_per_node(at_node, n_of_tree),
-        )
-        if self.tree_method_ == "histogram":
-            return self._histogram_trees(sample, growth, newton, n_average, n_threads)
-        X, schema = sample.encoded(), self._grown_schema
-        if newton is not None:
-            return ExactNewtonTrees(
-                Table(X, schema), X, growth, newton, n_samples=n_average, n_jobs=n_threads
-            )
-        return ExactTrees(Table(X, schema), X, growth, n_samples=n_average, n_jobs=n_threads)
-
-    def _histogram_trees(
-        self,
-        sample: Sample,
-        growth: Growth,
-        newton: Newton | None,
-        n_average: float | None,
-        n_threads: int,
-    ) -> ResidualTrees | NewtonTrees:
-        of_sample: dict[str, Any] = {
-            "max_bins": self.max_bins,
-            "copies": sample.copies,
-            "n_samples": n_average,
-            "n_jobs": n_threads,
-            "rows": sample.rows,
-        }
-        if newton is not None:
-            from orfeon.growth.histogram_newton import HistogramNewtonTrees
-
-            return HistogramNewtonTrees(sample.X, self._grown_schema, growth, newton, **of_sample)
-        from orfeon.growth.histogram import HistogramTrees
-
-        return HistogramTrees(sample.X, self._grown_schema, growth, **of_sample)
 
     @property
     def _n_threads(self) -> int:
         return 1 if self.n_jobs is None else int(effective_n_jobs(self.n_jobs))
 
     # -- early stopping ------------------------------------------------------------------------
-
-    def _patience(self) -> Patience:
-        # A validation set that is given is a wish to stop.
-        return Patience(self._n_rounds_without or _ROUNDS_WITHOUT, self.tol)
-
-    def _check_stopping(self, loss: Loss, X_val: Any) -> None:
-        """Reject ways to stop early that do not go together."""
-        if X_val is not None and (self._cross_validates or self.early_stopping is False):
-            raise ValueError(
-                f"X_val is given, and early_stopping={self.early_stopping!r} does not use it; use "
-                'early_stopping="validation".'
-            )
-        wants_to = self._n_rounds_without is not None and self.early_stopping != "auto"
-        if (wants_to or X_val is not None) and not loss.has_value:
-            raise ValueError(
-                f"early stopping needs the value of loss={loss_name(self.loss)}: give the loss an "
-                "attribute value(y, raw_predictions, weights) that returns the weighted mean loss."
-            )
-        if self._cross_validates and not self._knows_init(False) and not is_fitted(self.init):
-            raise ValueError(
-                f'early_stopping="cv" needs a fitted init, and init={self.init} is not; use '
-                'early_stopping="validation".'
-            )
 
     def _read_validation(
         self, X: Any, y: Any, sample_weight: Any, data: TrainingSet
@@ -729,63 +418,32 @@ class GradientBoosting(Ensemble):
             return sample, None
         return sample.take(~held), sample.take(held)
 
-    def _draw_validation(self, sample: Sample) -> npt.NDArray[np.bool_]:
+    def _draw_validation(self, sample: Sample) -> Mask:
         """The samples of the validation set."""
-        by_class = is_classifier(self)
-        held = self._draw_held(sample, by_class)
-        if by_class and not held.any():  # too few of each class: draw from all together
-            held = self._draw_held(sample, False)
-            held &= np.bincount(sample.y[~held], minlength=self.n_classes_)[sample.y] > 0
-        return held
-
-    def _draw_held(self, sample: Sample, by_class: bool) -> npt.NDArray[np.bool_]:
-        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
-        return set_aside(
-            sample.encoded(),
-            sample.y,
-            sample.weights,
-            self.validation_fraction,
-            rng,
-            by_class=by_class,
-        )
+        n_classes = len(self._classes)
+        return draw_validation(sample, self.validation_fraction, self._sequence, n_classes)
 
     def _best_rounds(
         self, sample: Sample, loss: Loss, progress: Progress, *, by_folds: bool
     ) -> int:
         """Return the best number of rounds over the folds, or on one validation set."""
-        parts = self._parts(sample) if by_folds else [self._draw_validation(sample)]
-        if not parts[0].any():
+        if by_folds:
+            held = draw_fold_masks(sample, self.n_folds, self._sequence, len(self._classes))
+        else:
+            held = [self._draw_validation(sample)]
+        if not held[0].any():
             return self.n_estimators
-        # Folds run in parallel; threads left over are shared among them.
-        n_threads = max(1, self._n_threads // len(parts))
-        folds = [self._fold(sample, loss, held, n_threads) for held in parts]
-        shares = np.array([sample.weights[held].sum() for held in parts])
-        patience = self._patience()
 
-        def after() -> bool:
-            return progress.update_and_check(1)
+        def begin(mask: Mask, n_threads: int) -> tuple[Iterator[Stage], Validation]:
+            return self._fold(sample, loss, mask, n_threads)
 
-        ended = cross_validated_rounds(
-            folds, shares / shares.sum(), self.n_estimators, patience, n_jobs=self._n_threads,
-            after=after,
-        )  # fmt: skip
-        self.validation_loss_ = np.array(patience.losses)
-        return patience.best if ended else len(patience.losses)
-
-    def _parts(self, sample: Sample) -> list[npt.NDArray[np.bool_]]:
-        """Which samples are in each fold."""
-        rng = member_generator(self._sequence, Purpose.SETTING_ASIDE)
-        fold = draw_folds(sample, self.n_folds, rng, by_class=is_classifier(self))
-        present = np.unique(fold)
-        if len(present) < 2:
-            raise ValueError(
-                "early_stopping='cv' needs at least two different samples, but all of the "
-                f"n_samples={sample.n_samples} are the same; use early_stopping=False."
-            )
-        return [fold == k for k in present]
+        n_rounds, self.validation_loss_ = best_rounds_of(
+            self, sample, held, begin, self._n_threads, progress
+        )
+        return n_rounds
 
     def _fold(
-        self, sample: Sample, loss: Loss, held: npt.NDArray[np.bool_], n_threads: int
+        self, sample: Sample, loss: Loss, held: Mask, n_threads: int
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds on the other folds, and the validation on this one."""
         training, statistics = self._encode_in_order(sample.take(~held))
@@ -796,11 +454,6 @@ class GradientBoosting(Ensemble):
         return rounds, Validation(loss, _extended(sample.take(held), statistics), start)
 
     # -- categories ----------------------------------------------------------------------------
-
-    @property
-    def _grown_schema(self) -> Schema:
-        """The features of the rows that trees are grown on."""
-        return extended_schema(self.schema_, self._with_statistics, self._classes)
 
     def _encode_in_order(self, training: Sample) -> tuple[Sample, TargetStatistics | None]:
         """Training samples with statistics of the samples before them, and those of all."""

@@ -88,9 +88,14 @@ def fitted_init(init: Any, X: Any, y: Any, weights: Floats) -> Any:
     return model.fit(_safe_indexing(X, rows), _safe_indexing(y, rows))
 
 
+def has_model(init: Any) -> bool:
+    """Whether boosting starts from a model, not from a constant."""
+    return not (init is None or init == "zero")
+
+
 def check_init(init: Any, *, of_classes: bool) -> None:
     """Reject a model that boosting cannot start from."""
-    if init is None or init == "zero":
+    if not has_model(init):
         return
     if isinstance(init, str) or not hasattr(init, "predict"):
         raise ValueError(
