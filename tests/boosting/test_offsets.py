@@ -194,6 +194,17 @@ def test_the_validation_set_is_not_seen_by_the_first_model():
     assert model.init_estimator_.score(rows, y) < 0.95
 
 
+@pytest.mark.parametrize("early_stopping", ["auto", "validation"])
+def test_boosting_from_a_first_model_goes_on(early_stopping):
+    first = CARTClassifier(max_depth=2)
+    settings = {"init": first, "early_stopping": early_stopping, "n_iter_no_change": 5}
+    warm = classifier(n_estimators=12, warm_start=True, **settings).fit(X, CLASSES)
+    warm.set_params(n_estimators=20).fit(X, CLASSES)
+    whole = classifier(n_estimators=20, **settings).fit(X, CLASSES)
+    np.testing.assert_array_equal(warm.predict_proba(X), whole.predict_proba(X))
+    np.testing.assert_array_equal(warm.validation_loss_, whole.validation_loss_)
+
+
 def test_a_model_with_a_first_model_is_saved(tmp_path):
     model = classifier(init=CARTClassifier(max_depth=2), warm_start=True).fit(X, CLASSES)
     orfeon.save(model, tmp_path / "m.orfeon")

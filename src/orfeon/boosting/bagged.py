@@ -181,8 +181,11 @@ class _BaggedBoosting(Resampling):
         return samples.take(np.lexsort((samples.weights, content_of(samples))))
 
     def _check_rows(self, X: Any, *, reset: bool) -> Any:
-        if reset:  # what no model could read is rejected before the rows are shared out
+        # What no model could read is rejected in the words of the models.
+        if reset:
             Schema.learn_and_encode(X, self.estimator_.categorical_features, as_given=True)
+        else:
+            self.estimators_[0]._encode_rows(X)
         return super()._check_rows(X, reset=reset)
 
     def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:

@@ -177,21 +177,20 @@ class GradientBoosting(GradientParameters, Ensemble):
             loss.check_target(data.y)
             check_early_stopping(self, loss, X_val)
             going_on = self.warm_start and "_model" in before
-            fits_init = has_model(self.init) and not going_on
             stops_by = None
             if X_val is None:
                 stops_by = way_to_stop(
                     self, loss, count_samples(data.sample_weights),
-                    fits_init=fits_init and not is_fitted(self.init),
+                    fits_init=has_model(self.init) and not is_fitted(self.init),
                 )  # fmt: skip
             if not going_on:
                 self._sequence = data.seeds
                 self.__dict__.pop("init_estimator_", None)
             held, X_held, margin_held = None, X_val, base_margin_val
-            if stops_by == "validation" and fits_init:
+            if stops_by == "validation" and has_model(self.init):
                 # The model to start from must not see the validation set.
                 (data, held), X_held, margin_held = self._part(data), X, base_margin
-            if fits_init:
+            if has_model(self.init) and not going_on:
                 y_known = self._classes[data.y] if is_classifier(self) else data.y
                 rows_known = _safe_indexing(X, data.rows)
                 self.init_estimator_ = fitted_init(
@@ -199,9 +198,6 @@ class GradientBoosting(GradientParameters, Ensemble):
                 )
             offsets = self._offsets(loss, X, base_margin, data.rows)
             sample, self._samples = gather_samples(data, offsets)
-            self._with_statistics = statistics_features(
-                self.schema_, self.categorical_encoding, sample.n_samples
-            )
             if X_val is not None:
                 held = self._read_validation(X_val, y_val, sample_weight_val, data)
                 loss.check_target(held.y)
