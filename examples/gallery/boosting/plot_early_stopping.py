@@ -23,7 +23,7 @@ BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7A7A7A"
 X, y = make_circle(600, label_noise=0.15, random_state=0)
 X_test, y_test = make_circle(5000, label_noise=0.15, random_state=1)
 options = {"n_estimators": 300, "learning_rate": 0.05, "random_state": 0}
-long = GradientBoostingClassifier(**options).fit(X, y)
+long = GradientBoostingClassifier(early_stopping=False, **options).fit(X, y)
 
 
 def log_losses(model, X, y):
@@ -36,13 +36,13 @@ def log_losses(model, X, y):
 # %%
 # In time
 # -------
-# ``n_iter_no_change`` is the patience: so many rounds without improvement end it. By default a
-# tenth of the samples is set aside; ``early_stopping="cv"`` finds the number of rounds by
-# cross-validation, and then trains with all of them.
+# ``n_iter_no_change`` is the patience: so many rounds without improvement end it. By default the
+# number of rounds is found on a fifth of the samples, and with ``early_stopping="cv"`` by
+# cross-validation; then all samples are boosted for as many.
 
 aside = GradientBoostingClassifier(n_iter_no_change=20, **options).fit(X, y)
 folds = GradientBoostingClassifier(n_iter_no_change=20, early_stopping="cv", **options).fit(X, y)
-for name, model in {"300 rounds": long, "a tenth aside": aside, "cross-validated": folds}.items():
+for name, model in {"300 rounds": long, "a fifth aside": aside, "cross-validated": folds}.items():
     error = 1 - model.score(X_test, y_test)
     print(f"{name:16} {model.n_estimators_:4} rounds, test error {error:.1%}")
 
@@ -58,7 +58,7 @@ ax.plot(rounds, log_losses(long, X, y), "--", color=GREY, label="training")
 test = log_losses(long, X_test, y_test)
 ax.plot(rounds, test, color=BLUE, label="test")
 for model, name, colour, style in (
-    (aside, "stopped by a tenth aside", VERMILLION, "-"),
+    (aside, "stopped by a fifth aside", VERMILLION, "-"),
     (folds, "stopped by cross-validation", GREEN, "--"),
 ):
     ax.axvline(model.n_estimators_, color=colour, linestyle=style, label=name)
