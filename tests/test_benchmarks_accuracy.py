@@ -209,7 +209,8 @@ def test_the_suite_measures_all_and_goes_on_where_it_stopped(tiny, tmp_path, fol
     judged = [record for record in records if record["ok"] is not None]
     assert {record["peer"] for record in judged} <= set(peers)
     assert all(record["case"].startswith("judged tables") for record in judged)
-    assert {record["n"] for record in judged} == {3}  # without visits, which is of development
+    # Without visits, which is of development; with one peer there is nothing to rank.
+    assert {record["n"] for record in judged} == ({3} if len(peers) > 1 else set())
     page = "\n".join(accuracy_page.tables(records))
     assert page.count("| iris |") == page.count("| visits |") == 1
     assert "### Judged tables" in page
