@@ -134,6 +134,8 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"rule": rule, "on": on}
         for rule, on in (("ola", "train"), ("meta_des", "validation"), ("clusters", "out_of_bag"))
     ],
+    "EnsembleSelectionClassifier": [{"loss": "error", "n_bags": 1}, {"weights": [1, 3]}],
+    "EnsembleSelectionRegressor": [{"loss": "absolute_error", "n_bags": 1}, {"weights": [1, 3]}],
     "ExtraTreesClassifier": [{"max_features": 1, "bootstrap": True, "class_weight": "balanced"}],
     "FilterBoostClassifier": [{"sampling": "weights", "depth": 2}, {"sampling": "resample"}],
     "GradientBoostingClassifier": [

@@ -28,6 +28,7 @@ from orfeon import (
     CascadeRegressor,
     CostCascadeClassifier,
     CostThresholdClassifier,
+    EnsembleSelectionClassifier,
     GradientBoostingClassifier,
     GradientBoostingRegressor,
     HierarchicalExpertsClassifier,
@@ -212,7 +213,14 @@ PAIR = [("tree", CARTClassifier(max_depth=2)), ("bayes", GaussianNB())]
 
 
 @pytest.mark.parametrize(
-    "make", [StackingClassifier, CascadeClassifier, ArbiterClassifier, CostCascadeClassifier]
+    "make",
+    [
+        StackingClassifier,
+        CascadeClassifier,
+        ArbiterClassifier,
+        CostCascadeClassifier,
+        EnsembleSelectionClassifier,
+    ],
 )
 def test_splitters_are_given_the_groups_of_the_rows_that_count(make):
     model = make(PAIR, cv=Watched(3), random_state=0)

@@ -18,6 +18,8 @@ _HOMES = {
     "Decider": "orfeon.rules.decider",
     "DynamicSelectionClassifier": "dynamic_selection",
     "EarlyDecision": "early",
+    "EnsembleSelectionClassifier": "ensemble_selection",
+    "EnsembleSelectionRegressor": "ensemble_selection",
     "HierarchicalExpertsClassifier": "experts",
     "HierarchicalExpertsRegressor": "experts",
     "Majority": "orfeon.rules.votes",
@@ -56,6 +58,10 @@ if TYPE_CHECKING:
     from orfeon.combining.cost_cascade import CostCascadeClassifier
     from orfeon.combining.dynamic_selection import DynamicSelectionClassifier
     from orfeon.combining.early import EarlyDecision, early_decision, early_decision_votes
+    from orfeon.combining.ensemble_selection import (
+        EnsembleSelectionClassifier,
+        EnsembleSelectionRegressor,
+    )
     from orfeon.combining.experts import (
         HierarchicalExpertsClassifier,
         HierarchicalExpertsRegressor,
@@ -88,6 +94,8 @@ __all__ = [
     "Decider",
     "DynamicSelectionClassifier",
     "EarlyDecision",
+    "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "HierarchicalExpertsClassifier",
     "HierarchicalExpertsRegressor",
     "Majority",

@@ -21,7 +21,8 @@ ESTIMATORS = public_estimators()
 REFUSED = {
     "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
     "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor",
-    "CostCascadeClassifier", "DynamicSelectionClassifier",
+    "CostCascadeClassifier", "DynamicSelectionClassifier", "EnsembleSelectionClassifier",
+    "EnsembleSelectionRegressor",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor", "OutputCodeClassifier", "PPBoostClassifier", "PPTSSClassifier",
     "ParallelPerceptronClassifier", "ParallelPerceptronRegressor", "StackingClassifier",

@@ -1,0 +1,316 @@
+"""Ensemble selection as an estimator.
+
+How models are chosen is in :mod:`orfeon.combining.greedy_selection`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
+from orfeon.combining.composition import COMPOSITION_TEXTS, Composition, Given, Named
+from orfeon.combining.greedy_selection import (
+    CLASS_LOSSES,
+    TARGET_LOSSES,
+    Loss,
+    select_greedily,
+)
+from orfeon.combining.out_of_fold import Split, Units
+from orfeon.utils import saved
+from orfeon.utils.documentation import documented
+from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.types import Floats
+
+_TEXTS = {
+    "selecting": """
+    weights : sequence of float, optional
+        Weights of the models, if they are known: nothing is selected then, and ``cv`` is not used.
+    n_rounds : int, default=50
+        Models taken in each search, with replacement; of all rounds the best one is kept.
+    n_bags : int, default=10
+        Searches, each among a random half of the models; their choices are added up. 1 is one
+        search among all.
+    min_weight : float, default=0.02
+        Models with a smaller weight are left out.
+    cv : int, splitter or iterable of splits, default=5
+        Folds whose predictions the models are chosen by.
+""",
+    "selected": """
+    weights_ : ndarray of shape (n_given,)
+        Weights of the models that were given and not dropped, 0 for those that were not selected.
+    estimators_ : list of estimators
+        The selected models, fitted to all samples.
+    named_estimators_ : Bunch
+        The same by name; "drop" stands for those that were not selected.
+    out_of_fold_predictions_ : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        The weighted mean for each training sample, from models that had not seen it; NaN for rows
+        of weight 0. The weights were chosen by these samples. None with ``weights``.
+""",
+}
+
+
+@saved.attributes(
+    weights_=saved.floats,
+    out_of_fold_predictions_=saved.optional(saved.one_of(saved.floats, saved.matrix)),
+)
+class EnsembleSelection(Composition):
+    """Base of the two estimators."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Composition._parameter_constraints,
+        "weights": ["array-like", None],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "n_bags": [Interval(Integral, 1, None, closed="left")],
+        "min_weight": [Interval(Real, 0, 0.5, closed="left")],
+    }
+
+    loss: Loss
+    weights: Any
+    n_rounds: int
+    n_bags: int
+    min_weight: float
+    weights_: Floats
+    out_of_fold_predictions_: Floats | None
+
+    def _check_settings(self, members: Named) -> None:
+        if self.weights is None:
+            return
+        given = np.asarray(self.weights, dtype=np.float64)
+        if given.shape != (len(members),) or not (given >= 0).all() or not 0 < given.sum() < np.inf:
+            raise ValueError(
+                f"weights={self.weights!r} is not allowed: give a number >= 0 for each of the "
+                f"{len(members)} estimators, not all 0, or None."
+            )
+
+    def _splits(self, units: Units, X: Any, groups: Any) -> list[Split]:
+        return [] if self.weights is not None else super()._splits(units, X, groups)
+
+    def _train(
+        self,
+        members: Named,
+        units: Units,
+        splits: Sequence[Split],
+        given: Given,
+        after: Callable[[], object],
+    ) -> None:
+        self.out_of_fold_predictions_ = None
+        if self.weights is not None:
+            weights = np.asarray(self.weights, dtype=np.float64)
+        elif splits:
+            answers = self._out_of_fold(
+                members, units.table, units, splits, "predict_proba", after=after
+            )
+            weights = select_greedily(
+                answers, units.y, units.weights, loss=self.loss, n_rounds=self.n_rounds,
+                n_bags=self.n_bags, least_share=self.min_weight, rng=units.generator(2),
+            ).weights  # fmt: skip
+            mean = np.tensordot(weights, answers, axes=1)
+            self.out_of_fold_predictions_ = units.on_given_rows(
+                mean if units.n_classes else mean[:, 0]
+            )
+        else:  # one class or one target, which all models predict
+            weights = np.eye(len(members))[0]
+        self.weights_ = weights / weights.sum()
+        selected = np.flatnonzero(self.weights_ > 0)
+        chosen = [members[t] for t in selected]
+        fitted = self._fit_members(chosen, units.table, units, after=after)
+        self._keep_members(chosen, fitted)
+
+    def _mean(self, X: Any) -> Floats:
+        """Weighted mean of the selected models."""
+        check_is_fitted(self, "estimators_")
+        answers = self._query(self.estimators_, self._rows(X), "predict_proba")
+        return np.asarray(np.tensordot(self.weights_[self.weights_ > 0], answers, axes=1))
+
+
+@documented(COMPOSITION_TEXTS | _TEXTS)
+class EnsembleSelectionClassifier(TabularClassifierMixin, EnsembleSelection):
+    """A weighted mean of classifiers, chosen greedily by predictions of unseen samples.
+
+    The library of models may be large and mixed; the search takes those that are good together,
+    some of them several times (Caruana et al. 2004). It overfits less than a model trained on the
+    predictions, as in stacking.
+
+    Parameters
+    ----------
+    estimators : list of (name, classifier) or None, default=None
+        The models; "drop" leaves one out, and a :class:`sklearn.frozen.FrozenEstimator` is used as
+        it is. By default a random forest, extra-trees and gradient boosting.
+    loss : {"log_loss", "error", "brier"}, default="log_loss"
+        What the search makes small.
+    <selecting>
+    <running>
+
+    Attributes
+    ----------
+    <selected>
+    <classes>
+    <features>
+
+    See Also
+    --------
+    StackingClassifier : A model learns to combine the predictions.
+    orfeon.prune : Chooses among the members of one ensemble.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.metrics import log_loss
+    >>> from orfeon import CARTClassifier, EnsembleSelectionClassifier, RandomForestClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> tree, forest = CARTClassifier(max_depth=5), RandomForestClassifier()
+    >>> models = [("tree", tree), ("bayes", GaussianNB()), ("forest", forest)]
+    >>> chosen = EnsembleSelectionClassifier(models, random_state=0).fit(X, y)
+    >>> chosen.weights_.round(2)
+    array([0.02, 0.22, 0.75])
+    >>> found = [*chosen.estimators_, chosen]
+    >>> [round(log_loss(y_test, model.predict_proba(X_test)), 2) for model in found]
+    [4.84, 1.11, 0.48, 0.47]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **EnsembleSelection._parameter_constraints,
+        "loss": [StrOptions(set(CLASS_LOSSES))],
+    }
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        loss: Loss = "log_loss",
+        weights: Any = None,
+        n_rounds: int = 50,
+        n_bags: int = 10,
+        min_weight: float = 0.02,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.loss = loss
+        self.weights = weights
+        self.n_rounds = n_rounds
+        self.n_bags = n_bags
+        self.min_weight = min_weight
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _default(self) -> Named:
+        from orfeon.boosting import GradientBoostingClassifier
+        from orfeon.ensembles import ExtraTreesClassifier, RandomForestClassifier
+
+        return [
+            ("forest", RandomForestClassifier()),
+            ("extra_trees", ExtraTreesClassifier()),
+            ("boosting", GradientBoostingClassifier()),
+        ]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Weighted mean of the selected models' class probabilities.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        return self._mean(X)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+
+@documented(COMPOSITION_TEXTS | _TEXTS)
+class EnsembleSelectionRegressor(TabularRegressorMixin, EnsembleSelection):
+    """A weighted mean of regressors, chosen greedily by predictions of unseen samples.
+
+    Parameters
+    ----------
+    estimators : list of (name, regressor) or None, default=None
+        The models; "drop" leaves one out, and a :class:`sklearn.frozen.FrozenEstimator` is used as
+        it is. By default a random forest, extra-trees and gradient boosting.
+    loss : {"squared_error", "absolute_error"}, default="squared_error"
+        What the search makes small.
+    <selecting>
+    <running>
+
+    Attributes
+    ----------
+    <selected>
+    <features>
+
+    See Also
+    --------
+    StackingRegressor : A model learns to combine the predictions.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from orfeon import EnsembleSelectionRegressor, RandomForestRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(200, random_state=0)
+    >>> X_test, y_test = make_friedman1(2000, random_state=1)
+    >>> models = [("line", LinearRegression()), ("forest", RandomForestRegressor())]
+    >>> chosen = EnsembleSelectionRegressor(models, random_state=0).fit(X, y)
+    >>> [round(model.score(X_test, y_test), 2) for model in [*chosen.estimators_, chosen]]
+    [0.72, 0.72, 0.73]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **EnsembleSelection._parameter_constraints,
+        "loss": [StrOptions(set(TARGET_LOSSES))],
+    }
+
+    def __init__(
+        self,
+        estimators: Any = None,
+        *,
+        loss: Loss = "squared_error",
+        weights: Any = None,
+        n_rounds: int = 50,
+        n_bags: int = 10,
+        min_weight: float = 0.02,
+        cv: Any = 5,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.estimators = estimators
+        self.loss = loss
+        self.weights = weights
+        self.n_rounds = n_rounds
+        self.n_bags = n_bags
+        self.min_weight = min_weight
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def _default(self) -> Named:
+        from orfeon.boosting import GradientBoostingRegressor
+        from orfeon.ensembles import ExtraTreesRegressor, RandomForestRegressor
+
+        return [
+            ("forest", RandomForestRegressor()),
+            ("extra_trees", ExtraTreesRegressor()),
+            ("boosting", GradientBoostingRegressor()),
+        ]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        return np.asarray(self._mean(X)[:, 0])
