@@ -40,7 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
     profile = "thorough" if shared.thorough else "fixed"
     settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
     config.addinivalue_line(
-        "markers", "tools: tests of benchmarks, pages, browsers, servers and clusters"
+        "markers",
+        "tools: tests of benchmarks, pages, browsers, servers, clusters and killed processes",
     )
     config.addinivalue_line("markers", "thorough: slow tests, run with --thorough")
 

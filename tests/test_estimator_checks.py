@@ -389,6 +389,7 @@ def test_scikit_learn_compatible(estimator):
     assert len(results) > 40
 
 
+@pytest.mark.tools
 def test_input_from_other_array_libraries():
     pytest.importorskip("array_api_strict")
     script = (

@@ -345,6 +345,7 @@ print(search.error_curve.tolist(), search.n_optima.tolist(), [s.tolist() for s i
 """
 
 
+@pytest.mark.tools
 def test_the_kernels_run_as_plain_python_with_the_same_result(capsys):
     plain = subprocess.run(
         [sys.executable, "-W", "error", "-c", SCRIPT],

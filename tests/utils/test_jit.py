@@ -172,6 +172,7 @@ for name, estimator in public_estimators().items():
 """
 
 
+@pytest.mark.tools
 @pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_kernels_run_as_plain_python_with_the_same_result(capsys):

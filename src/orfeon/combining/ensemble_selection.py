@@ -57,7 +57,7 @@ _TEXTS = {
 
 @saved.attributes(
     weights_=saved.floats,
-    out_of_fold_predictions_=saved.optional(saved.one_of(saved.floats, saved.matrix)),
+    out_of_fold_predictions_=saved.one_of(saved.none, saved.floats, saved.matrix),
 )
 class EnsembleSelection(Composition):
     """Base of the two estimators."""

@@ -213,6 +213,7 @@ def test_a_mistake_far_down_leaves_the_old_file(place, new_homes, tmp_path, monk
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.csv", "out.csv"]
 
 
+@pytest.mark.tools
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full device is needed")
 def test_a_full_disk_is_a_sentence(place):
     with open("/dev/full", "w") as full:

@@ -181,6 +181,7 @@ def test_a_corrupted_store_is_told_and_left_as_it_is(waves, tmp_path, capsys):
     assert (out / "store.db").read_bytes() == b"not a database" * 1000
 
 
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("number", "code"),
     [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)],

@@ -76,6 +76,7 @@ def test_large_arrays_go_to_processes_once():
     }
 
 
+@pytest.mark.tools
 def test_results_in_processes_are_the_same_also_where_one_is_killed(fits):
     expected = [found[:2] for found in run_all(fits, range(16))]
     slow = work.Fits(fits.X, fits.y, seconds=0.05)
@@ -179,6 +180,7 @@ if __name__ == "__main__":
 
 
 @needs_proc
+@pytest.mark.tools
 @pytest.mark.parametrize(
     ("sent", "to_all", "code"),
     [(signal.SIGINT, True, 130), (signal.SIGINT, False, 130), (signal.SIGKILL, False, -9)],
@@ -230,6 +232,7 @@ def _limited(code: str, *flags: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.tools
 def test_neither_other_users_of_joblib_nor_killed_idle_processes_are_waited_for():
     done = _limited("""
         import os, signal

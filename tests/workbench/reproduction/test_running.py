@@ -73,6 +73,7 @@ def test_each_fit_is_in_the_store_before_the_next_begins(tmp_path):
     assert counts == [0, 1, 2, 3]
 
 
+@pytest.mark.tools
 def test_a_killed_run_goes_on_where_it_stopped(tmp_path):
     """Two processes at once, killed without warning: the store is that of an undisturbed run."""
     whole, killed = tmp_path / "whole.db", tmp_path / "killed.db"

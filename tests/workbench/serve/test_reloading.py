@@ -78,6 +78,7 @@ def test_a_model_that_was_replaced_is_gone(running):
         wait_until(lambda gone=(model, served): not any(each() for each in gone))
 
 
+@pytest.mark.tools
 def test_a_long_request_is_finished_by_the_model_that_began_it(running):
     app, address, reload = running
     body = rows_of(app._app.served.example_row())

@@ -22,6 +22,7 @@ from orfeon.workbench.store import Store, StoreError
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork and kill")
 
 
+@pytest.mark.tools
 def test_killed_writers_lose_nothing(where: str, tmp_path: Path) -> None:
     told = run_script("kill_writers.py", where, cases(16))
     safe = told["safe"]
@@ -41,6 +42,7 @@ def test_killed_writers_lose_nothing(where: str, tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] in (["results.db"], [])
 
 
+@pytest.mark.tools
 def test_two_processes_write_at_once(where: str) -> None:
     start = time.time() + 1.5
     writers = [

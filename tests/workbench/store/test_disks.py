@@ -23,6 +23,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.tools
 def test_a_full_disk_is_told_and_loses_nothing(tmp_path: Path) -> None:
     found = run_script("fill_disk.py", tmp_path, prefix=private_mounts())
     assert found["safe"] > 50
