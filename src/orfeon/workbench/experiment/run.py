@@ -16,7 +16,7 @@ from orfeon.errors import ArgumentError, UserError
 from orfeon.workbench.experiment.choice import (
     FEWEST_FOLDS,
     Evidence,
-    best_of,
+    chosen_of,
     honest_choice,
     mean_curves,
     method_of,
@@ -30,7 +30,7 @@ from orfeon.workbench.experiment.evaluation import (
     order_members,
     take_rows,
 )
-from orfeon.workbench.experiment.methods import METHODS
+from orfeon.workbench.experiment.methods import METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
 from orfeon.workbench.experiment.plan import METRICS, Folding, Plan, fingerprint, groups_fingerprint
 from orfeon.workbench.experiment.running import (
@@ -43,6 +43,7 @@ from orfeon.workbench.experiment.running import (
     time_methods,
     unit_keys,
 )
+from orfeon.workbench.experiment.selection import Weights
 from orfeon.workbench.prepare import Prepared, prepare
 from orfeon.workbench.store import RunRow, Store, Study
 
@@ -102,7 +103,7 @@ def run_study(
     compare_rows: int | None = None,
     design: Any = "cv",
     n_folds: int = 5,
-    n_inner_folds: int = 3,
+    n_inner_folds: int | None = None,
     test_share: float = 1 / 3,
     rule: str | None = None,
     keep: Sequence[float] = (0.2, 0.4),
@@ -143,8 +144,12 @@ def run_study(
         Rows to compare on; the final model is trained on all.
     design : {"cv", "splits"}, default="cv"
         Repeated stratified cross-validation, or random splits.
-    n_folds, n_inner_folds : int, default=5 and 3
-        Outer and inner folds.
+    n_folds : int, default=5
+        Folds of a repetition.
+    n_inner_folds : int, optional
+        Folds inside each training part, by which the nested estimate chooses a candidate. With 0,
+        the default of cross-validation, the other folds of the repetition choose; random splits
+        need inner folds, 3 by default.
     test_share : float, default=1/3
         Share of the test part of random splits.
     rule : str, optional
@@ -267,7 +272,7 @@ class _Bench:
             X = X.to_numpy()  # the same numbers, without the cost of a frame in every fit
         evaluation = Evaluation(
             X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
-            plan.seed,
+            plan.seed, keeps_predictions=plan.keeps_predictions,
         )  # fmt: skip
         return evaluation, rows
 
@@ -327,11 +332,11 @@ class _Bench:
         """Rank the candidates, choose one, and train the final model."""
         plan, prepared = self.plan, self.prepared
         rows = self.study.rows()
-        evidence = Evidence.of(plan, rows, len(self.classes), n_units)
+        evaluation, studied = self._evaluation(n_rows)
+        evidence = Evidence.of(plan, rows, len(self.classes), n_units, evaluation.folding)
         rows = [row for row in rows if RunKey.read(row.key).unit in evidence.units]
         candidates = rank_candidates(evidence)
-        means = {candidate.name: candidate.mean(plan.metric) for candidate in candidates}
-        chosen = best_of(means, {candidate.name: candidate.nodes for candidate in candidates})
+        chosen = chosen_of(evidence)
         honest = honest_choice(evidence)
         if chosen is None or honest is None:
             raise UserError(f"No method could be fitted. {' '.join(_failures(evidence)[:1])}")
@@ -342,14 +347,20 @@ class _Bench:
         trained = sample_rows(self.y, n_final, self.is_classification, plan.seed)
         with findings() as answers:
             model = final_model(
-                plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs
-            )
+                plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs,
+                evidence.weights,
+            )  # fmt: skip
         self.listener.running("training models for the charts")
-        evaluation, studied = self._evaluation(n_rows)
         X = take_rows(prepared.X, studied)
         with findings():  # already reported by the runs
             shown = showcase(
-                plan, evaluation, prepared.y[studied], showcase_names(chosen, candidates), X, n_jobs
+                plan,
+                evaluation,
+                prepared.y[studied],
+                showcase_names(chosen, candidates),
+                X,
+                n_jobs,
+                evidence.outer[0, SELECTION].get("weights") if evidence.weights else None,
             )
         n_train, n_test = evidence.sizes
         return StudyOutcome(
@@ -368,7 +379,7 @@ class _Bench:
             test_ratio=evidence.test_ratio,
             n_runs=len(rows), seconds=float(sum(row.seconds for row in rows)),
             configuration=self._configuration(name, n_units, n_rows), command=command,
-            versions=dict(rows[-1].versions), seed=plan.seed,
+            versions=dict(rows[-1].versions), seed=plan.seed, weights=evidence.weights,
         )  # fmt: skip
 
     def _configuration(self, name: str, n_units: int, n_rows: int) -> Mapping[str, Any]:
@@ -480,22 +491,39 @@ _FINAL = 2**32 - 1
 
 
 def fit_candidate(
-    plan: Plan, name: str, X: Any, y: npt.NDArray[Any], seed: int, n_jobs: int | None
+    plan: Plan,
+    name: str,
+    X: Any,
+    y: npt.NDArray[Any],
+    seed: int,
+    n_jobs: int | None,
+    weights: Weights,
 ) -> Any:
-    """Train a candidate, and prune it if it is a pruned one."""
-    model = METHODS[method_of(name)].build(plan.task, seed, n_jobs, plan.members).fit(X, y)
+    """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
+    model = METHODS[method_of(name)].build(plan.task, seed, n_jobs, plan.members)
+    if name == SELECTION:
+        models = [
+            (one, METHODS[one].build(plan.task, seed, n_jobs, plan.members)) for one in weights
+        ]
+        model.set_params(estimators=models, weights=list(weights.values()))
+    model.fit(X, y)
     if "@" not in name:
         return model
     return first_members(model, order_members(model, X, y, plan.rule), float(name.split("@")[1]))
 
 
 def final_model(
-    plan: Plan, name: str, X: Any, y: npt.NDArray[Any], n_jobs: int | None = None
+    plan: Plan,
+    name: str,
+    X: Any,
+    y: npt.NDArray[Any],
+    n_jobs: int | None = None,
+    weights: Weights | None = None,
 ) -> Any:
     """The chosen candidate, trained on all samples."""
     words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
     seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
-    return fit_candidate(plan, name, X, y, seed, n_jobs)
+    return fit_candidate(plan, name, X, y, seed, n_jobs, weights or {})
 
 
 def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:
@@ -520,6 +548,7 @@ def showcase(
     names: Sequence[str],
     X: Any,
     n_jobs: int | None = None,
+    weights: Weights | None = None,
 ) -> Showcase:
     """Train some candidates on the first outer fold again, as its runs did."""
     split = evaluation.folding.outer(0)
@@ -527,7 +556,7 @@ def showcase(
     models = {
         name: fit_candidate(
             plan, name, X_train, y_train,
-            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs,
+            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs, weights or {},
         )
         for name in names
     }  # fmt: skip

@@ -58,7 +58,7 @@ class NullListener:
 def unit_keys(plan: Plan, unit: int) -> list[RunKey]:
     """The runs of an outer fold."""
     parts: tuple[int | None, ...] = (None, *range(plan.n_inner))
-    return [RunKey(unit, part, method) for part in parts for method in plan.methods]
+    return [RunKey(unit, part, method) for part in parts for method in plan.fitted]
 
 
 @dataclass
@@ -195,7 +195,7 @@ def affordable_rows(
         for small, large in seconds.values():
             ratio = large / small if small > 0 else 2.0
             power = min(max(math.log2(max(ratio, 1.0)), _LEAST_POWER), _GREATEST_POWER)
-            inner = n_inner * ((n_inner - 1) / n_inner) ** power
+            inner = n_inner * ((n_inner - 1) / n_inner) ** power if n_inner else 0.0
             total += large * (0.8 * rows / _SAMPLES[1]) ** power * (1.0 + inner)
         return total
 
@@ -214,7 +214,7 @@ def time_methods(
 ) -> dict[str, tuple[float, float]]:
     """Time every method on two samples."""
     is_stratified = plan.task == "classification"
-    found: dict[str, list[float]] = {name: [] for name in plan.methods}
+    found: dict[str, list[float]] = {name: [] for name in plan.fitted}
     # The first round compiles the kernels, so its times are not used.
     for n_rows in (_SAMPLES[0], *_SAMPLES):
         rows = sample_rows(evaluation.y, n_rows, is_stratified, plan.seed)
@@ -225,7 +225,7 @@ def time_methods(
         small = replace(
             evaluation, X=take_rows(evaluation.X, rows[twice]), y=y[twice], folding=folding
         )
-        keys = [RunKey(0, None, name) for name in plan.methods]
+        keys = [RunKey(0, None, name) for name in plan.fitted]
         for done in run(small, keys, **where):
             found[done.configuration["method"]].append(done.seconds)
     return {name: (times[1], times[2]) for name, times in found.items()}
