@@ -171,7 +171,7 @@ def best_of(scores: Mapping[str, float], nodes: Mapping[str, float]) -> str | No
 
 
 #: The measure by which a single candidate must not be worse than ensemble selection.
-_STRICT = {"classification": "log_loss", "regression": "rmse"}
+STRICT = {"classification": "log_loss", "regression": "rmse"}
 
 
 def choose(
@@ -191,7 +191,7 @@ def choose(
 def chosen_of(evidence: Evidence) -> str | None:
     """The candidate of the final model, by all outer folds."""
     names = evidence.plan.candidates()
-    metric, strict = evidence.plan.metric, _STRICT[evidence.plan.task]
+    metric, strict = evidence.plan.metric, STRICT[evidence.plan.task]
     return choose(
         {name: float(evidence.outer_scores(name, metric).mean()) for name in names},
         {name: float(evidence.outer_scores(name, strict).mean()) for name in names},
@@ -202,7 +202,7 @@ def chosen_of(evidence: Evidence) -> str | None:
 def honest_choice(evidence: Evidence) -> Honest | None:
     """What to expect of the study's own choice."""
     names = evidence.plan.candidates()
-    metric, strict = evidence.plan.metric, _STRICT[evidence.plan.task]
+    metric, strict = evidence.plan.metric, STRICT[evidence.plan.task]
     chosen: dict[int, str] = {}
     for unit in evidence.units:
         best = choose(

@@ -219,7 +219,7 @@ METHODS = {
         ),
         Method(
             "gradient_boosting", "gradient boosting", "trees fitted to the gradient of the loss",
-            _both("GradientBoosting"),
+            _both("GradientBoosting"), members=400,
         ),
         Method(
             "stacking", "stacking",

@@ -6,7 +6,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -30,7 +30,7 @@ from orfeon.workbench.experiment.evaluation import (
     order_members,
     take_rows,
 )
-from orfeon.workbench.experiment.methods import METHODS, SELECTION
+from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
 from orfeon.workbench.experiment.plan import METRICS, Folding, Plan, fingerprint, groups_fingerprint
 from orfeon.workbench.experiment.running import (
@@ -42,6 +42,16 @@ from orfeon.workbench.experiment.running import (
     sample_rows,
     time_methods,
     unit_keys,
+)
+from orfeon.workbench.experiment.screening import (
+    FEWEST_METHODS,
+    FOLDS,
+    ROWS,
+    affordable,
+    screened_out,
+    screening_plan,
+    seconds_on_samples,
+    survivors,
 )
 from orfeon.workbench.experiment.selection import Weights
 from orfeon.workbench.prepare import Prepared, prepare
@@ -212,6 +222,10 @@ def run_study(
     with Store(store) as opened:
         study = opened.open_study(f"{name}-{plan.digest}", plan.to_dict())
         bench = _Bench(plan, prepared, study, groups, n_jobs, cluster, listener)
+        if bench.is_screened(extent):
+            small = screening_plan(plan)
+            screening = opened.open_study(f"{name}-{small.digest}-screening", small.to_dict())
+            bench.screen(small, screening, extent, started)
         n_rows = bench.settle_rows(extent, started)
         n_units = bench.run(extent, n_rows, started)
         return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes))
@@ -255,12 +269,15 @@ class _Bench:
         self.is_classification = plan.task == "classification"
         self.classes: npt.NDArray[Any] = np.array([])
         self.y = np.asarray(prepared.y)
+        self._screened = ""
         if self.is_classification:
             self.classes, self.y = np.unique(prepared.y, return_inverse=True)
 
-    def _evaluation(self, n_rows: int) -> tuple[Evaluation, npt.NDArray[np.int64]]:
+    def _evaluation(
+        self, n_rows: int, plan: Plan | None = None
+    ) -> tuple[Evaluation, npt.NDArray[np.int64]]:
         """The evaluation on a sample of this many rows, and the rows."""
-        plan = self.plan
+        plan = plan or self.plan
         rows = sample_rows(self.y, n_rows, self.is_classification, plan.seed)
         y = self.y[rows]
         folding = Folding(
@@ -276,6 +293,41 @@ class _Bench:
         )  # fmt: skip
         return evaluation, rows
 
+    def is_screened(self, extent: Extent) -> bool:
+        """Whether a few rows decide first which methods are compared on many."""
+        has_time = extent.budget is None or extent.compare_rows is not None
+        is_large = len(self.y) > SMALL and len(self.plan.fitted) >= FEWEST_METHODS
+        return is_large and not has_time and self.plan.keeps_predictions
+
+    def screen(self, small: Plan, study: Study, extent: Extent, started: float) -> None:
+        """Compare all methods on few rows, and go on with the best on as many as there is time."""
+        evaluation, _ = self._evaluation(ROWS, small)
+        listener = _Quiet(self.listener, f"screening {len(small.fitted)} methods on {ROWS:,} rows")
+        running = Running(small, evaluation, study, self.n_workers, self.cluster, listener)
+        running.units(range(FOLDS))
+        rows = study.rows()
+        evidence = Evidence.of(small, rows, len(self.classes), FOLDS, evaluation.folding)
+        if "rows" not in self.study.notes:
+            left = self._seconds_left(extent, started)
+            kept, n_rows = affordable(
+                survivors(evidence), seconds_on_samples(rows), len(self.y), self.plan.n_inner, left
+            )
+            self.study.note("methods", kept)
+            self.study.note("rows", n_rows)
+        kept = [BASELINE, *self.study.notes["methods"]]
+        self._screened = (
+            f"All {len(small.fitted)} methods were compared on {ROWS:,} rows first, and "
+            f"{len(kept) - 1} went on. Left out: {screened_out(evidence, kept)}."
+        )
+        names = [one for one in self.plan.methods if one in kept or METHODS[one].is_derived]
+        self.plan = replace(self.plan, methods=tuple(names))
+
+    def _seconds_left(self, extent: Extent, started: float) -> float:
+        """Seconds that are left for runs, of all workers."""
+        budget = extent.budget or 0.0
+        left = max(budget - (time.perf_counter() - started), 0.3 * budget)
+        return left * self.n_workers
+
     def settle_rows(self, extent: Extent, started: float) -> int:
         """The number of rows to compare on: given, or determined once and kept in the store."""
         n_rows = len(self.y)
@@ -288,8 +340,8 @@ class _Bench:
             evaluation, _ = self._evaluation(n_rows)
             where = {"n_jobs": self.n_workers, "cluster": self.cluster}
             seconds = time_methods(evaluation, self.plan, **where)
-            left = max(extent.budget - (time.perf_counter() - started), 0.3 * extent.budget)
-            wanted = affordable_rows(seconds, n_rows, self.plan.n_inner, left * self.n_workers)
+            left = self._seconds_left(extent, started)
+            wanted = affordable_rows(seconds, n_rows, self.plan.n_inner, left)
         return int(self.study.note("rows", wanted))
 
     def run(self, extent: Extent, n_rows: int, started: float) -> int:
@@ -404,7 +456,7 @@ class _Bench:
 
     def _remarks(self, n_rows: int, n_final: int) -> list[str]:
         """What the study itself did to the data."""
-        remarks = []
+        remarks = [self._screened] if self._screened else []
         if n_final < len(self.y):
             remarks.append(
                 f"The final model is trained on {n_final:,} of the {len(self.y):,} rows: training "
@@ -433,6 +485,17 @@ class _Bench:
                     f"Classes with fewer rows than folds are missing from some folds: {shown}."
                 )
         return remarks
+
+
+class _Quiet(NullListener):
+    """Shows what a screening does in the place of its single runs."""
+
+    def __init__(self, listener: Listener, what: str) -> None:
+        self._listener = listener
+        listener.running(what)
+
+    def note(self, text: str) -> None:
+        self._listener.note(text)
 
 
 def _failures(evidence: Evidence) -> list[str]:
