@@ -22,7 +22,7 @@ from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.evaluation import RunKey
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, Honest
-from orfeon.workbench.experiment.plan import METRICS, Folding, Plan
+from orfeon.workbench.experiment.plan import Folding, Plan
 from orfeon.workbench.experiment.selection import Selector, Weights
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def honest_choice(evidence: Evidence) -> Honest | None:
                 for unit, name in chosen.items()
             ]
         )
-        for metric in METRICS[evidence.plan.task]
+        for metric in evidence.plan.metrics
     }
     return Honest(scores, _interval(evidence, scores[evidence.plan.metric]), tuple(chosen.values()))
 
@@ -296,7 +296,7 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
     plan = evidence.plan
     method = METHODS[method_of(name)]
     keep = float(name.partition("@")[2]) if "@" in name else None
-    scores = {metric: evidence.outer_scores(name, metric) for metric in METRICS[plan.task]}
+    scores = {metric: evidence.outer_scores(name, metric) for metric in plan.metrics}
     times = [evidence.timings[unit, method.name] for unit in evidence.units]
     order = 0.0 if keep is None else _middle(times, "order")
     return Candidate(
