@@ -117,7 +117,6 @@ Conditions: TypeAlias = dict[tuple[type[Condition], Subject], Condition]
 
 
 def branch_conditions(forest: Forest, node: int) -> tuple[Condition, ...]:
-    """The condition of each branch of an inner node."""
     feature = int(forest.feature[node])
     threshold = float(forest.threshold[node])
     width = int(forest.n_children[node])

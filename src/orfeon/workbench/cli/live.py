@@ -85,7 +85,6 @@ class LiveDisplay:
 
     @property
     def done(self) -> float:
-        """How much is done."""
         return self._state.done
 
     @property

@@ -132,7 +132,6 @@ class Evidence:
 
 
 def method_of(candidate: str) -> str:
-    """The method of a candidate."""
     return candidate.partition("@")[0]
 
 
