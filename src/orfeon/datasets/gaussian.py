@@ -191,7 +191,7 @@ def _error_of_two_halves(priors: FloatArray, half: float, along: float, across: 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianClouds(SphericalGaussians):
-    """Two gaussian clouds of very different size, for methods for unbalanced classes.
+    """Two Gaussian clouds of very different size, for methods for unbalanced classes.
 
     Class 1 is the minority, the class of interest.
 
@@ -239,7 +239,7 @@ class GaussianClouds(SphericalGaussians):
 
 @dataclass(frozen=True, kw_only=True)
 class ThreeClouds(DensityProblem):
-    """Three gaussian clouds: two of the majority, class 0, and one of the minority, class 1.
+    """Three Gaussian clouds: two of the majority, class 0, and one of the minority, class 1.
 
     The minority is between the others, so that no line separates the classes; three parallel
     perceptrons enclose it in a strip. Cantador's figure 5.1.1 shows three clouds without their
@@ -448,7 +448,7 @@ def make_gaussian_clouds(
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw two gaussian clouds of very different size, see :class:`GaussianClouds`.
+    """Draw two Gaussian clouds of very different size, see :class:`GaussianClouds`.
 
     Parameters
     ----------
@@ -485,7 +485,7 @@ def make_three_clouds(
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw three gaussian clouds, two of the majority and one of the minority.
+    """Draw three Gaussian clouds, two of the majority and one of the minority.
 
     Parameters
     ----------
