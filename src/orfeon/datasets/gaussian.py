@@ -1,4 +1,4 @@
-"""Problems whose classes are gaussian: twonorm, ringnorm, threenorm, two and three clouds.
+"""Problems whose classes are Gaussian: twonorm, ringnorm, threenorm, two and three clouds.
 
 References
 ----------
@@ -33,7 +33,7 @@ from orfeon.datasets._spherical import SphericalGaussians, log_spherical_density
 
 @dataclass(frozen=True, kw_only=True)
 class TwoNorm(SphericalGaussians):
-    """Two unit gaussians with means (a, ..., a) and (-a, ..., -a), a = 2 / sqrt(d).
+    """Two unit Gaussians with means (a, ..., a) and (-a, ..., -a), a = 2 / sqrt(d).
 
     The best boundary is an oblique hyperplane, hard for trees. The Bayes error is 2.28%, whatever
     the number of features.
@@ -69,7 +69,7 @@ class TwoNorm(SphericalGaussians):
 
 @dataclass(frozen=True, kw_only=True)
 class RingNorm(SphericalGaussians):
-    """A wide gaussian N(0, 4 I), class 0, around a unit one with mean (a, ..., a), class 1.
+    """A wide Gaussian N(0, 4 I), class 0, around a unit one with mean (a, ..., a), class 1.
 
     The best boundary is a sphere. Copies of the problem differ in a: it is 2 / sqrt(d) in the DELVE
     archive, which quotes Breiman's Bayes error of 1.3% (1.24% by theory), and 1 / sqrt(d) in the R
