@@ -49,8 +49,6 @@ class VotesMixin(QueryMixin):
 
 
 class StagedClassifierMixin:
-    """A classifier with staged predictions."""
-
     if TYPE_CHECKING:
 
         def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -81,8 +79,6 @@ class StagedClassifierMixin:
 
 
 class StagedRegressorMixin:
-    """A regressor with staged predictions."""
-
     if TYPE_CHECKING:
 
         def staged_predict(self, X: Any) -> Iterator[Any]:

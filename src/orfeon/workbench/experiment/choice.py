@@ -152,7 +152,6 @@ class Evidence:
 
 
 def method_of(candidate: str) -> str:
-    """The method of a candidate."""
     return candidate.partition("@")[0]
 
 

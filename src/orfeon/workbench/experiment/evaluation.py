@@ -67,7 +67,6 @@ class RunKey(NamedTuple):
 
     @staticmethod
     def read(text: str) -> RunKey:
-        """A key from its text."""
         words = text.split()
         inner = None if words[2] == "outer" else int(words[3])
         return RunKey(int(words[1]), inner, words[-1])

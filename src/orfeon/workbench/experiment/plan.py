@@ -39,7 +39,6 @@ def chosen_metric(name: str | None, task: Task) -> str:
 
 
 def candidate_name(method: str, keep: float | None) -> str:
-    """Name of a candidate."""
     return method if keep is None else f"{method}@{keep:g}"
 
 
@@ -94,11 +93,9 @@ class Folding:
             ) from error
 
     def repetition(self, unit: int) -> int:
-        """The repetition that an outer fold is in."""
         return unit // self.n_folds if self.kind == "cv" else unit
 
     def outer(self, unit: int) -> Split:
-        """An outer fold."""
         state = self._state(self.repetition(unit))
         if self.kind == "splits":
             return self._random_split(state)
