@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: numbers and pictures of twelve subjects.
+"""Seeing why an ensemble works: numbers and pictures of thirteen subjects.
 
 - Error curves: :func:`error_curves`, :class:`ErrorCurveDisplay`; :func:`bagging_error`.
 - Margins: :func:`margins`, :class:`MarginDistributionDisplay`.
@@ -15,6 +15,8 @@
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
+- Probabilities: :func:`reliability_curve`, :class:`ReliabilityDisplay`;
+  :func:`expected_calibration_error`; :func:`brier_score`, :class:`BrierDisplay`.
 - Summaries: :func:`classification_summary`, :func:`regression_summary`.
 """
 
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
-#: The twelve subjects: their modules, and the public names of each, which are imported on first
+#: The thirteen subjects: their modules, and the public names of each, which are imported on first
 #: use.
 _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Error curves": {
@@ -105,6 +107,13 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
             "PerceptronCategories", "PerceptronCategoriesDisplay", "SelectionHistoryDisplay",
             "perceptron_categories",
         ),
+    },
+    "Probabilities": {
+        "probability_quality": (
+            "BrierScore", "ReliabilityCurve", "brier_score", "expected_calibration_error",
+            "reliability_curve",
+        ),
+        "probability_display": ("BrierDisplay", "ReliabilityDisplay"),
     },
     "Summaries": {
         "metrics_summary": (
@@ -218,6 +227,14 @@ if TYPE_CHECKING:
         SelectionHistoryDisplay,
         perceptron_categories,
     )
+    from orfeon.inspection.probability_display import BrierDisplay, ReliabilityDisplay
+    from orfeon.inspection.probability_quality import (
+        BrierScore,
+        ReliabilityCurve,
+        brier_score,
+        expected_calibration_error,
+        reliability_curve,
+    )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
     from orfeon.inspection.theory import (
         condorcet_error,
@@ -244,6 +261,8 @@ __all__ = [
     "BiasVarianceIntervals",
     "BoostingBoundsDisplay",
     "BreimanBiasVariance",
+    "BrierDisplay",
+    "BrierScore",
     "ClassificationMap",
     "ClassificationMapDisplay",
     "ClassificationSummary",
@@ -285,6 +304,8 @@ __all__ = [
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
     "RegressionSummary",
+    "ReliabilityCurve",
+    "ReliabilityDisplay",
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
@@ -294,6 +315,7 @@ __all__ = [
     "bias_variance_difference",
     "bias_variance_intervals",
     "breiman_decomposition",
+    "brier_score",
     "classification_map",
     "classification_summary",
     "coincident_failure",
@@ -310,6 +332,7 @@ __all__ = [
     "ensemble_walk",
     "entropy",
     "error_curves",
+    "expected_calibration_error",
     "forest_weights",
     "friedman_decomposition",
     "generalized_diversity",
@@ -332,6 +355,7 @@ __all__ = [
     "proximities",
     "q_statistic",
     "regression_summary",
+    "reliability_curve",
     "resample_predictions",
     "row_weights",
     "squared_error_decomposition",
