@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: numbers and pictures of twelve subjects.
+"""Seeing why an ensemble works: numbers and pictures of thirteen subjects.
 
 - Error curves: :func:`error_curves`, :class:`ErrorCurveDisplay`; :func:`bagging_error`.
 - Margins: :func:`margins`, :class:`MarginDistributionDisplay`.
@@ -12,6 +12,8 @@
 - Neighbourhoods: :func:`proximities`, :class:`ProximityDisplay`; :func:`row_weights`,
   :class:`ForestWeightsDisplay`.
 - Importances: :func:`importances`, :class:`ImportanceDisplay`.
+- Explanations: :func:`shap_values`, :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`,
+  :class:`ShapDependenceDisplay`.
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
-#: The twelve subjects: their modules, and the public names of each, which are imported on first
+#: The thirteen subjects: their modules, and the public names of each, which are imported on first
 #: use.
 _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Error curves": {
@@ -90,6 +92,9 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Importances": {
         "feature_importance": ("ImportanceDisplay", "Importances", "importances"),
+    },
+    "Explanations": {
+        "shapley": ("ShapleyValues", "shap_values"),
     },
     "Theory": {
         "theory": (
@@ -219,6 +224,7 @@ if TYPE_CHECKING:
         perceptron_categories,
     )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
+    from orfeon.inspection.shapley import ShapleyValues, shap_values
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -288,6 +294,7 @@ __all__ = [
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
+    "ShapleyValues",
     "SwitchingTheoryDisplay",
     "bagging_error",
     "bias_variance_decomposition",
@@ -334,6 +341,7 @@ __all__ = [
     "regression_summary",
     "resample_predictions",
     "row_weights",
+    "shap_values",
     "squared_error_decomposition",
     "subset_coincidence",
     "switching_error",
