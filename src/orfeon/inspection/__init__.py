@@ -95,6 +95,9 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Explanations": {
         "shapley": ("ShapleyValues", "shap_values"),
+        "partial_effects": (
+            "AccumulatedEffects", "PartialDependence", "accumulated_effects", "partial_dependence",
+        ),
     },
     "Theory": {
         "theory": (
@@ -217,6 +220,12 @@ if TYPE_CHECKING:
     from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
     from orfeon.inspection.neighbourhood import ForestWeightsDisplay, RowWeights, row_weights
     from orfeon.inspection.out_of_bag_error import BaggingError, bagging_error
+    from orfeon.inspection.partial_effects import (
+        AccumulatedEffects,
+        PartialDependence,
+        accumulated_effects,
+        partial_dependence,
+    )
     from orfeon.inspection.perceptron_samples import (
         PerceptronCategories,
         PerceptronCategoriesDisplay,
@@ -244,6 +253,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "AccumulatedEffects",
     "BaggingError",
     "BiasVariance",
     "BiasVarianceDisplay",
@@ -287,6 +297,7 @@ __all__ = [
     "OutlierDisplay",
     "PairwiseDiversity",
     "PairwiseDiversityDisplay",
+    "PartialDependence",
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
@@ -296,6 +307,7 @@ __all__ = [
     "SelectionHistoryDisplay",
     "ShapleyValues",
     "SwitchingTheoryDisplay",
+    "accumulated_effects",
     "bagging_error",
     "bias_variance_decomposition",
     "bias_variance_difference",
@@ -335,6 +347,7 @@ __all__ = [
     "member_correlation_curve",
     "outlier_scores",
     "pairwise_diversity",
+    "partial_dependence",
     "perceptron_categories",
     "proximities",
     "q_statistic",
