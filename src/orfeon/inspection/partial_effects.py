@@ -319,7 +319,7 @@ def _of_part(
         partial.add_predictions_at(*args, whole, weights, grid, place, each)
     else:
         partial.add_means_at(*args, whole, weights, grid, place, mean)
-    for row in np.flatnonzero(split):  # missing values that go down several branches
+    for row in np.flatnonzero(split).tolist():  # missing values that go down several branches
         changed = np.repeat(rows[row : row + 1], n_points, axis=0)
         changed[:, place >= 0] = grid
         one = np.zeros((n_points, n_outputs))
@@ -329,8 +329,8 @@ def _of_part(
         else:
             mean[0] += weights[row] * one
     if each is not None:
-        for row in range(len(rows)):
-            mean[0] += weights[row] * each[row]
+        for weight, one in zip(weights, each, strict=True):
+            mean[0] += weight * one
     return mean[0] / weights.sum(), each
 
 
@@ -448,7 +448,7 @@ def accumulated_effects(
         raise ValueError(f"feature {described.names[at]!r} is missing in all rows.")
     edges = np.unique(np.quantile(values[known], np.linspace(0, 1, n_intervals + 1)))
     interval = np.clip(np.searchsorted(edges, values[known], side="left") - 1, 0, None)
-    counts = np.bincount(interval, weights[known], max(len(edges) - 1, 1))
+    counts: Floats = np.bincount(interval, weights[known], max(len(edges) - 1, 1)).astype(float)
     change = np.zeros((len(counts), described.n_outputs))
     if len(edges) > 1:
         for part in described.parts:
