@@ -1,7 +1,7 @@
 """Dask collections, partition by partition: training and prediction run where the data are.
 
 The partitions are read twice: once to agree on features, categories and classes, and once to train.
-Only these and the members travel, never the samples. Dask is imported only where one of its
+Only these and the members are sent, never the samples. Dask is imported only where one of its
 collections is given.
 """
 

@@ -77,7 +77,7 @@ def flip_labels(
     n_estimators="1000",
 )
 class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
-    """Vote of unpruned trees trained on labels flipped at random, class proportions kept.
+    """Vote of unpruned trees trained on labels flipped at random in fixed class proportions.
 
     Parameters
     ----------
@@ -105,8 +105,8 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
     With two classes of unequal size the rate should stay below the share of the smaller one: from
     there on half of the labels of that class or more change, and the vote turns against it. At
     ``(1 - sum(P ** 2)) / (1 - min(P))``, P the class shares, all labels of the smallest class
-    change; beyond it, they still all change, but the shares can no longer be kept. Both give a
-    warning. Where classes are unequal, :class:`ClassSwitchingClassifier` is the better choice.
+    change; beyond it they still all change, but the shares can no longer be kept. Both cases raise
+    a warning. Where classes are unequal, :class:`ClassSwitchingClassifier` is the better choice.
 
     Examples
     --------

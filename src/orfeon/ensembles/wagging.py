@@ -39,7 +39,7 @@ Noise = Literal["gaussian", "poisson"]
 
 
 def gaussian_weights(n: int, scale: float, rng: np.random.Generator) -> Floats:
-    """Weights of mean 1 with gaussian noise, the negative ones cut to 0."""
+    """Weights of mean 1 with Gaussian noise, the negative ones clipped to 0."""
     while True:
         weights: Floats = np.maximum(1.0 + scale * rng.standard_normal(n), 0.0)
         if weights.any():
@@ -89,10 +89,10 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     <estimator>
     <n_estimators>
     noise : {"gaussian", "poisson"}, default="gaussian"
-        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some samples are
+        Weights of mean 1 with Gaussian noise, negative ones clipped to 0, so that some samples are
         left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
     scale : float, default=2.0
-        Standard deviation of the gaussian noise.
+        Standard deviation of the Gaussian noise.
     <combine>
     <class_weight_drawn>
     <leaving_out>
@@ -162,10 +162,10 @@ class WaggingRegressor(AveragingRegressorMixin, _Wagging):
     <estimator>
     <n_estimators>
     noise : {"gaussian", "poisson"}, default="gaussian"
-        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some samples are
+        Weights of mean 1 with Gaussian noise, negative ones clipped to 0, so that some samples are
         left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
     scale : float, default=2.0
-        Standard deviation of the gaussian noise.
+        Standard deviation of the Gaussian noise.
     <combine_numbers>
     <leaving_out>
     <fitting>

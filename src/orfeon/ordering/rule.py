@@ -71,7 +71,7 @@ _TEXTS = {
 """,
     "keep": """
     keep : float, int, "auto", "rule" or array of int, default=0.2
-        A share of the members; their number; ``"auto"``, the size of least cross-validated
+        A share of the members; their number; ``"auto"``, the size with the lowest cross-validated
         error; ``"rule"``, the size that the rule suggests; or the members themselves, such as a
         subset that a search found. Where all members were trained on all samples, as in
         class-switching, or where it is not known on which, as in scikit-learn's bagging of

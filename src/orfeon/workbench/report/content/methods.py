@@ -172,7 +172,7 @@ def _boxes(outcome: StudyOutcome) -> BoxPlot:
 
 def fold_labels(outcome: StudyOutcome) -> list[str]:
     """What each outer fold is called."""
-    numbers = range(len(outcome.honest.chosen))
+    numbers = range(len(outcome.best.scores[outcome.metric]))
     if outcome.configuration.get("design") == "splits":
         return [f"split {number + 1}" for number in numbers]
     return [
