@@ -12,6 +12,8 @@
 - Neighbourhoods: :func:`proximities`, :class:`ProximityDisplay`; :func:`row_weights`,
   :class:`ForestWeightsDisplay`.
 - Importances: :func:`importances`, :class:`ImportanceDisplay`.
+- Explanations: :func:`shap_values`, :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`,
+  :class:`ShapDependenceDisplay`.
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
@@ -92,6 +94,12 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "Importances": {
         "feature_importance": ("ImportanceDisplay", "Importances", "importances"),
+    },
+    "Explanations": {
+        "shapley": ("ShapleyValues", "shap_values"),
+        "partial_effects": (
+            "AccumulatedEffects", "PartialDependence", "accumulated_effects", "partial_dependence",
+        ),
     },
     "Theory": {
         "theory": (
@@ -221,6 +229,12 @@ if TYPE_CHECKING:
     from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
     from orfeon.inspection.neighbourhood import ForestWeightsDisplay, RowWeights, row_weights
     from orfeon.inspection.out_of_bag_error import BaggingError, bagging_error
+    from orfeon.inspection.partial_effects import (
+        AccumulatedEffects,
+        PartialDependence,
+        accumulated_effects,
+        partial_dependence,
+    )
     from orfeon.inspection.perceptron_samples import (
         PerceptronCategories,
         PerceptronCategoriesDisplay,
@@ -236,6 +250,7 @@ if TYPE_CHECKING:
         reliability_curve,
     )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
+    from orfeon.inspection.shapley import ShapleyValues, shap_values
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -255,6 +270,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "AccumulatedEffects",
     "BaggingError",
     "BiasVariance",
     "BiasVarianceDisplay",
@@ -300,6 +316,7 @@ __all__ = [
     "OutlierDisplay",
     "PairwiseDiversity",
     "PairwiseDiversityDisplay",
+    "PartialDependence",
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
@@ -309,7 +326,9 @@ __all__ = [
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
+    "ShapleyValues",
     "SwitchingTheoryDisplay",
+    "accumulated_effects",
     "bagging_error",
     "bias_variance_decomposition",
     "bias_variance_difference",
@@ -351,6 +370,7 @@ __all__ = [
     "member_correlation_curve",
     "outlier_scores",
     "pairwise_diversity",
+    "partial_dependence",
     "perceptron_categories",
     "proximities",
     "q_statistic",
@@ -358,6 +378,7 @@ __all__ = [
     "reliability_curve",
     "resample_predictions",
     "row_weights",
+    "shap_values",
     "squared_error_decomposition",
     "subset_coincidence",
     "switching_error",
