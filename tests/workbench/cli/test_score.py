@@ -18,9 +18,8 @@ def scored(capsys, *arguments):
 
 def test_metrics_are_those_of_the_predictions(place, new_homes, tmp_path, capsys):
     flipped = new_homes["class"].map({"dear": "cheap", "cheap": "dear"})
-    new_homes = new_homes.assign(
-        **{"class": new_homes["class"].where(new_homes.index > 9, flipped)}
-    )
+    wrong = new_homes["class"].where(new_homes.index > 9, flipped)
+    new_homes = new_homes.assign(**{"class": wrong})
     new_homes.to_csv(tmp_path / "some_wrong.csv", index=False)
     found = scored(capsys, place / "bag.orfeon", tmp_path / "some_wrong.csv")
     saved = read_saved(place / "bag.orfeon")
