@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.oracles import nested
 from tests.shared import assert_same_forest, cases
 
-from orfeon import CARTClassifier, CARTRegressor
+from orfeon import BaggingClassifier, CARTClassifier, CARTRegressor
 from orfeon.data.presorted import Table
 from orfeon.datasets import make_waveform
 from orfeon.forest import Forest
@@ -421,8 +421,19 @@ def test_equal_rows_share_a_fold_unless_they_are_kept_apart(waveform):
     }
     assert leaves["apart"] > 2 * leaves["together"]
     apart = CARTClassifier(pruning="cv", equal_rows="apart", random_state=1)
-    weighted = apart.fit(X, y, sample_weight=np.full(len(y), 2))
-    assert weighted.get_n_leaves() < leaves["apart"] / 2  # copies that a weight counts
-    forest = apart.fit(X, y).forest_
-    order = np.random.default_rng(3).permutation(len(y))
-    assert_same_forest(apart.fit(X[order], y[order]).forest_, forest)
+    forest = apart.fit(*doubled).forest_
+    assert_same_forest(apart.fit(X, y, sample_weight=np.full(len(y), 2)).forest_, forest)
+    order = np.random.default_rng(3).permutation(2 * len(y))
+    assert_same_forest(apart.fit(doubled[0][order], doubled[1][order]).forest_, forest)
+
+
+def test_copies_in_a_bootstrap_sample_share_a_fold_either_way(waveform):
+    X, y = waveform
+    leaves = [
+        BaggingClassifier(CARTClassifier(pruning="cv", equal_rows=how), 100, random_state=2)
+        .fit(X, y)
+        .forest_.n_leaves.mean()
+        for how in ("together", "apart")
+    ]
+    assert leaves[1] == pytest.approx(leaves[0], rel=0.2)
+    assert leaves[1] < 12

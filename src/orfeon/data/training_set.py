@@ -104,14 +104,6 @@ class TrainingSet:
         """Group of each sample: copies of a sample share one."""
         return copy_groups(self.table, self.y)
 
-    @cached_property
-    def places(self) -> Integers:
-        """Place of each sample in an order that depends only on their content."""
-        places = np.empty(len(self), dtype=np.int64)
-        order = np.lexsort((self.sample_weights, hash_rows(self.X, self.y)))
-        places[order] = np.arange(len(self))
-        return places
-
     def take(self, rows: Integers) -> Self:
         return replace(
             self, X=_safe_indexing(self.X, rows), y=self.y[rows], rows=self.rows[rows],

@@ -10,6 +10,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.pruning import PruningPath, prune_to_alpha, pruning_path
@@ -106,9 +108,14 @@ class _CART(BaseTree):
         if isinstance(self.pruning, str):
             _ = self._fold_groups(data)
 
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        data = super()._read(X, y, sample_weight, reset=reset)
+        # Copies that a weight counts are then samples as others are, in any order.
+        return data if self.equal_rows == "together" else data.in_canonical_order()
+
     def _fold_groups(self, data: TrainingSet) -> Integers:
         """Samples of one group share a fold of the cross-validation."""
-        return data.groups if self.equal_rows == "together" else data.places
+        return data.groups if self.equal_rows == "together" else np.arange(len(data))
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         growth = self._growth(data.table.n_features, samples.n_samples)

@@ -31,7 +31,7 @@ _TEXTS = {
         folds' trees are compared with its last tree at that tree's own breakpoint, not beyond it.
     equal_rows : {"together", "apart"}, default="together"
         Whether samples with the same features and class share a fold. With "apart" only the copies
-        that a weight counts do, so a weight of 2 is no longer the same as two rows.
+        of a sample in the bootstrap sample of a member do.
 """,
     "size": """
     max_depth : int, optional
