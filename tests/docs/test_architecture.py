@@ -22,7 +22,7 @@ FLOORS = (
     # data, and trees grown from them
     "data", "kernels", "forest", "growth", "base",
     # members, their votes, and the decision
-    "members", "rules",
+    "members", "rules", "uncertainty",
     # methods
     "trees", "ensembles", "boosting", "imbalance", "perceptrons", "combining",
     # what is done with fitted ensembles

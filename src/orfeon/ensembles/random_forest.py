@@ -194,6 +194,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -214,6 +215,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RandomForest._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -234,6 +236,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -254,6 +257,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
+from orfeon.ensembles.remembering import IntervalsMixin, SetsMixin
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
@@ -110,7 +111,7 @@ class StagedRegressorMixin:
 
 
 class VotingClassifierMixin(
-    StagedClassifierMixin, VotesMixin, CombinesMixin, TabularClassifierMixin
+    SetsMixin, StagedClassifierMixin, VotesMixin, CombinesMixin, TabularClassifierMixin
 ):
     """How an ensemble of classifiers decides: by a vote, or by another rule."""
 
@@ -231,7 +232,9 @@ class VotingClassifierMixin(
             yield self.classes_[np.argmax(shares, axis=1)]
 
 
-class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegressorMixin):
+class AveragingRegressorMixin(
+    IntervalsMixin, StagedRegressorMixin, CombinesMixin, TabularRegressorMixin
+):
     """How an ensemble of regressors predicts: by the mean, or by another rule."""
 
     _plain_rule: ClassVar[Combine] = "mean"

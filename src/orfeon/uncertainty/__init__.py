@@ -1,0 +1,1 @@
+"""How far predictions can be trusted: intervals, sets, quantiles, standard errors, abstention."""
