@@ -174,17 +174,19 @@ def fitted() -> Iterator[tuple[str, Any, str]]:
     yield from others(numbers, mixed, classes)
 
 
-def write(folder: Path) -> tuple[int, int]:
+def write(folder: Path, *, only_new: bool = False) -> tuple[int, int]:
     """Write the files and what the models say; how many there are, and how large."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers, mixed, _, _ = data()
     # A category that there was not, too.
     unseen = [*mixed[: N_ASKED - 1].tolist(), [0.5, "never seen", 0.5, None]]
     tables = {"numbers": numbers[:N_ASKED].tolist(), "mixed": unseen}
-    found = {}
+    found = json.loads((folder / ANSWERS).read_text())["models"] if only_new else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, model, which in fitted():
+            if name in found:
+                continue
             path = folder / f"{name}.orfeon"
             model, preparation = model if isinstance(model, tuple) else (model, None)
             orfeon.save(model, path, preparation=preparation, about={"corpus": name})
