@@ -159,6 +159,6 @@ def test_the_picture_is_drawn_by_its_program_and_shows_the_packages(tmp_path, mo
     shown |= {box.title for box in program.LINE}
     others = {
         "imbalance", "datasets", "rendering", "kernels", "growth", "rules", "forest", "utils",
-        "statistics",
+        "statistics", "uncertainty",
     }  # fmt: skip
     assert {part for part in PARTS if (PACKAGE / part).is_dir()} - shown - others == set()

@@ -158,10 +158,8 @@ class RemembersSamplesMixin:
         rows = self._rows(X)
 
         def variances(part: Any) -> Floats:
-            return np.stack(
-                [jackknife_variance(one, drawn, replace=replace) for one in self._outputs(part)],
-                axis=1,
-            )
+            each = [jackknife_variance(one, drawn, replace=replace) for one in self._outputs(part)]
+            return np.stack(each, axis=1)
 
         found = np.asarray(self._query(variances, rows, 0))
         n_bad = int((found < 0).any(axis=1).sum())
@@ -173,7 +171,7 @@ class RemembersSamplesMixin:
                     f"Use more members, about as many as the {len(drawn.rows)} samples.",
                 )
             )
-        errors = np.sqrt(np.maximum(found, 0.0))
+        errors: Floats = np.sqrt(np.maximum(found, 0.0))
         return errors if is_classifier(self) else errors[:, 0]
 
     def _outputs(self, rows: Any) -> Iterator[Floats]:
@@ -192,9 +190,7 @@ class IntervalsMixin(RemembersSamplesMixin):
 
     oob_prediction_: Floats
 
-    def predict_interval(
-        self, X: Any, coverage: float = 0.9, *, method: Method = "auto"
-    ) -> Floats:
+    def predict_interval(self, X: Any, coverage: float = 0.9, *, method: Method = "auto") -> Floats:
         """Intervals that hold the target with probability ``coverage``.
 
         Needs ``oob_score=True`` in ``fit``, and ``quantiles=True`` for ``method="quantile"``.
@@ -230,8 +226,8 @@ class IntervalsMixin(RemembersSamplesMixin):
             return self._quantile_interval(X, samples, coverage)
         if not hasattr(self, "oob_prediction_"):
             raise ValueError(
-                f"method={method!r} needs out-of-bag predictions: set oob_score=True and fit again, "
-                'or use method="quantile".'
+                f"method={method!r} needs out-of-bag predictions: set oob_score=True and fit "
+                'again, or use method="quantile".'
             )
         errors = np.abs(samples.targets - self.oob_prediction_[samples.rows])
         if method == "residuals":
@@ -293,9 +289,7 @@ class IntervalsMixin(RemembersSamplesMixin):
         rows = self._rows(X)
         _ = known._entries  # before any thread needs them
         apply = self.members_.apply
-        return np.asarray(
-            self._query(lambda part: known.quantiles(apply(part), levels), rows, 0)
-        )
+        return np.asarray(self._query(lambda part: known.quantiles(apply(part), levels), rows, 0))
 
     def _quantile_interval(self, X: Any, samples: LeftOutSamples, coverage: float) -> Floats:
         levels = np.array([(1.0 - coverage) / 2.0, (1.0 + coverage) / 2.0])
@@ -317,4 +311,3 @@ class SetsMixin(RemembersSamplesMixin, PredictionSetsMixin):
         shares = self.oob_decision_function_[samples.rows]
         known = ~np.isnan(shares).any(axis=1)
         return UnseenShares(shares[known], samples.targets[known], samples.weights[known])
-

@@ -141,6 +141,29 @@ def check_left_out(fields: Fields) -> None:
     require(fields["left_out"].any(axis=1).all(), "a sample was left out by no member.")
 
 
+def check_conformal_regressor(fields: Fields) -> None:
+    check_estimator(fields)
+    samples, fold = fields["_samples"], fields["fold_"]
+    n_samples = len(fields["errors_"])
+    require(n_samples and len(fields["_weights"]) == n_samples, "_weights must fit errors_.")
+    require((fields["_weights"] > 0).all(), "_weights must be positive.")
+    if samples is not None:
+        require(len(samples.rows) == n_samples, "_samples must fit errors_.")
+    else:
+        right = len(fold) == n_samples and fold.max() < len(fields["models_"])
+        require(right, "fold_ must name one of models_ for each sample.")
+
+
+def check_conformal_classifier(fields: Fields) -> None:
+    check_estimator(fields)
+    shares, codes, weights = (fields[name] for name in ("unseen_shares_", "_codes", "_weights"))
+    require(len(shares) and len(shares) == len(codes) == len(weights), "its samples differ.")
+    require((weights > 0).all(), "_weights must be positive.")
+    n_classes = len(fields["classes_"])
+    require(shares.shape[1] == n_classes, "unseen_shares_ must have one column per class.")
+    require(codes.max() < n_classes, "_codes must be codes of classes_.")
+
+
 def check_in_bag(fields: Fields) -> None:
     planes, n_units = fields["planes"], len(fields["rows"])
     require(0 < len(planes) < 63 and n_units, "counts must have digits and samples.")
@@ -455,6 +478,8 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "C45Classifier": check_soft_thresholds,
     "C45RulesClassifier": check_rules,
     "CommitteeMembers": check_committees,
+    "ConformalClassifier": check_conformal_classifier,
+    "ConformalRegressor": check_conformal_regressor,
     "Cuts": check_cuts,
     "DynamicSelectionClassifier": check_dynamic_selection,
     "EstimatorMembers": check_estimator_members,

@@ -1,10 +1,9 @@
 """Decide only where the risk of a wrong decision is small.
 
-Rows are accepted if the share of the predicted class is at least a threshold. The threshold is
-the lowest found by bisection for which the error among the accepted training samples, predicted by
-members that did not see them, is at most the stated risk with a given confidence: the upper bound of
-Clopper and Pearson, at a significance divided by the number of bisections (Geifman and El-Yaniv
-2017).
+Rows are accepted if the share of the predicted class is at least a threshold: the lowest one found
+by bisection at which the error among accepted training samples, predicted by members that did not
+see them, is at most the stated risk with a given confidence. The bound of that error is Clopper and
+Pearson's, at a significance divided by the number of bisections (Geifman and El-Yaniv 2017).
 
 References
 ----------
@@ -17,9 +16,6 @@ binomial. Biometrika 26(4), 404-413.
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any
-
 import numpy as np
 from scipy.stats import beta
 
@@ -31,16 +27,6 @@ def risk_bound(n_wrong: float, n_accepted: float, significance: float) -> float:
     if n_wrong >= n_accepted:
         return 1.0
     return float(beta.ppf(1.0 - significance, n_wrong + 1.0, n_accepted - n_wrong))
-
-
-def check_share(name: str, value: Any) -> float:
-    """A number between 0 and 1."""
-    is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-    if not is_number or not 0.0 < value < 1.0:
-        raise ValueError(
-            f"{name}={value!r} is not allowed: give a number above 0 and below 1."
-        )
-    return float(value)
 
 
 def confidence_threshold(
@@ -98,4 +84,4 @@ def confidence_threshold(
 
 def confidences_of(shares: Floats) -> Floats:
     """The share of the most probable class, rounded so that equal shares are equal."""
-    return np.round(shares.max(axis=1), 10)
+    return np.asarray(np.round(shares.max(axis=1), 10))

@@ -94,6 +94,4 @@ def widened(lower: Floats, upper: Floats, errors: Floats, weights: Floats, c: fl
     below, above = lower - width, upper + width
     middle = 0.5 * (lower + upper)
     crossed = below > above
-    return np.stack(
-        [np.where(crossed, middle, below), np.where(crossed, middle, above)], axis=1
-    )
+    return np.stack([np.where(crossed, middle, below), np.where(crossed, middle, above)], axis=1)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from orfeon.kernels.leaf_quantiles import leaf_quantiles
 from orfeon.uncertainty.left_out import Bits
+from orfeon.uncertainty.ranks import is_a_number
 from orfeon.utils import saved
 from orfeon.utils.types import Floats, Integers
 
@@ -79,9 +79,12 @@ class LeafSamples:
         if np.array_equal(weights, np.rint(weights)) and weights.max(initial=0) < 1 << 32:
             weights = weights.astype(np.min_scalar_type(int(weights.max(initial=0))))
         return cls(
-            np.asarray(rows, np.int64), np.ascontiguousarray(leaves.T, small), np.ascontiguousarray(weights), np.asarray(targets, np.float64),
-            np.asarray(first_node, np.int64),
-        )  # fmt: skip
+            rows.astype(np.int64),
+            np.ascontiguousarray(leaves.T, small),
+            np.ascontiguousarray(weights),
+            targets.astype(np.float64),
+            first_node.astype(np.int64),
+        )
 
     @cached_property
     def _entries(self) -> _Entries:
@@ -106,9 +109,7 @@ class LeafSamples:
             start, np.concatenate(ranks), np.concatenate(shares), self.targets[by_target]
         )
 
-    def quantiles(
-        self, leaves: Integers, levels: Floats, members: Bits | None = None
-    ) -> Floats:
+    def quantiles(self, leaves: Integers, levels: Floats, members: Bits | None = None) -> Floats:
         """Weighted quantiles of the training targets for some rows.
 
         Parameters
@@ -144,7 +145,7 @@ class LeafSamples:
 
 def check_levels(quantiles: Any) -> tuple[Floats, npt.NDArray[np.int64] | None]:
     """Quantiles in ascending order, and the place of each one given; None for a single one."""
-    if isinstance(quantiles, Real) and not isinstance(quantiles, bool | np.bool_):
+    if is_a_number(quantiles):
         given, is_one = np.array([float(quantiles)]), True
     else:
         given, is_one = np.asarray(quantiles), False

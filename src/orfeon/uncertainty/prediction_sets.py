@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from orfeon.uncertainty.abstention import check_share, confidence_threshold, confidences_of
-from orfeon.uncertainty.ranks import check_coverage
+from orfeon.uncertainty.abstention import confidence_threshold, confidences_of
+from orfeon.uncertainty.ranks import check_coverage, check_share, is_a_number
 from orfeon.uncertainty.sets import class_scores, score_limits, sets_of
 from orfeon.utils.seeding import RandomState, seed_sequence
 from orfeon.utils.types import Floats, Integers, Mask
@@ -76,7 +75,7 @@ class PredictionSetsMixin:
         """
         check_is_fitted(self)
         coverage = check_coverage(coverage)
-        if not isinstance(penalty, Real) or not 0.0 <= penalty < np.inf:
+        if not is_a_number(penalty) or not 0.0 <= penalty < np.inf:
             raise ValueError(f"penalty={penalty!r} is not allowed: give a number of 0 or more.")
         known = self._unseen_shares("predict_set")
         shares = self.predict_proba(X)
@@ -112,8 +111,8 @@ class PredictionSetsMixin:
             Whether to trust each of them; the others should be decided in another way.
         """
         check_is_fitted(self)
-        risk = check_share("max_risk", max_risk)
-        confidence = check_share("confidence", confidence)
+        risk = check_share("max_risk", max_risk, "0.05")
+        confidence = check_share("confidence", confidence, "0.95")
         known = self._unseen_shares("predict_or_abstain")
         is_wrong = known.shares.argmax(axis=1) != known.codes
         threshold = confidence_threshold(

@@ -21,14 +21,25 @@ from orfeon.utils.types import Floats
 _ROUNDING = 1e-9
 
 
+def check_share(name: str, value: Any, such_as: str) -> float:
+    """A number between 0 and 1."""
+    if not is_a_number(value) or not 0.0 < value < 1.0:
+        raise ValueError(
+            f"{name}={value!r} is not allowed: give a number above 0 and below 1, such as "
+            f"{such_as}."
+        )
+    return float(value)
+
+
 def check_coverage(coverage: Any) -> float:
     """A coverage between 0 and 1."""
-    is_number = isinstance(coverage, Real) and not isinstance(coverage, bool | np.bool_)
-    if not is_number or not 0.0 < coverage < 1.0:
-        raise ValueError(
-            f"coverage={coverage!r} is not allowed: give a number above 0 and below 1, such as 0.9."
-        )
-    return float(coverage)
+    return check_share("coverage", coverage, "0.9")
+
+
+def is_a_number(value: Any) -> bool:
+    """Whether a parameter is a number, and not True or False."""
+    is_flag: Any = (bool, np.bool_)
+    return isinstance(value, Real) and not isinstance(value, is_flag)
 
 
 def upper_rank(weights: Floats, coverage: float) -> float:

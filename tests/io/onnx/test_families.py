@@ -20,8 +20,9 @@ ESTIMATORS = public_estimators()
 #: Not made of trees, or of models of any kind.
 REFUSED = {
     "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
-    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor",
-    "CostCascadeClassifier", "DynamicSelectionClassifier", "EnsembleSelectionClassifier",
+    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor", "ConformalClassifier",
+    "ConformalRegressor", "CostCascadeClassifier", "DynamicSelectionClassifier",
+    "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor", "OutputCodeClassifier", "PPBoostClassifier", "PPTSSClassifier",
