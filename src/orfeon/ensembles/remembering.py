@@ -46,7 +46,7 @@ def drawn_weights(
 
 
 @saved.attributes(
-    oob_samples_=saved.optional(saved.instance("LeftOutSamples")),
+    left_out_samples_=saved.optional(saved.instance("LeftOutSamples")),
     _in_bag=saved.optional(saved.instance("InBagCounts")),
     _leaf_samples=saved.optional(saved.instance("LeafSamples")),
     _quantile_errors=None,
@@ -54,7 +54,7 @@ def drawn_weights(
 class RemembersSamplesMixin:
     """An ensemble that remembers which samples its members did not see."""
 
-    oob_samples_: LeftOutSamples
+    left_out_samples_: LeftOutSamples
     members_: Any
     _in_bag: InBagCounts
     _leaf_samples: LeafSamples
@@ -79,7 +79,7 @@ class RemembersSamplesMixin:
         known = LeftOutSamples(
             rows.astype(np.int64), targets, relative_weights(weights), pack(out), len(out)
         )
-        self.oob_samples_ = known.taken(known.n_left_out() > 0)
+        self.left_out_samples_ = known.taken(known.n_left_out() > 0)
         if len({key for _, key in self._history}) > 1:
             return  # it is not known what the first members saw
         drawn = list(drawn_weights(self, samples, self._sequence, range(len(out))))
@@ -104,14 +104,14 @@ class RemembersSamplesMixin:
         )
 
     def _forget_samples(self) -> None:
-        for name in ("_in_bag", "_leaf_samples", "_quantile_errors"):
+        for name in ("left_out_samples_", "_in_bag", "_leaf_samples", "_quantile_errors"):
             self.__dict__.pop(name, None)
 
     # -- what is asked ---------------------------------------------------------------------------
 
     def _left_out_samples(self, what: str) -> LeftOutSamples:
         check_is_fitted(self, "members_")
-        known: LeftOutSamples | None = getattr(self, "oob_samples_", None)
+        known: LeftOutSamples | None = getattr(self, "left_out_samples_", None)
         if known is not None and len(known.rows):
             return known
         wrapper = "ConformalClassifier" if is_classifier(self) else "ConformalRegressor"

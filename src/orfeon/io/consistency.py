@@ -342,7 +342,7 @@ def _check_base(fields: Fields) -> None:
 def _check_remembered(fields: Fields) -> None:
     """Samples that were left out fit the members, and what these say of them."""
     members = fields["members_"]
-    for name in ("oob_samples_", "_in_bag"):
+    for name in ("left_out_samples_", "_in_bag"):
         known = fields.get(name)
         require(known is None or known.n_members == len(members), f"{name} must fit members_.")
     leaves = fields.get("_leaf_samples")
@@ -351,7 +351,7 @@ def _check_remembered(fields: Fields) -> None:
             leaves.first_node, members.tree_start
         )
         require(right, "_leaf_samples must fit members_.")
-    samples = fields.get("oob_samples_")
+    samples = fields.get("left_out_samples_")
     if samples is None:
         return
     n_classes = len(fields["classes_"]) if "classes_" in fields else 0
@@ -362,9 +362,11 @@ def _check_remembered(fields: Fields) -> None:
         require(((codes >= 0) & (codes < n_classes)).all(), "a target is not in classes_.")
     known = fields.get("oob_decision_function_" if n_classes else "oob_prediction_")
     fits = known is None or not len(samples.rows) or samples.rows.max() < len(known)
-    require(fits, "oob_samples_ has a row without an out-of-bag prediction.")
+    require(fits, "left_out_samples_ has a row without an out-of-bag prediction.")
     if leaves is not None:
-        require(np.isin(samples.rows, leaves.rows).all(), "oob_samples_ must be among the leaves.")
+        require(
+            np.isin(samples.rows, leaves.rows).all(), "left_out_samples_ must be among the leaves."
+        )
     if known is not None and n_classes:
         require(known.shape[1] == n_classes, "oob_decision_function_ must fit classes_.")
 

@@ -222,7 +222,7 @@ _TEXTS = {
         Votes as indices into ``classes_``, -1 where the member saw the sample.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         Out-of-bag vote shares or supports, NaN for samples that every member saw.
-    oob_samples_ : LeftOutSamples
+    left_out_samples_ : LeftOutSamples
         With ``oob_score=True``: the training samples that some members left out, and which.
     <permutation_importances>
 """,
@@ -233,7 +233,7 @@ _TEXTS = {
         Out-of-bag mean squared error of the first 1, 2, ... members.
     oob_prediction_ : ndarray of shape (n_rows,)
         Out-of-bag predictions, NaN for samples that every member saw.
-    oob_samples_ : LeftOutSamples
+    left_out_samples_ : LeftOutSamples
         With ``oob_score=True``: the training samples that some members left out, and which.
     <permutation_importances>
 """,
