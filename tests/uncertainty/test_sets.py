@@ -38,7 +38,7 @@ def forest(data):
 
 @pytest.mark.parametrize("coverage", [0.6, 0.9, 0.97])
 def test_sets_are_their_definition(forest, data, new, coverage):
-    known, shares = forest.oob_decision_function_, forest.predict_proba(new)
+    known, shares = forest.oob_decision_function_, forest.vote_shares(new)
     expected = [adaptive_set(row, known, data[1], coverage) for row in shares]
     assert np.array_equal(forest.predict_set(new, coverage), expected)
 
@@ -121,12 +121,13 @@ def test_weight_2_is_two_copies(data, new):
     assert np.array_equal(answers[1], repeated.predict_or_abstain(new, 0.4)[1])
 
 
+@pytest.mark.parametrize("calibrate", [None, "sigmoid"])
 @pytest.mark.parametrize("combine", ["majority", "soft", "median", "weighted"])
-def test_any_rule_strings_and_files(data, new, combine, tmp_path):
+def test_any_rule_strings_and_files(data, new, combine, calibrate, tmp_path):
     X, y = data
     names = np.array(["red", "green", "blue"])[y]
     model = ExtraTreesClassifier(
-        40, bootstrap=True, combine=combine, oob_score=True, random_state=0
+        40, bootstrap=True, combine=combine, calibrate=calibrate, oob_score=True, random_state=0
     ).fit(X, names)
     sets = model.predict_set(new)
     assert sets.shape == (40, 3)

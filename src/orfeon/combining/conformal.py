@@ -511,6 +511,9 @@ class ConformalClassifier(PredictionSetsMixin, TabularClassifierMixin, _Conforma
     def _unseen_shares(self, what: str) -> UnseenShares:
         return UnseenShares(self.unseen_shares_, self._codes, self._weights)
 
+    def _shares(self, X: Any) -> Floats:
+        return self.predict_proba(X)
+
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the model trained on all samples.
 

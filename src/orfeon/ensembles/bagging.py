@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
@@ -136,6 +137,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
     <n_estimators>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -144,6 +146,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Notes
@@ -175,6 +178,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -188,6 +192,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

@@ -305,9 +305,20 @@ class SetsMixin(RemembersSamplesMixin, PredictionSetsMixin):
     """Prediction sets of a classifier."""
 
     oob_decision_function_: Floats
+    oob_probabilities_: Floats
+
+    @property
+    def _is_calibrated(self) -> bool:
+        return getattr(self, "calibrator_", None) is not None
 
     def _unseen_shares(self, what: str) -> UnseenShares:
         samples = self._left_out_samples(what)
-        shares = self.oob_decision_function_[samples.rows]
-        known = ~np.isnan(shares).any(axis=1)
-        return UnseenShares(shares[known], samples.targets[known], samples.weights[known])
+        known = self.oob_probabilities_ if self._is_calibrated else self.oob_decision_function_
+        shares = known[samples.rows]
+        some = ~np.isnan(shares).any(axis=1)
+        return UnseenShares(shares[some], samples.targets[some], samples.weights[some])
+
+    def _shares(self, X: Any) -> Floats:
+        # Smoothing depends on the number of members, and fewer have left a sample out.
+        this: Any = self
+        return np.asarray(this.predict_proba(X) if self._is_calibrated else this._raw_shares(X))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -35,9 +35,9 @@ class PredictionSetsMixin:
     def _unseen_shares(self, what: str) -> UnseenShares:
         """What is known of unseen samples; an error says what to do without."""
 
-    if TYPE_CHECKING:
-
-        def predict_proba(self, X: Any) -> Floats: ...
+    @abstractmethod
+    def _shares(self, X: Any) -> Floats:
+        """Class shares of rows, made as those of unseen samples are."""
 
     def predict_set(
         self,
@@ -78,7 +78,7 @@ class PredictionSetsMixin:
         if not is_a_number(penalty) or not 0.0 <= penalty < np.inf:
             raise ValueError(f"penalty={penalty!r} is not allowed: give a number of 0 or more.")
         known = self._unseen_shares("predict_set")
-        shares = self.predict_proba(X)
+        shares = self._shares(X)
         parts: tuple[Floats | None, Floats | None] = (None, None)
         if randomized:
             rng = np.random.default_rng(seed_sequence(random_state))
@@ -118,6 +118,6 @@ class PredictionSetsMixin:
         threshold = confidence_threshold(
             confidences_of(known.shares), is_wrong, known.weights, risk, confidence
         )
-        shares = self.predict_proba(X)
+        shares = self._shares(X)
         labels = self.classes_[np.argmax(shares, axis=1)]
         return np.asarray(labels), np.asarray(confidences_of(shares) >= threshold)

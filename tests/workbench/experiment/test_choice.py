@@ -18,7 +18,9 @@ from orfeon.workbench.experiment.evaluation import RunKey
 from orfeon.workbench.experiment.plan import Plan
 from orfeon.workbench.store import RunRow
 
-PLAN = Plan.of("x", "classification", methods=["baseline", "cart", "bagging"], keep=[0.2])
+PLAN = Plan.of(
+    "x", "classification", methods=["baseline", "cart", "bagging"], keep=[0.2], n_inner=3
+)
 
 
 def row(unit, inner, method, errors, nodes=None, **more):

@@ -18,6 +18,11 @@ Task = Literal["classification", "regression"]
 #: Default number of members of an ensemble.
 MEMBERS = 200
 
+#: The method that others must beat; it is chosen only if there is no other.
+BASELINE = "baseline"
+#: The weighted mean of other methods.
+SELECTION = "selection"
+
 #: From the number of members, the seed and the number of threads to an estimator.
 Build = Callable[[int, int, int | None], Any]
 
@@ -33,6 +38,8 @@ class Method:
     members: int = MEMBERS
     is_prunable: bool = False
     is_default: bool = True
+    #: Whether it is made of the others' out-of-fold predictions, and so needs no fits of its own.
+    is_derived: bool = False
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -64,8 +71,6 @@ def _mean(members: int, seed: int, n_jobs: int | None) -> Any:
 
 
 def _tree(name: str, **settings: Any) -> Build:
-    """A single tree."""
-
     def build(members: int, seed: int, n_jobs: int | None) -> Any:
         import orfeon
 
@@ -113,6 +118,18 @@ def _stack(task: Task) -> Build:
             ("boosting", getattr(orfeon, f"GradientBoosting{kind}")(n_estimators=each)),
         ]
         return getattr(orfeon, f"Stacking{kind}")(models, cv=3, random_state=seed, n_jobs=n_jobs)
+
+    return build
+
+
+def _selection(task: Task) -> Build:
+    """What the selected models are given to; the study knows which, and their weights."""
+
+    def build(members: int, seed: int, n_jobs: int | None) -> Any:
+        import orfeon
+
+        kind = "Classifier" if task == "classification" else "Regressor"
+        return getattr(orfeon, f"EnsembleSelection{kind}")(random_state=seed)
 
     return build
 
@@ -200,19 +217,27 @@ METHODS = {
         ),
         Method(
             "gradient_boosting", "gradient boosting", "trees fitted to the gradient of the loss",
-            _both("GradientBoosting"),
+            _both("GradientBoosting"), members=400,
         ),
         Method(
             "stacking", "stacking",
             "random forest, extra-trees and gradient boosting, combined by a model",
             {"classification": _stack("classification"), "regression": _stack("regression")},
         ),
+        Method(
+            SELECTION, "ensemble selection",
+            "a weighted mean of the models that are best together",
+            {
+                "classification": _selection("classification"),
+                "regression": _selection("regression"),
+            },
+            is_derived=True,
+        ),
     )
 }  # fmt: skip
 
 
 def chosen_methods(names: Sequence[str] | None, task: Task) -> list[Method]:
-    """The methods of a study."""
     able = [method for method in METHODS.values() if task in method.tasks]
     wanted: set[str] = set()
     for name in ["default"] if names is None else names:

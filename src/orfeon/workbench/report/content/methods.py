@@ -53,7 +53,6 @@ class Measure:
         return capital(self.title)
 
     def text(self, value: float) -> str:
-        """A value in words."""
         if not math.isfinite(value):
             return "unknown"
         return score_text(value, self.name, self.decimals)
@@ -70,11 +69,9 @@ class Measure:
         return self.text(size)
 
     def axis(self, label: str | None = None) -> Axis:
-        """An axis of its values."""
         return Axis(label or self.label, percent=self.is_share)
 
     def column(self, *, is_estimate: bool = False, note: str = "") -> Column:
-        """A column of its values."""
         if is_estimate:
             return Column(self.label, "estimate", self.decimals, percent=self.is_share, note=note)
         kind: Literal["percent", "number"] = "percent" if self.is_share else "number"
@@ -172,7 +169,7 @@ def _boxes(outcome: StudyOutcome) -> BoxPlot:
 
 def fold_labels(outcome: StudyOutcome) -> list[str]:
     """What each outer fold is called."""
-    numbers = range(len(outcome.honest.chosen))
+    numbers = range(len(outcome.best.scores[outcome.metric]))
     if outcome.configuration.get("design") == "splits":
         return [f"split {number + 1}" for number in numbers]
     return [
