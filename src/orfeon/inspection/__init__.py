@@ -98,6 +98,10 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "partial_effects": (
             "AccumulatedEffects", "PartialDependence", "accumulated_effects", "partial_dependence",
         ),
+        "shapley_display": (
+            "ShapBeeswarmDisplay", "ShapDependenceDisplay", "ShapWaterfallDisplay",
+        ),
+        "partial_effects_display": ("AccumulatedEffectsDisplay", "PartialDependenceDisplay"),
     },
     "Theory": {
         "theory": (
@@ -226,6 +230,10 @@ if TYPE_CHECKING:
         accumulated_effects,
         partial_dependence,
     )
+    from orfeon.inspection.partial_effects_display import (
+        AccumulatedEffectsDisplay,
+        PartialDependenceDisplay,
+    )
     from orfeon.inspection.perceptron_samples import (
         PerceptronCategories,
         PerceptronCategoriesDisplay,
@@ -234,6 +242,11 @@ if TYPE_CHECKING:
     )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
     from orfeon.inspection.shapley import ShapleyValues, shap_values
+    from orfeon.inspection.shapley_display import (
+        ShapBeeswarmDisplay,
+        ShapDependenceDisplay,
+        ShapWaterfallDisplay,
+    )
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -254,6 +267,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MEASURES",
     "AccumulatedEffects",
+    "AccumulatedEffectsDisplay",
     "BaggingError",
     "BiasVariance",
     "BiasVarianceDisplay",
@@ -298,6 +312,7 @@ __all__ = [
     "PairwiseDiversity",
     "PairwiseDiversityDisplay",
     "PartialDependence",
+    "PartialDependenceDisplay",
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
@@ -305,6 +320,9 @@ __all__ = [
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
+    "ShapBeeswarmDisplay",
+    "ShapDependenceDisplay",
+    "ShapWaterfallDisplay",
     "ShapleyValues",
     "SwitchingTheoryDisplay",
     "accumulated_effects",
