@@ -12,8 +12,10 @@
 - Neighbourhoods: :func:`proximities`, :class:`ProximityDisplay`; :func:`row_weights`,
   :class:`ForestWeightsDisplay`.
 - Importances: :func:`importances`, :class:`ImportanceDisplay`.
-- Explanations: :func:`shap_values`, :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`,
-  :class:`ShapDependenceDisplay`.
+- Explanations: :func:`why`, :func:`counterfactual`; :func:`shap_values`,
+  :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`, :class:`ShapDependenceDisplay`;
+  :func:`partial_dependence`, :class:`PartialDependenceDisplay`; :func:`accumulated_effects`,
+  :class:`AccumulatedEffectsDisplay`.
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
@@ -101,6 +103,8 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "shapley_display": (
             "ShapBeeswarmDisplay", "ShapDependenceDisplay", "ShapWaterfallDisplay",
         ),
+        "counterfactuals": ("Counterfactual", "counterfactual"),
+        "decision_reasons": ("Reason", "Why", "why"),
         "partial_effects_display": ("AccumulatedEffectsDisplay", "PartialDependenceDisplay"),
     },
     "Theory": {
@@ -184,6 +188,8 @@ if TYPE_CHECKING:
         CorrelatedMeanDisplay,
         MemberCorrelationDisplay,
     )
+    from orfeon.inspection.counterfactuals import Counterfactual, counterfactual
+    from orfeon.inspection.decision_reasons import Reason, Why, why
     from orfeon.inspection.diversity_display import DiversityDisplay, PairwiseDiversityDisplay
     from orfeon.inspection.diversity_measures import (
         MEASURES,
@@ -283,6 +289,7 @@ __all__ = [
     "ComplexityDisplay",
     "CondorcetDisplay",
     "CorrelatedMeanDisplay",
+    "Counterfactual",
     "Diversity",
     "DiversityDisplay",
     "DomingosBiasVariance",
@@ -316,6 +323,7 @@ __all__ = [
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
+    "Reason",
     "RegressionSummary",
     "ResampledPredictions",
     "RowWeights",
@@ -325,6 +333,7 @@ __all__ = [
     "ShapWaterfallDisplay",
     "ShapleyValues",
     "SwitchingTheoryDisplay",
+    "Why",
     "accumulated_effects",
     "bagging_error",
     "bias_variance_decomposition",
@@ -338,6 +347,7 @@ __all__ = [
     "condorcet_error",
     "correlated_mean_variance",
     "correlation",
+    "counterfactual",
     "curves_of_orders",
     "difficulty",
     "disagreement",
@@ -380,6 +390,7 @@ __all__ = [
     "switching_margin_distribution",
     "switching_margins",
     "webb_decomposition",
+    "why",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, _HOMES)
