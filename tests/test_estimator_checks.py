@@ -64,6 +64,7 @@ pytestmark = [
     # a few rows leave nothing to set aside. It says so.
     pytest.mark.filterwarnings("ignore:.*no better than chance:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*the first member:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*there was nothing to boost:UserWarning"),
     pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*so nothing says when to stop:UserWarning"),
 ]
