@@ -21,8 +21,8 @@ ESTIMATORS = public_estimators()
 #: Not made of trees, or of models of any kind.
 REFUSED = {
     "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
-    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor",
-    "CostCascadeClassifier", "DynamicSelectionClassifier",
+    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor", "ConformalClassifier",
+    "ConformalRegressor", "CostCascadeClassifier", "DynamicSelectionClassifier",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor", "OutputCodeClassifier", "PPBoostClassifier", "PPTSSClassifier",
     "ParallelPerceptronClassifier", "ParallelPerceptronRegressor", "StackingClassifier",
