@@ -114,7 +114,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "BaggedBoostingRegressor": [
         {
-            "estimator": GradientBoostingRegressor(n_estimators=5),
+            "estimator": GradientBoostingRegressor(n_estimators=5, learning_rate=0.5),
             "n_folds": None,
             "max_samples": 0.7,
         },
