@@ -141,8 +141,10 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "CostThresholdClassifier": [{"estimator": CARTClassifier(max_depth=4)}],
     "DoubleBaggingClassifier": [{"estimator": C45Classifier(), "combine": "soft"}],
     "DynamicSelectionClassifier": [
-        {"rule": rule, "on": on}
-        for rule, on in (("ola", "train"), ("meta_des", "validation"), ("clusters", "out_of_bag"))
+        {"rule": "ola", "on": "train"},
+        {"rule": "meta_des", "on": "validation"},
+        # With a few members, each of them sees all of four different samples.
+        {"rule": "clusters", "estimator": BaggingClassifier(n_estimators=100)},
     ],
     "EnsembleSelectionClassifier": [{"loss": "error", "n_bags": 1}, {"weights": [1, 3]}],
     "EnsembleSelectionRegressor": [{"loss": "absolute_error", "n_bags": 1}, {"weights": [1, 3]}],
