@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: numbers and pictures of twelve subjects.
+"""Seeing why an ensemble works: numbers and pictures of thirteen subjects.
 
 - Error curves: :func:`error_curves`, :class:`ErrorCurveDisplay`; :func:`bagging_error`.
 - Margins: :func:`margins`, :class:`MarginDistributionDisplay`.
@@ -12,9 +12,13 @@
 - Neighbourhoods: :func:`proximities`, :class:`ProximityDisplay`; :func:`row_weights`,
   :class:`ForestWeightsDisplay`.
 - Importances: :func:`importances`, :class:`ImportanceDisplay`.
+- Explanations: :func:`shap_values`, :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`,
+  :class:`ShapDependenceDisplay`.
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
+- Probabilities: :func:`reliability_curve`, :class:`ReliabilityDisplay`;
+  :func:`expected_calibration_error`; :func:`brier_score`, :class:`BrierDisplay`.
 - Summaries: :func:`classification_summary`, :func:`regression_summary`.
 """
 
@@ -24,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
-#: The twelve subjects: their modules, and the public names of each, which are imported on first
+#: The thirteen subjects: their modules, and the public names of each, which are imported on first
 #: use.
 _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Error curves": {
@@ -91,6 +95,12 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Importances": {
         "feature_importance": ("ImportanceDisplay", "Importances", "importances"),
     },
+    "Explanations": {
+        "shapley": ("ShapleyValues", "shap_values"),
+        "partial_effects": (
+            "AccumulatedEffects", "PartialDependence", "accumulated_effects", "partial_dependence",
+        ),
+    },
     "Theory": {
         "theory": (
             "condorcet_error", "switching_error", "switching_error_curve",
@@ -105,6 +115,13 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
             "PerceptronCategories", "PerceptronCategoriesDisplay", "SelectionHistoryDisplay",
             "perceptron_categories",
         ),
+    },
+    "Probabilities": {
+        "probability_quality": (
+            "BrierScore", "ReliabilityCurve", "brier_score", "expected_calibration_error",
+            "reliability_curve",
+        ),
+        "probability_display": ("BrierDisplay", "ReliabilityDisplay"),
     },
     "Summaries": {
         "metrics_summary": (
@@ -212,13 +229,28 @@ if TYPE_CHECKING:
     from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
     from orfeon.inspection.neighbourhood import ForestWeightsDisplay, RowWeights, row_weights
     from orfeon.inspection.out_of_bag_error import BaggingError, bagging_error
+    from orfeon.inspection.partial_effects import (
+        AccumulatedEffects,
+        PartialDependence,
+        accumulated_effects,
+        partial_dependence,
+    )
     from orfeon.inspection.perceptron_samples import (
         PerceptronCategories,
         PerceptronCategoriesDisplay,
         SelectionHistoryDisplay,
         perceptron_categories,
     )
+    from orfeon.inspection.probability_display import BrierDisplay, ReliabilityDisplay
+    from orfeon.inspection.probability_quality import (
+        BrierScore,
+        ReliabilityCurve,
+        brier_score,
+        expected_calibration_error,
+        reliability_curve,
+    )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
+    from orfeon.inspection.shapley import ShapleyValues, shap_values
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -238,12 +270,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "AccumulatedEffects",
     "BaggingError",
     "BiasVariance",
     "BiasVarianceDisplay",
     "BiasVarianceIntervals",
     "BoostingBoundsDisplay",
     "BreimanBiasVariance",
+    "BrierDisplay",
+    "BrierScore",
     "ClassificationMap",
     "ClassificationMapDisplay",
     "ClassificationSummary",
@@ -281,19 +316,25 @@ __all__ = [
     "OutlierDisplay",
     "PairwiseDiversity",
     "PairwiseDiversityDisplay",
+    "PartialDependence",
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
     "RegressionSummary",
+    "ReliabilityCurve",
+    "ReliabilityDisplay",
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
+    "ShapleyValues",
     "SwitchingTheoryDisplay",
+    "accumulated_effects",
     "bagging_error",
     "bias_variance_decomposition",
     "bias_variance_difference",
     "bias_variance_intervals",
     "breiman_decomposition",
+    "brier_score",
     "classification_map",
     "classification_summary",
     "coincident_failure",
@@ -310,6 +351,7 @@ __all__ = [
     "ensemble_walk",
     "entropy",
     "error_curves",
+    "expected_calibration_error",
     "forest_weights",
     "friedman_decomposition",
     "generalized_diversity",
@@ -328,12 +370,15 @@ __all__ = [
     "member_correlation_curve",
     "outlier_scores",
     "pairwise_diversity",
+    "partial_dependence",
     "perceptron_categories",
     "proximities",
     "q_statistic",
     "regression_summary",
+    "reliability_curve",
     "resample_predictions",
     "row_weights",
+    "shap_values",
     "squared_error_decomposition",
     "subset_coincidence",
     "switching_error",
