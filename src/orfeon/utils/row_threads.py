@@ -28,13 +28,13 @@ class RowThreads:
         self._executor: ThreadPoolExecutor | None = None
 
     def map(
-        self, function: Callable[[slice], ResultT], n_rows: int, part: int = PART
+        self, function: Callable[[slice], ResultT], n_rows: int, size: int = PART
     ) -> list[ResultT]:
-        """The results for all parts of the rows, in order."""
-        parts = [slice(k, min(k + part, n_rows)) for k in range(0, n_rows, part)]
+        """The results for all parts of the rows, in order; parts have ``size`` rows."""
+        parts = [slice(k, min(k + size, n_rows)) for k in range(0, n_rows, size)]
         n_helpers = min(self.n_threads, len(parts)) - 1
         if n_helpers < 1:
-            return [function(one) for one in parts]
+            return [function(part) for part in parts]
         if self._executor is None:
             self._executor = ThreadPoolExecutor(self.n_threads - 1)
         return share_parts(function, parts, self._executor, n_helpers)
