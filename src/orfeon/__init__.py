@@ -37,6 +37,7 @@ _HOMES = {
     "CARTRegressor": "orfeon.trees",
     "CascadeClassifier": "orfeon.combining",
     "CascadeRegressor": "orfeon.combining",
+    "CalibratedEnsemble": "orfeon.ensembles",
     "ClassSwitchingClassifier": "orfeon.ensembles",
     "CombinedMultipleModels": "orfeon.ordering",
     "CostCascadeClassifier": "orfeon.combining",
@@ -204,6 +205,7 @@ if TYPE_CHECKING:
     from orfeon.ensembles import (
         BaggingClassifier,
         BaggingRegressor,
+        CalibratedEnsemble,
         ClassSwitchingClassifier,
         DoubleBaggingClassifier,
         ExtraTreesClassifier,
@@ -282,6 +284,7 @@ __all__ = [
     "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
+    "CalibratedEnsemble",
     "CascadeClassifier",
     "CascadeRegressor",
     "ClassSwitchingClassifier",
