@@ -37,7 +37,7 @@ _HOMES = {
     "CARTRegressor": "orfeon.trees",
     "CascadeClassifier": "orfeon.combining",
     "CascadeRegressor": "orfeon.combining",
-    "CalibratedEnsemble": "orfeon.ensembles",
+    "CalibratedEnsemble": "orfeon.combining",
     "ClassSwitchingClassifier": "orfeon.ensembles",
     "CombinedMultipleModels": "orfeon.ordering",
     "CostCascadeClassifier": "orfeon.combining",
@@ -186,6 +186,7 @@ if TYPE_CHECKING:
     )
     from orfeon.combining import (
         ArbiterClassifier,
+        CalibratedEnsemble,
         CascadeClassifier,
         CascadeRegressor,
         CostCascadeClassifier,
@@ -205,7 +206,6 @@ if TYPE_CHECKING:
     from orfeon.ensembles import (
         BaggingClassifier,
         BaggingRegressor,
-        CalibratedEnsemble,
         ClassSwitchingClassifier,
         DoubleBaggingClassifier,
         ExtraTreesClassifier,

@@ -1,7 +1,6 @@
 """Ensembles of independent members: bagging and its relatives, forests, class-switching, IGP."""
 
 from orfeon.ensembles.bagging import BaggingClassifier, BaggingRegressor
-from orfeon.ensembles.calibrated import CalibratedEnsemble
 from orfeon.ensembles.double_bagging import DoubleBaggingClassifier
 from orfeon.ensembles.extra_trees import ExtraTreesClassifier, ExtraTreesRegressor
 from orfeon.ensembles.flipping import FlippingClassifier
@@ -18,7 +17,6 @@ from orfeon.ensembles.wagging import WaggingClassifier, WaggingRegressor
 __all__ = [
     "BaggingClassifier",
     "BaggingRegressor",
-    "CalibratedEnsemble",
     "ClassSwitchingClassifier",
     "DoubleBaggingClassifier",
     "ExtraTreesClassifier",

@@ -171,7 +171,13 @@ class CalibratedEnsemble(TabularClassifierMixin, MetaEstimatorMixin, TabularEsti
             return self
         shares, n_members = self._unseen_shares(members, X, y, sample_weight)
         smoothed = _smoothed(members, shares, n_members)[rows]
-        fold = _folds(kept, codes, weights, sequence)
+        rng = member_generator(sequence, Purpose.CALIBRATING)
+        order = _order_of(kept, codes, weights)
+        fold = np.empty(len(codes), np.int64)
+        fold[order] = deal_folds(
+            np.arange(len(codes), dtype=np.uint64), codes[order], weights[order], N_FOLDS, rng,
+            by_class=True,
+        )  # fmt: skip
         samples = ScoredSamples.of(smoothed, codes, relative_weights(weights), fold)
         self.calibrator_ = learn(samples, self.calibrate)
         others = learn_without_folds(samples, self.calibrate)
@@ -208,7 +214,7 @@ class CalibratedEnsemble(TabularClassifierMixin, MetaEstimatorMixin, TabularEsti
             return _shares(members, X), float(members.n_members)
         y = self._read_target(y)
         weights = None if sample_weight is None else np.asarray(sample_weight)
-        out = members.out_of_bag(X, y, weights)
+        out = members.out_of_bag(X, y, weights, with_copies=False)
         if members.member_weights is not None or not _counts_or_averages(members):
             raise ValueError(
                 f"{type(self.ensemble_).__name__} weighs its members, or combines them by a rule, "
@@ -313,8 +319,7 @@ def _smoothed(members: Members, shares: Floats, n_members: float | Floats) -> Fl
     return smooth(shares, n_members, SMOOTHING)
 
 
-def _folds(X: Any, codes: Integers, weights: Floats, sequence: np.random.SeedSequence) -> Integers:
-    """A fold for each sample, by its content: copies share a fold."""
+def _order_of(X: Any, codes: Integers, weights: Floats) -> Integers:
+    """An order of samples that depends on their content only."""
     rows = X if hasattr(X, "shape") else np.asarray(X)
-    rng = member_generator(sequence, Purpose.COMBINING)
-    return deal_folds(hash_samples(rows, codes), codes, weights, N_FOLDS, rng, by_class=True)
+    return np.asarray(np.lexsort((weights, hash_samples(rows, codes))))
