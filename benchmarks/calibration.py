@@ -35,7 +35,7 @@ ENSEMBLES: dict[str, Callable[[], Any]] = {
     "forest": partial(RandomForestClassifier, 100, random_state=0),
     "extra-trees": partial(ExtraTreesClassifier, 100, bootstrap=True, random_state=0),
     "bagging": partial(BaggingClassifier, n_estimators=100, random_state=0),
-    "class-switching": partial(ClassSwitchingClassifier, n_estimators=1000, random_state=0),
+    "class-switching": partial(ClassSwitchingClassifier, n_estimators=500, random_state=0),
 }
 #: Calibrated in the fit of the ensemble; the first is judged.
 ONE_FIT = ("beta", "sigmoid", "auto")

@@ -43,7 +43,7 @@ def smoothed_row(row, n_members, matrix=None, added=0.5):
         level = sum(found[k] for k in above) / len(above)
         for k in above:
             found[k] = level
-        found[winner] = level * (1 + 2**-52)
+        found[winner] = level + level * 2**-52
     return found
 
 

@@ -20,7 +20,7 @@ ESTIMATORS = public_estimators()
 #: Not made of trees, or of models of any kind.
 REFUSED = {
     "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
-    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor",
+    "C45RulesClassifier", "CalibratedEnsemble", "CascadeClassifier", "CascadeRegressor",
     "CostCascadeClassifier", "DynamicSelectionClassifier", "EnsembleSelectionClassifier",
     "EnsembleSelectionRegressor",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
@@ -30,9 +30,11 @@ REFUSED = {
 }  # fmt: skip
 #: Their trees are C4.5's unless others are given: a missing value goes down all branches.
 PARTING = {"C45Classifier", "CombinedMultipleModels", "MultiBoostClassifier"}
-#: Probabilities that are made of sums by the logistic function, the softmax or the tangent.
+#: Probabilities that are made of sums by the logistic function, the softmax or the tangent, or by
+#: the inverse of a matrix.
 BY_FUNCTIONS = {
-    "AdaBoostPairwiseClassifier", "GradientBoostingClassifier", "RealAdaBoostClassifier",
+    "AdaBoostPairwiseClassifier", "ClassSwitchingClassifier", "FlippingClassifier",
+    "GradientBoostingClassifier", "RealAdaBoostClassifier",
 }  # fmt: skip
 #: Members of which each has no vote of its own.
 WITHOUT_VOTES = {"AdaBoostMHClassifier", "AdaBoostPairwiseClassifier", "GradientBoostingClassifier"}
