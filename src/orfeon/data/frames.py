@@ -30,7 +30,6 @@ Reader = Callable[[Any, str], Column]
 
 
 def read_table(X: Any) -> tuple[list[Column], Names]:
-    """Read all columns of a table."""
     columns, found, n_rows, read = _open(X)
     check_shape((n_rows, len(columns)))
     names = _names(found)

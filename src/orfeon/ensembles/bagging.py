@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
@@ -134,6 +135,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
     <n_estimators>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -142,6 +144,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Notes
@@ -173,6 +176,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -186,6 +190,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

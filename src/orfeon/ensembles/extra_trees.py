@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from orfeon.calibration.methods import Method
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
@@ -65,6 +66,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     <categorical_features>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -73,12 +75,14 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Examples
     --------
     >>> from orfeon import ExtraTreesClassifier
-    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.calibration.methods import Method
+    from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> ExtraTreesClassifier(random_state=0).fit(X, y).score(X, y)
     1.0
@@ -106,6 +110,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         bootstrap: Bootstrap = False,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -126,6 +131,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from orfeon.calibration.methods import Method
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
@@ -65,6 +66,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     <categorical_features>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -73,6 +75,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Notes
@@ -82,7 +85,8 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     Examples
     --------
     >>> from orfeon import ObliqueForestClassifier
-    >>> from orfeon.datasets import make_waveform
+    >>> from orfeon.calibration.methods import Method
+    from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> forest = ObliqueForestClassifier(oob_score=True, random_state=0).fit(X, y)
     >>> round(forest.oob_error_, 2)
@@ -113,6 +117,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -135,6 +140,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

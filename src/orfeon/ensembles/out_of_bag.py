@@ -68,7 +68,8 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
     permutation_importances_: PermutationImportances
 
     def _leaves_out(self) -> bool:
-        return self.oob_score or self.importance == "permutation" or self._must_learn
+        is_estimated = self.oob_score or self.importance == "permutation"
+        return is_estimated or self._must_learn or self._must_calibrate
 
     def in_bag(self, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[Any]:
         """How often each training sample is in each member's bootstrap sample.
@@ -161,8 +162,14 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         ).astype(np.float64)
         if self._must_learn:
             self._learn_from_left_out(X, y, weights, out)
-        if self.oob_score:
-            self._keep_estimates(X, y, weights, out, samples.rows[one], samples.n_given)
+        calibrates = self._must_calibrate and bool(out.any())  # if not, it is left to folds
+        if self.oob_score or calibrates:
+            estimate = self._estimate(X, y, weights, out)
+            rows, n_given = samples.rows[one], samples.n_given
+            if calibrates:
+                self._calibrate_left_out(estimate, X, y, weights, out, rows, n_given)
+            if self.oob_score:
+                self._keep_estimates(estimate, y, weights, out, rows, n_given)
         if self.importance == "permutation":
             if not isinstance(self.members_, Forest):
                 raise ValueError(
@@ -182,8 +189,16 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
     def _importance_state(self) -> np.random.Generator:
         return np.random.default_rng(branch(self._sequence, Purpose.IMPORTANCE))
 
+    def _calibrate_left_out(
+        self, estimate: OutOfBag, X: Any, y: Any, weights: Any, out: Any, rows: Any, n_given: int
+    ) -> None:
+        """Calibrate out-of-bag shares."""
+        mixin: Any = self
+        shares = mixin._smoothed(estimate.outputs, np.maximum(out.sum(axis=0), 1))
+        mixin._calibrate_shares(shares, y, weights, self._fold_of(X, y, weights), rows, n_given)
+
     def _keep_estimates(
-        self, X: Any, y: Any, weights: Any, out: Any, rows: Any, n_given: int
+        self, estimate: OutOfBag, y: Any, weights: Any, out: Any, rows: Any, n_given: int
     ) -> None:
         never = int((~out.any(axis=0)).sum())
         if never:
@@ -194,7 +209,6 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
                     "More members, or smaller samples, would give them one.",
                 )
             )
-        estimate = self._estimate(X, y, weights, out)
         if is_classifier(self):
             self._keep_classes(estimate, rows, n_given)
             self.oob_score_ = 1.0 - estimate.error

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
@@ -93,6 +94,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     <categorical_features>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -101,6 +103,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     See Also
@@ -142,6 +145,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -164,6 +168,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

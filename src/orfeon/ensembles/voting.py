@@ -12,6 +12,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
+from orfeon.ensembles.probabilities import CALIBRATE, ProbabilitiesMixin
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
@@ -21,6 +22,7 @@ _BLOCK = 32
 
 CLASSIFIER: dict[str, list[Any]] = {
     "combine": [StrOptions(set(rules_for("classification"))), CombiningRule],
+    **CALIBRATE,
 }
 REGRESSOR: dict[str, list[Any]] = {
     "combine": [StrOptions(set(rules_for("regression"))), CombiningRule],
@@ -49,8 +51,6 @@ class VotesMixin(QueryMixin):
 
 
 class StagedClassifierMixin:
-    """A classifier with staged predictions."""
-
     if TYPE_CHECKING:
 
         def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -81,8 +81,6 @@ class StagedClassifierMixin:
 
 
 class StagedRegressorMixin:
-    """A regressor with staged predictions."""
-
     if TYPE_CHECKING:
 
         def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -110,7 +108,7 @@ class StagedRegressorMixin:
 
 
 class VotingClassifierMixin(
-    StagedClassifierMixin, VotesMixin, CombinesMixin, TabularClassifierMixin
+    StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin
 ):
     """How an ensemble of classifiers decides: by a vote, or by another rule."""
 
@@ -150,7 +148,10 @@ class VotingClassifierMixin(
         return np.asarray(self._query(self.members_.mean_supports, rows, 0))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class shares by the rule ``combine``; by default shares of the votes.
+        """Probabilities from the class shares by the rule ``combine``, by default of the votes.
+
+        They are calibrated by ``calibrate``; without it, shares are smoothed by half a vote, so
+        that none is exactly 0 or 1. :meth:`vote_shares` and :meth:`mean_supports` are not.
 
         Parameters
         ----------
@@ -160,8 +161,12 @@ class VotingClassifierMixin(
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Shares, in the order of ``classes_``.
+            Probabilities, in the order of ``classes_``.
         """
+        return self._as_probabilities(self._raw_shares(X), len(self.members_))
+
+    def _raw_shares(self, X: Any) -> Floats:
+        """Class shares by the rule."""
         if self._simple_rule in COUNTS:
             return self.vote_shares(X)
         if self._simple_rule == "soft":
@@ -170,6 +175,8 @@ class VotingClassifierMixin(
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class with the largest share by the rule ``combine``, by default of the votes.
+
+        With ``calibrate`` it is the class with the largest probability.
 
         Parameters
         ----------
@@ -181,8 +188,7 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows,)
             Classes; the first of those that are tied.
         """
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_[np.argmax(shares, axis=1)])
+        return self._decided(self._raw_shares(X), len(self.members_))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """:meth:`predict_proba` of the first member, of the first two, and so on.
@@ -195,8 +201,13 @@ class VotingClassifierMixin(
         Yields
         ------
         ndarray of shape (n_rows, n_classes)
-            Shares.
+            Probabilities.
         """
+        for stage, shares in enumerate(self._staged_shares(X)):
+            yield self._as_probabilities(shares, stage + 1)
+
+    def _staged_shares(self, X: Any) -> Iterator[Floats]:
+        """Class shares of the first member, of the first two, and so on."""
         is_soft = self._simple_rule == "soft"
         if not is_soft and self._simple_rule not in COUNTS:
             yield from self._staged_by_rule(X)
@@ -227,8 +238,8 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows,)
             Classes.
         """
-        for shares in self.staged_predict_proba(X):
-            yield self.classes_[np.argmax(shares, axis=1)]
+        for stage, shares in enumerate(self._staged_shares(X)):
+            yield self._decided(shares, stage + 1)
 
 
 class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegressorMixin):

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import clone
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
@@ -94,6 +95,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     scale : float, default=2.0
         Standard deviation of the Gaussian noise.
     <combine>
+    <calibrate>
     <class_weight_drawn>
     <leaving_out>
     <fitting>
@@ -102,6 +104,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Examples
@@ -128,6 +131,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         noise: Noise = "gaussian",
         scale: float = 2.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -141,6 +145,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         self.noise = noise
         self.scale = scale
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance

@@ -19,6 +19,8 @@
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
+- Probabilities: :func:`reliability_curve`, :class:`ReliabilityDisplay`;
+  :func:`expected_calibration_error`; :func:`brier_score`, :class:`BrierDisplay`.
 - Summaries: :func:`classification_summary`, :func:`regression_summary`.
 """
 
@@ -121,6 +123,13 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
             "PerceptronCategories", "PerceptronCategoriesDisplay", "SelectionHistoryDisplay",
             "perceptron_categories",
         ),
+    },
+    "Probabilities": {
+        "probability_quality": (
+            "BrierScore", "ReliabilityCurve", "brier_score", "expected_calibration_error",
+            "reliability_curve",
+        ),
+        "probability_display": ("BrierDisplay", "ReliabilityDisplay"),
     },
     "Summaries": {
         "metrics_summary": (
@@ -246,6 +255,14 @@ if TYPE_CHECKING:
         SelectionHistoryDisplay,
         perceptron_categories,
     )
+    from orfeon.inspection.probability_display import BrierDisplay, ReliabilityDisplay
+    from orfeon.inspection.probability_quality import (
+        BrierScore,
+        ReliabilityCurve,
+        brier_score,
+        expected_calibration_error,
+        reliability_curve,
+    )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
     from orfeon.inspection.shapley import ShapleyValues, shap_values
     from orfeon.inspection.shapley_display import (
@@ -280,6 +297,8 @@ __all__ = [
     "BiasVarianceIntervals",
     "BoostingBoundsDisplay",
     "BreimanBiasVariance",
+    "BrierDisplay",
+    "BrierScore",
     "ClassificationMap",
     "ClassificationMapDisplay",
     "ClassificationSummary",
@@ -325,6 +344,8 @@ __all__ = [
     "ProximityDisplay",
     "Reason",
     "RegressionSummary",
+    "ReliabilityCurve",
+    "ReliabilityDisplay",
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
@@ -340,6 +361,7 @@ __all__ = [
     "bias_variance_difference",
     "bias_variance_intervals",
     "breiman_decomposition",
+    "brier_score",
     "classification_map",
     "classification_summary",
     "coincident_failure",
@@ -357,6 +379,7 @@ __all__ = [
     "ensemble_walk",
     "entropy",
     "error_curves",
+    "expected_calibration_error",
     "forest_weights",
     "friedman_decomposition",
     "generalized_diversity",
@@ -380,6 +403,7 @@ __all__ = [
     "proximities",
     "q_statistic",
     "regression_summary",
+    "reliability_curve",
     "resample_predictions",
     "row_weights",
     "shap_values",

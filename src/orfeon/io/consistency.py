@@ -83,6 +83,22 @@ def check_additive_model(fields: Fields) -> None:
     require(not _splits_rows(forest), "its trees must not send rows down several branches.")
 
 
+def check_isotonic(fields: Fields) -> None:
+    _check_steps(fields["shares"], fields["probabilities"])
+
+
+def check_venn_abers(fields: Fields) -> None:
+    _check_steps(fields["shares"], fields["if_negative"], fields["if_positive"])
+    require((fields["if_negative"] <= fields["if_positive"]).all(), "if_negative is above.")
+
+
+def _check_steps(shares: Any, *steps: Any) -> None:
+    require(len(shares) and (np.diff(shares) > 0).all(), "shares must be ascending.")
+    for one in steps:
+        require(len(one) == len(shares), "it must have one probability per share.")
+        require(((one >= 0) & (one <= 1)).all(), "probabilities must be from 0 to 1.")
+
+
 def check_target_statistics(fields: Fields) -> None:
     features, first = fields["features"], fields["first"]
     require(len(features) and (np.diff(features) > 0).all(), "features must be ascending.")
@@ -178,6 +194,7 @@ def check_estimator(fields: Fields) -> None:
     _check_voters(fields)
     _check_members(fields)
     _check_perceptrons(fields)
+    _check_calibrator(fields)
 
 
 def check_meta_decision_tree(fields: Fields) -> None:
@@ -314,6 +331,13 @@ def _check_classes(fields: Fields) -> None:
     require(len(set(classes.tolist())) == len(classes), "classes_ must be distinct.")
 
 
+def _check_calibrator(fields: Fields) -> None:
+    calibrator: Any = fields.get("calibrator_")
+    if calibrator is not None:
+        is_same = calibrator.n_classes == len(fields.get("classes_", ()))
+        require(is_same, "calibrator_ must have the classes of classes_.")
+
+
 def _check_table(fields: Fields) -> None:
     schema: Schema | None = fields.get("schema_")
     forests = [one for one in _voters_of(fields) if isinstance(one, Forest)]
@@ -392,6 +416,7 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "GaussianExperts": check_gaussian_experts,
     "Gates": check_gates,
     "Inputs": check_inputs,
+    "IsotonicCalibrator": check_isotonic,
     "MetaDecisionTree": check_meta_decision_tree,
     "Order": check_order,
     "ProblemMembers": check_problem_members,
@@ -399,6 +424,7 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "Schema": check_schema,
     "StumpPool": check_stump_pool,
     "TargetStatistics": check_target_statistics,
+    "VennAbersCalibrator": check_venn_abers,
     "VoteLikelihoods": check_vote_likelihoods,
 }
 #: Classes that are not built by their constructors alone.

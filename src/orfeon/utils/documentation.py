@@ -131,6 +131,24 @@ _TEXTS = {
         each predicted by an ensemble trained without it. Pass a rule of :mod:`orfeon.combining` to
         set its options.
 """,
+    "calibrate": """
+    calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
+        How shares become calibrated probabilities, which then also decide: by a logistic function
+        of log odds, beta (with several classes Dirichlet) calibration, a monotone step function, or
+        Venn-Abers prediction; "auto" is the one of least log loss on folds. All are learnt from
+        shares of members that did not see the samples: those left out, or else five folds, each
+        predicted by an ensemble of a fifth of the members trained without it, which costs about one
+        more fit. Probabilities are those under ``sample_weight``, whatever the class weights. None
+        smooths the shares, so that no probability is exactly 0 or 1.
+""",
+    "calibrate_boosted": """
+    calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
+        How shares become calibrated probabilities, which then also decide: by a logistic function
+        of log odds, beta (with several classes Dirichlet) calibration, a monotone step function, or
+        Venn-Abers prediction; "auto" is the one of least log loss on folds. All are learnt from
+        five folds, each predicted by an ensemble trained without it, which costs five more fits.
+        None smooths the shares, so that no probability is exactly 0 or 1.
+""",
     "combine_numbers": """
     combine : str or CombiningRule, default="mean"
         How the members' predictions are combined: "mean", "median", "trimmed_mean", "min" or
@@ -206,6 +224,15 @@ _TEXTS = {
     "classes": """
     classes_ : ndarray of shape (n_classes,)
         The classes.
+""",
+    "calibrated": """
+    calibrator_ : Calibrator or None
+        With ``calibrate``: what turns shares into probabilities.
+    oob_log_loss_ : float
+        With ``calibrate``: log loss on the samples that it was learnt from, each fold calibrated by
+        the others.
+    oob_probabilities_ : ndarray of shape (n_rows, n_classes)
+        The probabilities behind it; NaN for samples that every member saw.
 """,
     "oob_classes": """
     oob_error_, oob_score_ : float

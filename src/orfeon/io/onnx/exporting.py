@@ -276,6 +276,7 @@ def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.io.onnx import boosting, ensembles
+    from orfeon.io.onnx.probabilities import with_probabilities
     from orfeon.trees.base import BaseTree
 
     if type(model).__module__.startswith("orfeon.perceptrons"):
@@ -304,7 +305,7 @@ def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
     ]
     for kind, how in kinds:
         if isinstance(model, kind):
-            return how(prediction, model)
+            return with_probabilities(prediction.graph, how(prediction, model), model)
     return _decide_scikit_learn(prediction, model)
 
 

@@ -64,7 +64,6 @@ def _check_one_output(model: Any, trees: Sequence[Any]) -> None:
 
 
 def scikit_learn_forest(model: Any) -> Forest:
-    """The trees of a model of scikit-learn."""
     trees = [model] if isinstance(model, BaseDecisionTree) else list(model.estimators_)
     _check_one_output(model, trees)
     n_classes = len(model.classes_) if is_classifier(model) else 0

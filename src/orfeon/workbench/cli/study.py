@@ -125,8 +125,8 @@ def _add_comparison_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--metric", metavar="M",
-        help="metric to choose by: error, balanced_error or log_loss for classification; rmse, mae "
-        "or unexplained for regression",
+        help="metric to choose by: error, balanced_error, log_loss, brier, auc, average_precision, "
+        "f1 or mcc for classification; rmse, mae, unexplained, mape or median_error for regression",
     )  # fmt: skip
     group.add_argument(
         "--budget", type=duration, metavar="TIME",

@@ -71,8 +71,6 @@ def _mean(members: int, seed: int, n_jobs: int | None) -> Any:
 
 
 def _tree(name: str, **settings: Any) -> Build:
-    """A single tree."""
-
     def build(members: int, seed: int, n_jobs: int | None) -> Any:
         import orfeon
 
@@ -240,7 +238,6 @@ METHODS = {
 
 
 def chosen_methods(names: Sequence[str] | None, task: Task) -> list[Method]:
-    """The methods of a study."""
     able = [method for method in METHODS.values() if task in method.tasks]
     wanted: set[str] = set()
     for name in ["default"] if names is None else names:

@@ -18,22 +18,12 @@ import numpy.typing as npt
 
 from orfeon.errors import ArgumentError, UserError
 from orfeon.workbench.experiment.methods import METHODS, Task, chosen_methods
+from orfeon.workbench.experiment.metrics import METRICS, shown_metrics
 
-#: The metrics of each task, the default first, and their titles. Lower is better for all.
-METRICS: dict[str, dict[str, str]] = {
-    "classification": {
-        "error": "error",
-        "balanced_error": "balanced error",
-        "log_loss": "log loss",
-    },
-    "regression": {
-        "rmse": "root mean squared error",
-        "mae": "mean absolute error",
-        "unexplained": "unexplained variance (1 - R²)",
-    },
-}
 #: Metrics that are shown as percentages.
-SHARES = frozenset({"error", "balanced_error", "unexplained"})
+SHARES = frozenset(
+    name for of_task in METRICS.values() for name, metric in of_task.items() if metric.is_share
+)
 
 
 def chosen_metric(name: str | None, task: Task) -> str:
@@ -49,7 +39,6 @@ def chosen_metric(name: str | None, task: Task) -> str:
 
 
 def candidate_name(method: str, keep: float | None) -> str:
-    """Name of a candidate."""
     return method if keep is None else f"{method}@{keep:g}"
 
 
@@ -104,11 +93,9 @@ class Folding:
             ) from error
 
     def repetition(self, unit: int) -> int:
-        """The repetition that an outer fold is in."""
         return unit // self.n_folds if self.kind == "cv" else unit
 
     def outer(self, unit: int) -> Split:
-        """An outer fold."""
         state = self._state(self.repetition(unit))
         if self.kind == "splits":
             return self._random_split(state)
@@ -254,6 +241,11 @@ class Plan:
             for name in self.methods
             for share in (None, *(self.keep if METHODS[name].is_prunable else ()))
         ]
+
+    @property
+    def metrics(self) -> dict[str, str]:
+        """The metrics that are shown, and what they are called."""
+        return shown_metrics(self.task, self.metric)
 
     @property
     def fitted(self) -> tuple[str, ...]:

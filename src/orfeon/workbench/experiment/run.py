@@ -32,7 +32,7 @@ from orfeon.workbench.experiment.evaluation import (
 )
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
-from orfeon.workbench.experiment.plan import METRICS, Folding, Plan, fingerprint, groups_fingerprint
+from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint, groups_fingerprint
 from orfeon.workbench.experiment.running import (
     SMALL,
     Listener,
@@ -144,8 +144,9 @@ def run_study(
     methods : sequence of str, optional
         Names in :data:`orfeon.workbench.experiment.methods.METHODS`.
     metric : str, optional
-        The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``; ``"rmse"``,
-        ``"mae"``, ``"unexplained"``.
+        The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``, ``"brier"``,
+        ``"auc"``, ``"average_precision"``, ``"f1"``, ``"mcc"``; ``"rmse"``, ``"mae"``,
+        ``"unexplained"``, ``"mape"``, ``"median_error"``. Where higher is better, one minus it.
     budget : float, None or "auto", default="auto"
         Seconds; by default 60, or none if ``repetitions`` is given.
     repetitions : int, optional
@@ -289,7 +290,7 @@ class _Bench:
             X = X.to_numpy()  # the same numbers, without the cost of a frame in every fit
         evaluation = Evaluation(
             X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
-            plan.seed, keeps_predictions=plan.keeps_predictions,
+            plan.seed, metric=plan.metric, keeps_predictions=plan.keeps_predictions,
         )  # fmt: skip
         return evaluation, rows
 
@@ -418,7 +419,7 @@ class _Bench:
         return StudyOutcome(
             name=name, task=plan.task, target=str(prepared.preparation.target),
             classes=tuple(str(label) for label in self.classes),
-            metric=plan.metric, metrics=METRICS[plan.task], candidates=candidates, honest=honest,
+            metric=plan.metric, metrics=plan.metrics, candidates=candidates, honest=honest,
             chosen=chosen, curves=mean_curves(evidence), showcase=shown, model=model,
             preparation=prepared.preparation, profile=prepared.profile,
             notes=(
