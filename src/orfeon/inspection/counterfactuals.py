@@ -118,10 +118,10 @@ def counterfactual(
     >>> from sklearn.datasets import load_iris
     >>> from orfeon import CARTClassifier
     >>> from orfeon.inspection import counterfactual
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> tree = CARTClassifier(max_depth=2, random_state=0).fit(X[["petal width (cm)"]], y)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CARTClassifier(max_depth=2, random_state=0).fit(X[:, [3]], y)
     >>> print(counterfactual(tree, [1.5]))
-    It would be 2 if petal width (cm) were just above 1.75 instead of 1.5.
+    It would be 2 if x0 were just above 1.75 instead of 1.5.
     """
     if not (isinstance(model, Forest) and model.n_classes) and not is_classifier(model):
         raise ValueError(f"{type(model).__name__} predicts numbers; counterfactuals need classes.")
@@ -375,7 +375,7 @@ class _Search:
         names = self.described.names
         changes = {names[j]: (_plain(old[0, j]), _plain(new[0, j])) for j in changed}
         altered = _altered(one, changed, new[0])
-        before, after = (np.asarray(model.predict(given))[0] for given in (one, altered))
+        before, after = (_plain(np.asarray(model.predict(given))[0]) for given in (one, altered))
         if before == after:
             return None
         values = altered.to_numpy()[0] if hasattr(altered, "to_numpy") else np.asarray(altered)[0]
