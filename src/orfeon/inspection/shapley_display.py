@@ -84,7 +84,7 @@ class ShapWaterfallDisplay(Display):
     >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
     >>> display = ShapWaterfallDisplay.from_estimator(forest, X, 70)
     >>> display.ax_.get_title()
-    'share of the votes, class 1: 0.97'
+    'share of the votes, class 1: 0.63'
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
@@ -216,8 +216,8 @@ class ShapBeeswarmDisplay(Display):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = GradientBoostingClassifier(random_state=0).fit(X, y)
     >>> display = ShapBeeswarmDisplay.from_estimator(model, X, n_shown=8)
-    >>> display.ax_.get_title()
-    'What features add to the raw score, class 1 (8 of 30 shown)'
+    >>> [X.columns[j] for j in display.order_[:2]]
+    ['worst concave points', 'worst perimeter']
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
