@@ -36,7 +36,7 @@ from orfeon.utils.text import listed
 from orfeon.utils.types import Floats, Integers
 
 #: Boxes tried in a step, the nearest first; steps; and passes that take back what is not needed.
-_BOXES, _STEPS, _PASSES = 3000, 25, 4
+_BOXES, _STEPS, _PASSES = 3000, 25, 20
 #: Numbers that hold the boxes of an ensemble; further trees only take part in the decision.
 _NUMBERS = 4_000_000
 #: Values of a feature tried between the old and the new one.

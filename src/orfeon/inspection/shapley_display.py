@@ -179,7 +179,7 @@ class ShapWaterfallDisplay(Display):
         """Signed numbers at the bars."""
         low, high = float(min(starts.min(), ends.min())), float(max(starts.max(), ends.max()))
         width = max(high - low, 1e-12)
-        self.ax_.set_xlim(low - 0.14 * width, high + 0.14 * width)
+        self.ax_.set_xlim(low - 0.18 * width, high + 0.18 * width)
         for k, (step, end) in enumerate(zip(steps, ends, strict=True)):
             side = 1 if step >= 0 else -1
             self.ax_.annotate(
