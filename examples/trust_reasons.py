@@ -84,7 +84,7 @@ def main(arguments: list[str] | None = None) -> None:
     save(display, options.out / "trust_beeswarm.png")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, 2, figsize=(8.0, 3.2), layout="constrained")
+    _, axes = pyplot.subplots(1, 2, figsize=(8.0, 3.2), layout="constrained")
     PartialDependenceDisplay.from_estimator(
         forest, X_test, first, kind="both", name=name, ax=axes[0]
     )
