@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
 from orfeon.ensembles.probabilities import CALIBRATE, ProbabilitiesMixin
+from orfeon.ensembles.remembering import IntervalsMixin, SetsMixin
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
@@ -108,7 +109,7 @@ class StagedRegressorMixin:
 
 
 class VotingClassifierMixin(
-    StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin
+    SetsMixin, StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin
 ):
     """How an ensemble of classifiers decides: by a vote, or by another rule."""
 
@@ -242,7 +243,9 @@ class VotingClassifierMixin(
             yield self._decided(shares, stage + 1)
 
 
-class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegressorMixin):
+class AveragingRegressorMixin(
+    IntervalsMixin, StagedRegressorMixin, CombinesMixin, TabularRegressorMixin
+):
     """How an ensemble of regressors predicts: by the mean, or by another rule."""
 
     _plain_rule: ClassVar[Combine] = "mean"
