@@ -260,6 +260,10 @@ PICTURES: dict[str, Draw] = {
     "OutlierDisplay": _outliers,
     "PairwiseDiversityDisplay": _pairs,
     "PerceptronCategoriesDisplay": _categories,
+    "BrierDisplay": lambda ax: inspection.BrierDisplay.from_estimator(_both(), *_held_out(), ax=ax),
+    "ReliabilityDisplay": lambda ax: inspection.ReliabilityDisplay.from_estimator(
+        _both(), *_held_out(), ax=ax
+    ),
     "ProximityDisplay, matrix": lambda ax: _nearness("matrix")(ax),
     "ProximityDisplay, plane": lambda ax: _nearness("plane")(ax),
     "SelectionHistoryDisplay": lambda ax: inspection.SelectionHistoryDisplay.from_estimator(
