@@ -12,8 +12,10 @@
 - Neighbourhoods: :func:`proximities`, :class:`ProximityDisplay`; :func:`row_weights`,
   :class:`ForestWeightsDisplay`.
 - Importances: :func:`importances`, :class:`ImportanceDisplay`.
-- Explanations: :func:`shap_values`, :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`,
-  :class:`ShapDependenceDisplay`.
+- Explanations: :func:`why`, :func:`counterfactual`; :func:`shap_values`,
+  :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`, :class:`ShapDependenceDisplay`;
+  :func:`partial_dependence`, :class:`PartialDependenceDisplay`; :func:`accumulated_effects`,
+  :class:`AccumulatedEffectsDisplay`.
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
@@ -101,6 +103,12 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "partial_effects": (
             "AccumulatedEffects", "PartialDependence", "accumulated_effects", "partial_dependence",
         ),
+        "shapley_display": (
+            "ShapBeeswarmDisplay", "ShapDependenceDisplay", "ShapWaterfallDisplay",
+        ),
+        "counterfactuals": ("Counterfactual", "counterfactual"),
+        "decision_reasons": ("Reason", "Why", "why"),
+        "partial_effects_display": ("AccumulatedEffectsDisplay", "PartialDependenceDisplay"),
     },
     "Theory": {
         "theory": (
@@ -194,6 +202,8 @@ if TYPE_CHECKING:
         CorrelatedMeanDisplay,
         MemberCorrelationDisplay,
     )
+    from orfeon.inspection.counterfactuals import Counterfactual, counterfactual
+    from orfeon.inspection.decision_reasons import Reason, Why, why
     from orfeon.inspection.diversity_display import DiversityDisplay, PairwiseDiversityDisplay
     from orfeon.inspection.diversity_measures import (
         MEASURES,
@@ -242,6 +252,10 @@ if TYPE_CHECKING:
         accumulated_effects,
         partial_dependence,
     )
+    from orfeon.inspection.partial_effects_display import (
+        AccumulatedEffectsDisplay,
+        PartialDependenceDisplay,
+    )
     from orfeon.inspection.perceptron_samples import (
         PerceptronCategories,
         PerceptronCategoriesDisplay,
@@ -258,6 +272,11 @@ if TYPE_CHECKING:
     )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
     from orfeon.inspection.shapley import ShapleyValues, shap_values
+    from orfeon.inspection.shapley_display import (
+        ShapBeeswarmDisplay,
+        ShapDependenceDisplay,
+        ShapWaterfallDisplay,
+    )
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -278,6 +297,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MEASURES",
     "AccumulatedEffects",
+    "AccumulatedEffectsDisplay",
     "BaggingError",
     "BiasVariance",
     "BiasVarianceDisplay",
@@ -295,6 +315,7 @@ __all__ = [
     "ComplexityDisplay",
     "CondorcetDisplay",
     "CorrelatedMeanDisplay",
+    "Counterfactual",
     "Diversity",
     "DiversityDisplay",
     "DomingosBiasVariance",
@@ -326,17 +347,23 @@ __all__ = [
     "PairwiseDiversity",
     "PairwiseDiversityDisplay",
     "PartialDependence",
+    "PartialDependenceDisplay",
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
+    "Reason",
     "RegressionSummary",
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
+    "ShapBeeswarmDisplay",
+    "ShapDependenceDisplay",
+    "ShapWaterfallDisplay",
     "ShapleyValues",
     "SwitchingTheoryDisplay",
+    "Why",
     "accumulated_effects",
     "bagging_error",
     "bias_variance_decomposition",
@@ -351,6 +378,7 @@ __all__ = [
     "condorcet_error",
     "correlated_mean_variance",
     "correlation",
+    "counterfactual",
     "curves_of_orders",
     "difficulty",
     "disagreement",
@@ -396,6 +424,7 @@ __all__ = [
     "switching_margin_distribution",
     "switching_margins",
     "webb_decomposition",
+    "why",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -17,7 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import ArgumentError, UserError
-from orfeon.workbench.experiment.methods import METHODS, Task, chosen_methods
+from orfeon.workbench.experiment.methods import (
+    DEPLOYABLE,
+    METHODS,
+    Deployable,
+    Task,
+    chosen_methods,
+)
 from orfeon.workbench.experiment.metrics import METRICS, shown_metrics
 
 #: Metrics that are shown as percentages.
@@ -191,6 +197,7 @@ class Plan:
     seed: int
     groups: str | None = None
     rows: int | None = None
+    deployable: Deployable = "any"
 
     @classmethod
     def of(
@@ -210,12 +217,17 @@ class Plan:
         seed: int = 0,
         groups: str | None = None,
         rows: int | None = None,
+        deployable: Deployable = "any",
     ) -> Plan:
         """Check what is given and fill in the rest."""
         if design not in ("cv", "splits"):
             raise ArgumentError("design", f"must be cv or splits; got {design!r}.")
         if members is not None and members < 1:
             raise ArgumentError("members", f"must be at least 1; got {members}.")
+        if deployable not in DEPLOYABLE:
+            raise ArgumentError(
+                "deployable", f"must be one of {', '.join(DEPLOYABLE)}; got {deployable!r}."
+            )
         if seed < 0:
             raise ArgumentError("seed", f"must be a non-negative integer; got {seed}.")
         # As they are named, so that the share judged is the share trained in the end.
@@ -229,9 +241,10 @@ class Plan:
         if design == "splits" and n_inner == 0:
             raise ArgumentError("n_inner_folds", "must be at least 2 with random splits; got 0.")
         return cls(
-            data, task, tuple(method.name for method in chosen_methods(methods, task)),
+            data, task, tuple(method.name for method in chosen_methods(methods, task, deployable)),
             chosen_metric(metric, task), design, n_folds, n_inner, float(test_share),
             _rule(rule, task), shares, members, int(seed), groups, rows,
+            deployable,
         )  # fmt: skip
 
     def candidates(self) -> list[str]:
@@ -251,6 +264,11 @@ class Plan:
     def fitted(self) -> tuple[str, ...]:
         """The methods with fits of their own."""
         return tuple(name for name in self.methods if not METHODS[name].is_derived)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether probabilities are calibrated; these have no ONNX form yet."""
+        return self.deployable != "onnx"
 
     @property
     def keeps_predictions(self) -> bool:

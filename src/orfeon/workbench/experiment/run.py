@@ -30,7 +30,7 @@ from orfeon.workbench.experiment.evaluation import (
     order_members,
     take_rows,
 )
-from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
+from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION, Deployable
 from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
 from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint, groups_fingerprint
 from orfeon.workbench.experiment.running import (
@@ -118,6 +118,7 @@ def run_study(
     rule: str | None = None,
     keep: Sequence[float] = (0.2, 0.4),
     members: int | None = None,
+    deployable: Deployable = "any",
     group: str | None = None,
     drop: Iterable[str] = (),
     keep_columns: Iterable[str] = (),
@@ -169,6 +170,9 @@ def run_study(
         Shares of the members that pruned candidates keep.
     members : int, optional
         Members of every ensemble.
+    deployable : {"any", "onnx", "single"}, default="any"
+        What may be delivered: any model; one with an ONNX form, which leaves out stacking and
+        calibrated probabilities; or a single tree or ensemble.
     group : str, optional
         Rows with the same value of this column are never split; it is not used as a feature.
     drop, keep_columns : iterable of str
@@ -218,6 +222,7 @@ def run_study(
         fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
         design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
         keep=keep, members=members, seed=seed, groups=grouped, rows=compare_rows,
+        deployable=deployable,
     )  # fmt: skip
     listener = listener or NullListener()
     with Store(store) as opened:
@@ -291,6 +296,7 @@ class _Bench:
         evaluation = Evaluation(
             X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
             plan.seed, metric=plan.metric, keeps_predictions=plan.keeps_predictions,
+            calibrated=plan.is_calibrated,
         )  # fmt: skip
         return evaluation, rows
 
@@ -564,11 +570,12 @@ def fit_candidate(
     weights: Weights,
 ) -> Any:
     """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
-    model = METHODS[method_of(name)].build(plan.task, seed, n_jobs, plan.members)
+    settings: dict[str, Any] = {
+        "n_jobs": n_jobs, "members": plan.members, "calibrated": plan.is_calibrated,
+    }  # fmt: skip
+    model = METHODS[method_of(name)].build(plan.task, seed, **settings)
     if name == SELECTION:
-        models = [
-            (one, METHODS[one].build(plan.task, seed, n_jobs, plan.members)) for one in weights
-        ]
+        models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in weights]
         model.set_params(estimators=models, weights=list(weights.values()))
     model.fit(X, y)
     if "@" not in name:
