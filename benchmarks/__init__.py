@@ -11,6 +11,7 @@ SUITES = {
     "coverage": "benchmarks.coverage",
     "boosting-defaults": "benchmarks.boosting_defaults",
     "boosting": "benchmarks.boosting",
+    "calibration": "benchmarks.calibration",
     "perceptrons": "benchmarks.perceptrons",
     "inspection": "benchmarks.inspection",
     "explanations": "benchmarks.explanations",

@@ -35,6 +35,7 @@ from orfeon import (
     BaggingRegressor,
     C45Classifier,
     C45RulesClassifier,
+    CalibratedEnsemble,
     CARTClassifier,
     CARTRegressor,
     ClassSwitchingClassifier,
@@ -610,6 +611,8 @@ ALL_ARE_SEEN = {
 
 def is_all_seen(estimator: Any, name: str) -> bool:
     combine = getattr(estimator, "combine", "own")
+    if name == "one row" and isinstance(estimator, CalibratedEnsemble):
+        return False  # one class has nothing to calibrate
     if combine in ("weighted", "naive_bayes"):  # they learn from what members did not see
         return name == "one row"
     seen = ALL_ARE_SEEN.get(getattr(estimator, "on", "train"), ())

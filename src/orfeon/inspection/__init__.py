@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: numbers and pictures of fourteen subjects.
+"""Seeing why an ensemble works: numbers and pictures of fifteen subjects.
 
 - Error curves: :func:`error_curves`, :class:`ErrorCurveDisplay`; :func:`bagging_error`.
 - Margins: :func:`margins`, :class:`MarginDistributionDisplay`.
@@ -31,8 +31,8 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
-#: The fourteen subjects: their modules, and the public names of each, which are imported on
-#: first use.
+#: The fifteen subjects: their modules, and the public names of each, which are imported on first
+#: use.
 _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Error curves": {
         "errors_by_size": ("ErrorCurve", "ErrorCurves", "curves_of_orders", "error_curves"),
