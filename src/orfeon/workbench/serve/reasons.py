@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from orfeon.errors import UserError
+from orfeon.errors import ArgumentError
 from orfeon.utils.types import Floats
 
 
@@ -15,14 +15,15 @@ def interval_columns(model: Any, X: Any, coverage: float) -> dict[str, Any]:
     is_classifier = hasattr(model, "classes_")
     what = "predict_set" if is_classifier else "predict_interval"
     if not hasattr(model, what):
-        raise UserError(
-            f"--interval: {type(model).__name__} has no {what}; fit a forest or bagging, or wrap "
-            "the model in orfeon.ConformalClassifier or orfeon.ConformalRegressor."
+        raise ArgumentError(
+            "interval",
+            f"{type(model).__name__} has no {what}; fit a forest or bagging, or wrap the model in "
+            "orfeon.ConformalClassifier or orfeon.ConformalRegressor.",
         )
     try:
         found = getattr(model, what)(X, coverage)
     except ValueError as error:
-        raise UserError(f"--interval: {error}") from error
+        raise ArgumentError("interval", str(error)) from error
     if not is_classifier:
         return {"low": found[:, 0], "high": found[:, 1]}
     names = [str(label) for label in model.classes_]
@@ -39,7 +40,7 @@ def reasons(model: Any, X: Any, predicted: Any, n_reasons: int) -> list[str]:
     try:
         found = shap_values(model, X)
     except (TypeError, ValueError, NotImplementedError) as error:
-        raise UserError(f"--explain: {error}") from error
+        raise ArgumentError("explain", str(error)) from error
     values = _of_predicted(found, model, predicted)
     order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :n_reasons]
     return [
