@@ -10,10 +10,13 @@ from orfeon.utils.lazy import lazy_names
 _HOMES = {
     "COMBINING_RULES": "orfeon.rules.rule",
     "ArbiterClassifier": "arbiter",
+    "CalibratedEnsemble": "calibrated_ensemble",
     "CascadeClassifier": "cascade",
     "CascadeRegressor": "cascade",
     "Combination": "combination",
     "CombiningRule": "orfeon.rules.rule",
+    "ConformalClassifier": "conformal",
+    "ConformalRegressor": "conformal",
     "CostCascadeClassifier": "cost_cascade",
     "Decider": "orfeon.rules.decider",
     "DynamicSelectionClassifier": "dynamic_selection",
@@ -53,8 +56,10 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from orfeon.combining.arbiter import ArbiterClassifier
+    from orfeon.combining.calibrated_ensemble import CalibratedEnsemble
     from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
     from orfeon.combining.combination import Combination, combine, combine_votes
+    from orfeon.combining.conformal import ConformalClassifier, ConformalRegressor
     from orfeon.combining.cost_cascade import CostCascadeClassifier
     from orfeon.combining.dynamic_selection import DynamicSelectionClassifier
     from orfeon.combining.early import EarlyDecision, early_decision, early_decision_votes
@@ -86,10 +91,13 @@ if TYPE_CHECKING:
 __all__ = [
     "COMBINING_RULES",
     "ArbiterClassifier",
+    "CalibratedEnsemble",
     "CascadeClassifier",
     "CascadeRegressor",
     "Combination",
     "CombiningRule",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "CostCascadeClassifier",
     "Decider",
     "DynamicSelectionClassifier",

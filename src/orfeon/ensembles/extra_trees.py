@@ -81,8 +81,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     Examples
     --------
     >>> from orfeon import ExtraTreesClassifier
-    >>> from orfeon.calibration.methods import Method
-    from orfeon.datasets import make_waveform
+    >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> ExtraTreesClassifier(random_state=0).fit(X, y).score(X, y)
     1.0
@@ -159,6 +158,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -179,6 +179,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ExtraTrees._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -197,6 +198,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -215,6 +217,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

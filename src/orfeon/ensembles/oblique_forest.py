@@ -85,8 +85,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     Examples
     --------
     >>> from orfeon import ObliqueForestClassifier
-    >>> from orfeon.calibration.methods import Method
-    from orfeon.datasets import make_waveform
+    >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> forest = ObliqueForestClassifier(oob_score=True, random_state=0).fit(X, y)
     >>> round(forest.oob_error_, 2)
@@ -170,6 +169,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -190,6 +190,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ObliqueForest._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -210,6 +211,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -230,6 +232,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -13,6 +13,9 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
 from orfeon.ensembles.probabilities import CALIBRATE, ProbabilitiesMixin
+from orfeon.ensembles.remembering import IntervalsMixin, SetsMixin
+from orfeon.forest import Forest
+from orfeon.members.members import CommitteeMembers
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
@@ -108,7 +111,7 @@ class StagedRegressorMixin:
 
 
 class VotingClassifierMixin(
-    StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin
+    SetsMixin, StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin
 ):
     """How an ensemble of classifiers decides: by a vote, or by another rule."""
 
@@ -164,6 +167,13 @@ class VotingClassifierMixin(
             Probabilities, in the order of ``classes_``.
         """
         return self._as_probabilities(self._raw_shares(X), len(self.members_))
+
+    def _smoothed(self, shares: Floats, n_members: float | Floats) -> Floats:
+        # Probabilities of other models than trees are no counts of a few samples.
+        is_smooth = self._simple_rule == "soft" and not isinstance(
+            self.members_, Forest | CommitteeMembers
+        )
+        return shares if is_smooth else super()._smoothed(shares, n_members)
 
     def _raw_shares(self, X: Any) -> Floats:
         """Class shares by the rule."""
@@ -242,7 +252,9 @@ class VotingClassifierMixin(
             yield self._decided(shares, stage + 1)
 
 
-class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegressorMixin):
+class AveragingRegressorMixin(
+    IntervalsMixin, StagedRegressorMixin, CombinesMixin, TabularRegressorMixin
+):
     """How an ensemble of regressors predicts: by the mean, or by another rule."""
 
     _plain_rule: ClassVar[Combine] = "mean"

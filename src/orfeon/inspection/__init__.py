@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: numbers and pictures of thirteen subjects.
+"""Seeing why an ensemble works: numbers and pictures of fifteen subjects.
 
 - Error curves: :func:`error_curves`, :class:`ErrorCurveDisplay`; :func:`bagging_error`.
 - Margins: :func:`margins`, :class:`MarginDistributionDisplay`.
@@ -12,13 +12,16 @@
 - Neighbourhoods: :func:`proximities`, :class:`ProximityDisplay`; :func:`row_weights`,
   :class:`ForestWeightsDisplay`.
 - Importances: :func:`importances`, :class:`ImportanceDisplay`.
-- Explanations: :func:`shap_values`, :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`,
-  :class:`ShapDependenceDisplay`.
+- Explanations: :func:`why`, :func:`counterfactual`; :func:`shap_values`,
+  :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`, :class:`ShapDependenceDisplay`;
+  :func:`partial_dependence`, :class:`PartialDependenceDisplay`; :func:`accumulated_effects`,
+  :class:`AccumulatedEffectsDisplay`.
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
 - Probabilities: :func:`reliability_curve`, :class:`ReliabilityDisplay`;
   :func:`expected_calibration_error`; :func:`brier_score`, :class:`BrierDisplay`.
+- Intervals: :func:`interval_coverage`, :class:`IntervalDisplay`.
 - Summaries: :func:`classification_summary`, :func:`regression_summary`.
 """
 
@@ -28,7 +31,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
-#: The thirteen subjects: their modules, and the public names of each, which are imported on first
+#: The fifteen subjects: their modules, and the public names of each, which are imported on first
 #: use.
 _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Error curves": {
@@ -100,6 +103,12 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         "partial_effects": (
             "AccumulatedEffects", "PartialDependence", "accumulated_effects", "partial_dependence",
         ),
+        "shapley_display": (
+            "ShapBeeswarmDisplay", "ShapDependenceDisplay", "ShapWaterfallDisplay",
+        ),
+        "counterfactuals": ("Counterfactual", "counterfactual"),
+        "decision_reasons": ("Reason", "Why", "why"),
+        "partial_effects_display": ("AccumulatedEffectsDisplay", "PartialDependenceDisplay"),
     },
     "Theory": {
         "theory": (
@@ -122,6 +131,10 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
             "reliability_curve",
         ),
         "probability_display": ("BrierDisplay", "ReliabilityDisplay"),
+    },
+    "Intervals": {
+        "interval_quality": ("IntervalCoverage", "interval_coverage"),
+        "interval_display": ("IntervalDisplay",),
     },
     "Summaries": {
         "metrics_summary": (
@@ -189,6 +202,8 @@ if TYPE_CHECKING:
         CorrelatedMeanDisplay,
         MemberCorrelationDisplay,
     )
+    from orfeon.inspection.counterfactuals import Counterfactual, counterfactual
+    from orfeon.inspection.decision_reasons import Reason, Why, why
     from orfeon.inspection.diversity_display import DiversityDisplay, PairwiseDiversityDisplay
     from orfeon.inspection.diversity_measures import (
         MEASURES,
@@ -217,6 +232,8 @@ if TYPE_CHECKING:
     )
     from orfeon.inspection.errors_by_size_display import ErrorCurveDisplay
     from orfeon.inspection.feature_importance import ImportanceDisplay, Importances, importances
+    from orfeon.inspection.interval_display import IntervalDisplay
+    from orfeon.inspection.interval_quality import IntervalCoverage, interval_coverage
     from orfeon.inspection.kappa_errors import KappaError, KappaErrorDisplay, kappa_error
     from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_map, margin_map
     from orfeon.inspection.maps_display import ClassificationMapDisplay, MarginMapDisplay
@@ -235,6 +252,10 @@ if TYPE_CHECKING:
         accumulated_effects,
         partial_dependence,
     )
+    from orfeon.inspection.partial_effects_display import (
+        AccumulatedEffectsDisplay,
+        PartialDependenceDisplay,
+    )
     from orfeon.inspection.perceptron_samples import (
         PerceptronCategories,
         PerceptronCategoriesDisplay,
@@ -251,6 +272,11 @@ if TYPE_CHECKING:
     )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
     from orfeon.inspection.shapley import ShapleyValues, shap_values
+    from orfeon.inspection.shapley_display import (
+        ShapBeeswarmDisplay,
+        ShapDependenceDisplay,
+        ShapWaterfallDisplay,
+    )
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -271,6 +297,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MEASURES",
     "AccumulatedEffects",
+    "AccumulatedEffectsDisplay",
     "BaggingError",
     "BiasVariance",
     "BiasVarianceDisplay",
@@ -288,6 +315,7 @@ __all__ = [
     "ComplexityDisplay",
     "CondorcetDisplay",
     "CorrelatedMeanDisplay",
+    "Counterfactual",
     "Diversity",
     "DiversityDisplay",
     "DomingosBiasVariance",
@@ -301,6 +329,8 @@ __all__ = [
     "GeneralizationBoundsDisplay",
     "ImportanceDisplay",
     "Importances",
+    "IntervalCoverage",
+    "IntervalDisplay",
     "KappaError",
     "KappaErrorDisplay",
     "MapMosaic",
@@ -317,17 +347,23 @@ __all__ = [
     "PairwiseDiversity",
     "PairwiseDiversityDisplay",
     "PartialDependence",
+    "PartialDependenceDisplay",
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
+    "Reason",
     "RegressionSummary",
     "ReliabilityCurve",
     "ReliabilityDisplay",
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
+    "ShapBeeswarmDisplay",
+    "ShapDependenceDisplay",
+    "ShapWaterfallDisplay",
     "ShapleyValues",
     "SwitchingTheoryDisplay",
+    "Why",
     "accumulated_effects",
     "bagging_error",
     "bias_variance_decomposition",
@@ -342,6 +378,7 @@ __all__ = [
     "condorcet_error",
     "correlated_mean_variance",
     "correlation",
+    "counterfactual",
     "curves_of_orders",
     "difficulty",
     "disagreement",
@@ -357,6 +394,7 @@ __all__ = [
     "generalized_diversity",
     "importances",
     "interrater_kappa",
+    "interval_coverage",
     "kappa_error",
     "kohavi_wolpert_decomposition",
     "kohavi_wolpert_variance",
@@ -386,6 +424,7 @@ __all__ = [
     "switching_margin_distribution",
     "switching_margins",
     "webb_decomposition",
+    "why",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, _HOMES)

@@ -136,7 +136,7 @@ def partial_dependence(
     check_choice("kind", kind, ("average", "individual", "both"))
     check_positive("grid_resolution", grid_resolution)
     described = additive_output(model, output, X)
-    chosen = _chosen(features, described.names)
+    chosen = positions_of(features, described.names)
     columns = [_column(X, j) for j in chosen]
     n_rows = len(columns[0])
     weights = read_weights(sample_weight, n_rows)
@@ -165,7 +165,7 @@ def partial_dependence(
     )  # fmt: skip
 
 
-def _chosen(features: Any, names: tuple[str, ...]) -> list[int]:
+def positions_of(features: Any, names: tuple[str, ...]) -> list[int]:
     """Positions of features given by position or by name."""
     many = features if isinstance(features, Sequence | np.ndarray) else [features]
     given = [features] if isinstance(features, str) else list(many)
@@ -434,7 +434,7 @@ def accumulated_effects(
     """
     check_positive("n_intervals", n_intervals)
     described = additive_output(model, output, X)
-    (at,) = _chosen(feature, described.names)[:1]
+    (at,) = positions_of(feature, described.names)[:1]
     column = _column(X, at)
     if any(isinstance(value, str) for value in column.tolist()):
         raise ValueError(
@@ -446,7 +446,8 @@ def accumulated_effects(
     known = np.flatnonzero(~np.isnan(values) & (weights > 0))
     if not len(known):
         raise ValueError(f"feature {described.names[at]!r} is missing in all rows.")
-    edges = np.unique(np.quantile(values[known], np.linspace(0, 1, n_intervals + 1)))
+    ends = np.linspace(0, 1, n_intervals + 1)
+    edges = np.unique(np.quantile(values[known], ends, method="inverted_cdf"))
     interval = np.clip(np.searchsorted(edges, values[known], side="left") - 1, 0, None)
     counts: Floats = np.bincount(interval, weights[known], max(len(edges) - 1, 1)).astype(float)
     change = np.zeros((len(counts), described.n_outputs))

@@ -18,6 +18,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import TabularEstimator
 from orfeon.data.schema import names_of
 from orfeon.forest import Forest
 from orfeon.inspection.display import check_choice
@@ -26,6 +27,8 @@ from orfeon.utils.types import Floats, Integers
 
 Output = Literal["auto", "supports", "votes", "raw"]
 
+#: Outputs that are shares of the classes.
+SHARES = ("share of the votes", "mean class share", "share of the weighted votes", "weighted mean")
 _INSTEAD = (
     "use shap.Explainer(model.predict, X) of the package shap, or "
     'orfeon.inspection.importances(model, X, y, kind="permutation")'
@@ -232,8 +235,8 @@ def additive_output(model: Any, output: Output = "auto", X: Any = None) -> Addit
     model : estimator or Forest
         Fitted.
     output : {"auto", "supports", "votes", "raw"}, default="auto"
-        Class shares of the leaves, votes, or raw scores; "auto" is what ``predict_proba`` or
-        ``predict`` returns, and the raw score where that is no sum.
+        Class shares of the leaves, votes, or raw scores; "auto" is what the model decides by,
+        before shares are smoothed or calibrated.
     X : data frame, optional
         Rows whose columns name the features where the model does not.
     """
@@ -265,7 +268,7 @@ def _read(model: Any, output: Output) -> AdditiveOutput:
     check_is_fitted(model)
     if isinstance(model, PrunedEnsemble):
         return _of_pruned(model, output)
-    if type(model).__module__.startswith("orfeon."):
+    if isinstance(model, TabularEstimator) or type(model).__module__.startswith("orfeon."):
         return _of_own(model, output)
     from orfeon.inspection.tree_sums_scikit_learn import of_scikit_learn
 
@@ -277,19 +280,24 @@ def _of_pipeline(model: Pipeline, output: Output) -> AdditiveOutput:
     before = model[:-1] if len(model.steps) > 1 else None
     if before is None:
         return found
-
-    def after(encode: Callable[[Any], Floats]) -> Callable[[Any], Floats]:
-        return lambda X: encode(before.transform(X))
-
-    parts = tuple(replace(part, encode=after(part.encode)) for part in found.parts)
     names = found.names
     if not names:
-        n_features = 1 + max(int(part.players.max()) for part in parts)
+        n_features = 1 + max(int(part.players.max()) for part in found.parts)
         try:
             names = tuple(map(str, before.get_feature_names_out()))
         except (AttributeError, ValueError):
             names = names_of(model.steps[-1][1], n_features)
-    return replace(found, parts=parts, names=names)
+    return replace(_after(found, before.transform), names=names)
+
+
+def _after(found: AdditiveOutput, transform: Callable[[Any], Any]) -> AdditiveOutput:
+    """The output of rows that are transformed first."""
+
+    def both(encode: Callable[[Any], Floats]) -> Callable[[Any], Floats]:
+        return lambda X: encode(transform(X))
+
+    parts = tuple(replace(part, encode=both(part.encode)) for part in found.parts)
+    return replace(found, parts=parts)
 
 
 def _of_pruned(model: Any, output: Output) -> AdditiveOutput:
@@ -372,6 +380,7 @@ def _shares(
 def _of_own(model: Any, output: Output) -> AdditiveOutput:
     from orfeon.boosting.gradient_base import GradientBoosting
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
+    from orfeon.combining.conformal import ConformalClassifier, ConformalRegressor
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.imbalance.cost_classifier import CostClassifier
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
@@ -379,6 +388,8 @@ def _of_own(model: Any, output: Output) -> AdditiveOutput:
 
     if isinstance(model, CostClassifier | CombinedMultipleModels):
         return _read(model.estimator_, output)
+    if isinstance(model, ConformalClassifier | ConformalRegressor):
+        return _after(_read(model.estimator_, output), model._rows)
     if isinstance(model, BaseTree):
         return _of_tree(model, output)
     if isinstance(model, GradientBoosting):

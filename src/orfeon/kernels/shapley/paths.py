@@ -25,6 +25,8 @@ Yu et al. (2022). Linear TreeShap. Advances in Neural Information Processing Sys
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from orfeon.utils.jit import array_step, kernel, with_step
@@ -351,7 +353,10 @@ def _add_path_values(tree_start, feature, player, threshold, first_child, n_chil
                     out[begin + r, cell, k] += phi[cell, k, r]
 
 
-_IN_PART = {"first_step": descend_first_in_part, "again_step": descend_again_in_part}
+_IN_PART: dict[str, Any] = {
+    "first_step": descend_first_in_part,
+    "again_step": descend_again_in_part,
+}
 add_path_values = kernel(with_step(_add_path_values, "add_path_values"))
 add_path_values_in_part = kernel(with_step(_add_path_values, "add_path_values_in_part", **_IN_PART))
 add_pair_values = kernel(with_step(_add_path_values, "add_pair_values", give_step=give_pairs))
