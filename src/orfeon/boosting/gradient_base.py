@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import class_codes, restored_on_failure
@@ -196,7 +197,7 @@ class GradientBoosting(GradientParameters, Ensemble):
                 (data, held), X_held, margin_held = self._part(data), X, base_margin
             if has_model(self.init) and not going_on:
                 y_known = self._classes[data.y] if is_classifier(self) else data.y
-                rows_known = _safe_indexing(X, data.rows)
+                rows_known = _safe_indexing(indexable(X)[0], data.rows)
                 self.init_estimator_ = fitted_init(
                     self.init, rows_known, y_known, data.sample_weights
                 )
@@ -244,7 +245,7 @@ class GradientBoosting(GradientParameters, Ensemble):
         if base_margin is not None:
             offsets += read_offsets(base_margin, n_given, loss.n_scores, name)[some]
         if init is not None:
-            offsets += init_scores(init, _safe_indexing(X, some), loss, self._classes)
+            offsets += init_scores(init, _safe_indexing(indexable(X)[0], some), loss, self._classes)
         return np.ascontiguousarray(offsets.T)
 
     def _start(self, loss: Loss, sample: Sample) -> Floats:
