@@ -286,6 +286,10 @@ PICTURES: dict[str, Draw] = {
         "PartialDependence", features=["worst area", "worst concave points"], grid_resolution=10
     ),
     "PerceptronCategoriesDisplay": _categories,
+    "BrierDisplay": lambda ax: inspection.BrierDisplay.from_estimator(_both(), *_held_out(), ax=ax),
+    "ReliabilityDisplay": lambda ax: inspection.ReliabilityDisplay.from_estimator(
+        _both(), *_held_out(), ax=ax
+    ),
     "ProximityDisplay, matrix": lambda ax: _nearness("matrix")(ax),
     "ProximityDisplay, plane": lambda ax: _nearness("plane")(ax),
     "ShapBeeswarmDisplay": _explained("ShapBeeswarm"),

@@ -280,19 +280,24 @@ def _of_pipeline(model: Pipeline, output: Output) -> AdditiveOutput:
     before = model[:-1] if len(model.steps) > 1 else None
     if before is None:
         return found
-
-    def after(encode: Callable[[Any], Floats]) -> Callable[[Any], Floats]:
-        return lambda X: encode(before.transform(X))
-
-    parts = tuple(replace(part, encode=after(part.encode)) for part in found.parts)
     names = found.names
     if not names:
-        n_features = 1 + max(int(part.players.max()) for part in parts)
+        n_features = 1 + max(int(part.players.max()) for part in found.parts)
         try:
             names = tuple(map(str, before.get_feature_names_out()))
         except (AttributeError, ValueError):
             names = names_of(model.steps[-1][1], n_features)
-    return replace(found, parts=parts, names=names)
+    return replace(_after(found, before.transform), names=names)
+
+
+def _after(found: AdditiveOutput, transform: Callable[[Any], Any]) -> AdditiveOutput:
+    """The output of rows that are transformed first."""
+
+    def both(encode: Callable[[Any], Floats]) -> Callable[[Any], Floats]:
+        return lambda X: encode(transform(X))
+
+    parts = tuple(replace(part, encode=both(part.encode)) for part in found.parts)
+    return replace(found, parts=parts)
 
 
 def _of_pruned(model: Any, output: Output) -> AdditiveOutput:
@@ -375,6 +380,7 @@ def _shares(
 def _of_own(model: Any, output: Output) -> AdditiveOutput:
     from orfeon.boosting.gradient_base import GradientBoosting
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
+    from orfeon.combining.conformal import ConformalClassifier, ConformalRegressor
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.imbalance.cost_classifier import CostClassifier
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
@@ -382,6 +388,8 @@ def _of_own(model: Any, output: Output) -> AdditiveOutput:
 
     if isinstance(model, CostClassifier | CombinedMultipleModels):
         return _read(model.estimator_, output)
+    if isinstance(model, ConformalClassifier | ConformalRegressor):
+        return _after(_read(model.estimator_, output), model._rows)
     if isinstance(model, BaseTree):
         return _of_tree(model, output)
     if isinstance(model, GradientBoosting):
