@@ -279,7 +279,7 @@ def test_weights_of_samples_count_as_copies():
     assert np.array_equal(shap_values(weighted, X).values, shap_values(copied, X).values)
 
 
-def chain(n_features):
+def chain(n_features, leaf_weight=None):
     """A tree whose longest path tests all features, one after the other."""
     n_nodes = 2 * n_features + 1
     nodes = np.zeros(n_nodes, NODE)
@@ -293,7 +293,9 @@ def chain(n_features):
     return Forest(
         np.array([0, n_nodes]), nodes, n_children, np.zeros(n_nodes, np.uint16),
         np.zeros(0, np.int32), rng.normal(size=(n_nodes, 1)), 0, np.zeros(n_features, np.int64),
-        leaf_weight=rng.integers(1, 9, n_features + 1).astype(np.float64),
+        leaf_weight=rng.integers(1, 9, n_features + 1).astype(np.float64)
+        if leaf_weight is None
+        else np.array(leaf_weight, dtype=np.float64),
     ).validate()  # fmt: skip
 
 
@@ -309,6 +311,20 @@ def test_many_features_on_one_path():
     for row, its in zip(rows, shap_values(short, rows).values, strict=True):
         wanted = oracle.shapley_values(oracle.games(short, short.value[:, 0], row), 7)
         assert np.allclose(its, wanted, atol=1e-13)
+
+
+@pytest.mark.parametrize("weights", [[2, 0, 1, 0, 3], [1, 1, 0, 0, 0]])
+def test_leaves_without_training_samples(weights):
+    """Unknown rows never come there, known ones do."""
+    tree = chain(4, weights)
+    rows = np.triu(np.ones((5, 4)))
+    found = shap_values(tree, rows)
+    pairs = shap_values(tree, rows, interactions=True)
+    for k, row in enumerate(rows):
+        games = oracle.games(tree, tree.value[:, 0], row)
+        assert np.allclose(found.values[k], oracle.shapley_values(games, 4), atol=1e-14)
+        assert np.allclose(pairs.values[k], oracle.interactions(games, 4), atol=1e-14)
+    assert np.allclose(found.outputs, tree.predict(rows), atol=1e-14)
 
 
 # -- the same bits ---------------------------------------------------------------------------------
