@@ -17,8 +17,9 @@ FEW = pytest.mark.filterwarnings("ignore:.*are less than the noise", "ignore:.*s
 def test_counts_survive_as_bits():
     counts = np.random.default_rng(0).integers(0, 9, size=(13, 40))
     known = InBagCounts.of(counts, np.arange(40))
-    assert np.array_equal(known.counts, counts)
+    assert np.array_equal(known.counts(), counts)
     assert len(known.planes) == 4
+    assert known.moments == pytest.approx((counts.mean(), counts.var(axis=0).sum()))
 
 
 def test_the_variance_is_its_definition():

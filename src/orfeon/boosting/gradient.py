@@ -139,7 +139,7 @@ def values_of(forest: Forest, X: Floats) -> Floats:
 class Stage(NamedTuple):
     """Result of a round: its trees, what tells the gains of their splits, and the training loss."""
 
-    forest: Forest
+    forest: Any  # a Forest; None in a search for the number of rounds
     means: Floats | None  # mean residual of each node, of trees fitted to residuals
     loss: float
     gains: Floats | None = None  # of the split of each node, of Newton trees
@@ -169,15 +169,21 @@ class Boosting:
     one_side: OneSide | None = None
 
     def rounds(
-        self, scores: Floats, first: int = 0, followed: Followed | None = None
+        self,
+        scores: Floats,
+        first: int = 0,
+        followed: Followed | None = None,
+        *,
+        is_search: bool = False,
     ) -> Iterator[Stage]:
         """Yield rounds without end, updating ``scores`` in place.
 
         The scores of a validation set are updated with them, where that costs little; rounds tell.
+        In a search for the number of rounds, such rounds have neither trees nor a loss.
         """
         grow = self._round if self.newton is None else self._newton_round
         if self._is_one_call:
-            grow = self._updater(followed)
+            grow = self._updater(followed, is_search)
         for at, seeds in self._seeds(first):
             # The caller checks the loss for scores that diverge.
             with np.errstate(over="ignore", invalid="ignore"):
@@ -195,21 +201,24 @@ class Boosting:
             and len(self.sample.y) <= PART
         )
 
-    def _updater(self, followed: Followed | None) -> Callable[..., Stage]:
+    def _updater(self, followed: Followed | None, is_search: bool) -> Callable[..., Stage]:
         """Rounds in one call each."""
         trees: Any = self.trees
         y = self.sample.y.astype(np.float64)
         if followed is None or not trees.knows_codes(followed.rows):
             followed = None
         held = Followed(np.zeros((0, 0)), np.zeros((0, 0))) if followed is None else followed
+        is_kept = followed is None or not is_search
 
         def grow(scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
             weights, candidates = self._draw(at)
             update = Update(
                 self.loss.kernel_kind, y, scores, self.learning_rate, LARGEST_STEP, *held
             )
-            forest, _, gains, _ = trees.update(update, weights, seeds, candidates)
-            return Stage(forest, None, self._loss(scores), gains, followed is not None)
+            grown = trees.update(update, weights, seeds, candidates, is_kept=is_kept)
+            if grown is None:
+                return Stage(None, None, np.nan, is_followed=True)
+            return Stage(grown.forest, None, self._loss(scores), grown.gains, followed is not None)
 
         return grow
 

@@ -452,7 +452,7 @@ class GradientBoosting(GradientParameters, Ensemble):
         validation = Validation(loss, _extended(sample.take(held), statistics), start)
         boosting = self._boosting(training, loss, n_threads)
         boosting = replace(boosting, learning_rate=stride * boosting.learning_rate)
-        return boosting.rounds(scores, followed=validation.followed), validation
+        return boosting.rounds(scores, followed=validation.followed, is_search=True), validation
 
     # -- categories ----------------------------------------------------------------------------
 

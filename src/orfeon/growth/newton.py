@@ -280,10 +280,13 @@ class ExactNewtonTrees:
 
         def grow(trees: slice) -> Grown:
             derivatives = gradients[trees], hessians[trees]
-            return self._grow(derivatives, weighed, seeds[trees], chosen[trees], None)
+            scratch, n = self._grow(derivatives, weighed, seeds[trees], chosen[trees], None)
+            grown = self._pack(scratch, n, weighed, trees.stop - trees.start)
+            self._scratch.append(scratch)
+            return grown
 
         at_once = 1 if self.n_jobs > 1 else min(n_trees, self._most_at_once)
-        blocks = [slice(t, t + at_once) for t in range(0, n_trees, at_once)]
+        blocks = [slice(t, min(t + at_once, n_trees)) for t in range(0, n_trees, at_once)]
         return joined(in_threads(grow, blocks, self.n_jobs))
 
     def can_update(self, n_trees: int) -> bool:
@@ -301,10 +304,18 @@ class ExactNewtonTrees:
         weights: npt.NDArray[Any],
         seeds: Seeds,
         candidates: Integers | None = None,
-    ) -> Grown:
-        """Grow the trees of a round, and add the values of their leaves to the scores."""
+        *,
+        is_kept: bool = True,
+    ) -> Grown | None:
+        """Grow the trees of a round, and add the values of their leaves to the scores.
+
+        The trees are returned if they are kept.
+        """
         chosen = self._candidates(candidates, len(seeds))
-        return self._grow(None, self._weigh(weights), seeds, chosen, update)
+        scratch, n = self._grow(None, self._weigh(weights), seeds, chosen, update)
+        grown = self._pack(scratch, n, self._weigh(weights), len(seeds)) if is_kept else None
+        self._scratch.append(scratch)
+        return grown
 
     @property
     def _most_at_once(self) -> int:
@@ -333,7 +344,8 @@ class ExactNewtonTrees:
         seeds: Seeds,
         candidates: Integers,
         update: Update | None,
-    ) -> Grown:
+    ) -> tuple[_Scratch, int]:
+        """The scratch that holds the trees, and their number of nodes."""
         try:
             scratch = self._scratch.pop()
         except IndexError:  # all are in use by other threads
@@ -353,9 +365,7 @@ class ExactNewtonTrees:
             if n == NOT_FINITE:
                 raise ValueError("gradients must be finite.")
             scratch.branches = np.empty(2 * len(scratch.branches), np.uint16)
-        grown = self._pack(scratch, n, weighed, len(seeds))
-        self._scratch.append(scratch)
-        return grown
+        return scratch, n
 
     def _pack(self, scratch: _Scratch, n: int, weighed: Weighed, n_trees: int) -> Grown:
         """A forest of the trees of a round, with the leaf of each row."""
