@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn import ensemble as sklearn_ensemble
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.feature_selection import SelectKBest
@@ -408,6 +409,7 @@ REFUSED = [
         lambda X, y: sklearn_ensemble.VotingClassifier([("t", DecisionTreeClassifier())]).fit(X, y),
         'voting="soft"',
     ),
+    (lambda X, y: DecisionTreeClassifier().fit(X, np.column_stack([y, y])), "2 outputs"),
     (
         lambda X, y: orfeon.GradientBoostingClassifier(n_estimators=2, init=orfeon.CARTClassifier())
         .fit(X, y),
@@ -431,6 +433,8 @@ def test_bad_arguments():
         shap_values(tree, X, output="margin")
     with pytest.raises(ValueError, match=r"background is empty|minimum of 1"):
         shap_values(tree, X, background=np.zeros((0, 4)))
+    with pytest.raises(ValueError, match="X is sparse"):
+        shap_values(tree, csr_matrix(X))
     with pytest.raises(TypeError, match="a fitted tree"):
         shap_values(orfeon.CARTClassifier, X)
     with pytest.raises(ValueError, match="is not a class"):

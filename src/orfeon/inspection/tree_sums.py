@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -241,6 +242,8 @@ def additive_output(model: Any, output: Output = "auto", X: Any = None) -> Addit
         Rows whose columns name the features where the model does not.
     """
     check_choice("output", output, ("auto", "supports", "votes", "raw"))
+    if issparse(X):
+        raise ValueError("X is sparse; explanations need dense rows: pass some_rows.toarray().")
     found = _read(model, output)
     if len(found.names):
         return found
@@ -266,6 +269,11 @@ def _read(model: Any, output: Output) -> AdditiveOutput:
             "expected."
         )
     check_is_fitted(model)
+    n_outputs = getattr(model, "n_outputs_", 1)
+    if isinstance(n_outputs, int) and n_outputs > 1:
+        raise NoTreeSumError(
+            model, f"it has {n_outputs} outputs", "explain a model for each of them"
+        )
     if isinstance(model, PrunedEnsemble):
         return _of_pruned(model, output)
     if isinstance(model, TabularEstimator) or type(model).__module__.startswith("orfeon."):
