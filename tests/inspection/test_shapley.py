@@ -246,6 +246,17 @@ def test_categories_and_missing_values_of_boosters(model):
         assert np.allclose(found.outputs, wanted, atol=1e-9)
 
 
+def test_wrapped_models_are_those_inside():
+    X, y = load_iris(return_X_y=True)
+    forest = orfeon.RandomForestClassifier(n_estimators=15, random_state=0)
+    for wrapper in (orfeon.CalibratedEnsemble(forest), orfeon.ConformalClassifier(forest)):
+        fitted = wrapper.fit(X, y)
+        inside = getattr(fitted, "ensemble_", None) or fitted.estimator_
+        found = shap_values(fitted, X[:9])
+        assert np.allclose(found.outputs, inside.vote_shares(X[:9]), atol=1e-9)
+        assert np.array_equal(found.values, shap_values(inside, X[:9]).values)
+
+
 # -- what values mean ------------------------------------------------------------------------------
 
 

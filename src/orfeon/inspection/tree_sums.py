@@ -388,6 +388,7 @@ def _shares(
 def _of_own(model: Any, output: Output) -> AdditiveOutput:
     from orfeon.boosting.gradient_base import GradientBoosting
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
+    from orfeon.combining.calibrated_ensemble import CalibratedEnsemble
     from orfeon.combining.conformal import ConformalClassifier, ConformalRegressor
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.imbalance.cost_classifier import CostClassifier
@@ -396,6 +397,8 @@ def _of_own(model: Any, output: Output) -> AdditiveOutput:
 
     if isinstance(model, CostClassifier | CombinedMultipleModels):
         return _read(model.estimator_, output)
+    if isinstance(model, CalibratedEnsemble):
+        return _read(model.ensemble_, output)
     if isinstance(model, ConformalClassifier | ConformalRegressor):
         return _after(_read(model.estimator_, output), model._rows)
     if isinstance(model, BaseTree):
