@@ -13,6 +13,7 @@ SUITES = {
     "calibration": "benchmarks.calibration",
     "perceptrons": "benchmarks.perceptrons",
     "inspection": "benchmarks.inspection",
+    "explanations": "benchmarks.explanations",
     "start": "benchmarks.start",
     "scale": "benchmarks.scale",
     "ordering": "benchmarks.ordering",

@@ -40,6 +40,8 @@ from orfeon import (
     CARTRegressor,
     ClassSwitchingClassifier,
     CombinedMultipleModels,
+    ConformalClassifier,
+    ConformalRegressor,
     CostThresholdClassifier,
     DynamicSelectionClassifier,
     FlippingClassifier,
@@ -54,6 +56,7 @@ from orfeon import (
     PrunedClassifier,
     PrunedRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
     WaggingClassifier,
 )
 from orfeon.ordering import GASEN, BoostingBased, OutputClustering
@@ -65,6 +68,7 @@ pytestmark = [
     # a few rows leave nothing to set aside. It says so.
     pytest.mark.filterwarnings("ignore:.*no better than chance:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*the first member:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.*there was nothing to boost:UserWarning"),
     pytest.mark.filterwarnings("ignore:.* requested, because:UserWarning"),
     pytest.mark.filterwarnings("ignore:.*so nothing says when to stop:UserWarning"),
 ]
@@ -111,7 +115,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "BaggedBoostingRegressor": [
         {
-            "estimator": GradientBoostingRegressor(n_estimators=5),
+            "estimator": GradientBoostingRegressor(n_estimators=5, learning_rate=0.5),
             "n_folds": None,
             "max_samples": 0.7,
         },
@@ -127,13 +131,21 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "CascadeClassifier": [{"in_sample": True}],
     "CascadeRegressor": [{"in_sample": True}],
+    "ConformalClassifier": [
+        {"estimator": RandomForestClassifier(10, max_samples=0.3), "on": "out_of_bag"},
+    ],
+    "ConformalRegressor": [
+        {"estimator": RandomForestRegressor(10, max_samples=0.3), "on": "out_of_bag"},
+    ],
     "CostCascadeClassifier": [{"confidence": 0.9, "costs": [1, 5]}],
     "CostSensitiveClassifier": [{"estimator": C45Classifier()}],
     "CostThresholdClassifier": [{"estimator": CARTClassifier(max_depth=4)}],
     "DoubleBaggingClassifier": [{"estimator": C45Classifier(), "combine": "soft"}],
     "DynamicSelectionClassifier": [
-        {"rule": rule, "on": on}
-        for rule, on in (("ola", "train"), ("meta_des", "validation"), ("clusters", "out_of_bag"))
+        {"rule": "ola", "on": "train"},
+        {"rule": "meta_des", "on": "validation"},
+        # With a few members, each of them sees all of four different samples.
+        {"rule": "clusters", "estimator": BaggingClassifier(n_estimators=100)},
     ],
     "EnsembleSelectionClassifier": [{"loss": "error", "n_bags": 1}, {"weights": [1, 3]}],
     "EnsembleSelectionRegressor": [{"loss": "absolute_error", "n_bags": 1}, {"weights": [1, 3]}],
@@ -310,6 +322,10 @@ def make(estimator: Any, setting: dict[str, Any]) -> Any:
         few = {"estimators": pair, "n_experts": 2, "depth": 1, "n_init": 1, "estimator": CART}
     if estimator is DynamicSelectionClassifier:
         few = {"estimator": BAG, "on": "validation"}
+    if estimator is ConformalRegressor:
+        few = {"estimator": CARTRegressor(max_depth=4), "cv": 4}
+    if estimator is ConformalClassifier:
+        few = {"estimator": CARTClassifier(max_depth=4), "cv": 4}
     if estimator is CombinedMultipleModels:
         few = {"ensemble": BaggingClassifier(C45Classifier(), n_estimators=5), "n_generated": 200}
     accepted = estimator().get_params()

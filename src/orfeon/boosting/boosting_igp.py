@@ -93,7 +93,6 @@ class ReweightedHalves:
     recipe: Recipe
 
     def grow(self, committee: int, n_trees: int, grown: Forest | None = None) -> Forest:
-        """Grow a committee."""
         recipe = self.recipe
         rng = member_generator(recipe.sequence, committee)
         first_seed = draw_seed(rng)

@@ -65,6 +65,8 @@ class Resampling(LeavingOut):
     """An ensemble whose members see random samples, drawn with or without replacement."""
 
     _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples")
+    #: Whether members differ by how often each sample is drawn.
+    _draws_samples: ClassVar[bool] = True
 
     bootstrap: Bootstrap
     max_samples: float | None
@@ -216,6 +218,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -236,6 +239,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Bagging._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -248,6 +252,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -260,6 +265,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -155,7 +155,6 @@ class IndependentEnsemble(Ensemble):
         return self
 
     def _train(self, recipe: Recipe, members: range, progress: Progress) -> list[Trained]:
-        """Train some members in blocks."""
         watched = self.verbose or getattr(self, "_skl_callbacks", None)
         most = self._most_in_block
         if most == MOST:

@@ -327,5 +327,4 @@ def only_left_out(
 
 
 def slice_rows(X: Any, first: int, last: int) -> Any:
-    """Consecutive rows."""
     return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]

@@ -158,6 +158,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -178,6 +179,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ExtraTrees._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -196,6 +198,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -214,6 +217,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -169,6 +169,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -189,6 +190,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ObliqueForest._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -209,6 +211,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -229,6 +232,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

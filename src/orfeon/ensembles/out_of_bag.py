@@ -22,7 +22,7 @@ from orfeon.ensembles.base import IndependentEnsemble
 from orfeon.ensembles.decision import COUNTS, CombinesMixin, only_left_out
 from orfeon.ensembles.ensemble import origin_of
 from orfeon.ensembles.holdout import hash_samples
-from orfeon.ensembles.perturbation import draw_seed, member_generator
+from orfeon.ensembles.remembering import RemembersSamplesMixin, drawn_weights
 from orfeon.forest import Forest
 from orfeon.forest.neighbourhood import forest_weights, proximities
 from orfeon.forest.permutation import PermutationImportances, oob_permutation_importances
@@ -54,7 +54,7 @@ LEAVING_OUT: dict[str, list[Any]] = {
     oob_prediction_=saved.optional(saved.floats),
     permutation_importances_=saved.optional(saved.instance("PermutationImportances")),
 )
-class LeavingOut(CombinesMixin, IndependentEnsemble):
+class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
     """An ensemble whose members do not see all the samples."""
 
     oob_score: bool
@@ -69,6 +69,7 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
 
     def _leaves_out(self) -> bool:
         is_estimated = self.oob_score or self.importance == "permutation"
+        is_estimated |= self._keeps_leaves
         return is_estimated or self._must_learn or self._must_calibrate
 
     def in_bag(self, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[Any]:
@@ -100,10 +101,8 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         reader._sequence, reader._history = origin.sequence, origin.history
         reader._prepare(samples, range(len(self.members_), len(self.members_)))
         counts = np.zeros((len(self.members_), samples.n_given))
-        for t, row in zip(origin.members, counts, strict=True):
-            rng = member_generator(origin.sequence, t)
-            draw_seed(rng)
-            weights = reader._perturb(samples, rng, t).weights
+        drawn = drawn_weights(reader, samples, origin.sequence, origin.members)
+        for weights, row in zip(drawn, counts, strict=True):
             np.add.at(row, samples.rows, samples.weights if weights is None else weights)
         return counts
 
@@ -166,6 +165,8 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
             self._calibrate_left_out(samples, ~seen)
         if self.oob_score:
             self._keep_estimates(X, y, weights, out, samples.rows[one], samples.n_given)
+        if self.oob_score or self._keeps_leaves:
+            self._remember(samples, X, y, weights, out, one)
         if self.importance == "permutation":
             if not isinstance(self.members_, Forest):
                 raise ValueError(
@@ -181,6 +182,7 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         for name in [n for n in self.__dict__ if n.startswith("oob_") and n.endswith("_")]:
             delattr(self, name)
         self.__dict__.pop("permutation_importances_", None)
+        self._forget_samples()
 
     def _importance_state(self) -> np.random.Generator:
         return np.random.default_rng(branch(self._sequence, Purpose.IMPORTANCE))

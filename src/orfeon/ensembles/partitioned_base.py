@@ -201,7 +201,6 @@ class PartitionedEnsemble(DrawsByClass):
         return concatenate([block.members for block in blocks])
 
     def _keep(self, members: list[Any], n_chunks: int) -> None:
-        """Set the members of all chunks."""
         self.members_ = concatenate(members)
         self.n_chunks_ = n_chunks
         self._history = []  # there is no single training set

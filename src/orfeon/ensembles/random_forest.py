@@ -199,6 +199,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -219,6 +220,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RandomForest._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -239,6 +241,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -259,6 +262,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

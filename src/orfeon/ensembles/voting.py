@@ -13,6 +13,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
 from orfeon.ensembles.probabilities import CALIBRATE, ProbabilitiesMixin
+from orfeon.ensembles.remembering import IntervalsMixin, SetsMixin
 from orfeon.forest import Forest
 from orfeon.members.members import CommitteeMembers
 from orfeon.rules.rule import CombiningRule, rules_for
@@ -53,8 +54,6 @@ class VotesMixin(QueryMixin):
 
 
 class StagedClassifierMixin:
-    """A classifier with staged predictions."""
-
     if TYPE_CHECKING:
 
         def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -85,8 +84,6 @@ class StagedClassifierMixin:
 
 
 class StagedRegressorMixin:
-    """A regressor with staged predictions."""
-
     if TYPE_CHECKING:
 
         def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -114,7 +111,7 @@ class StagedRegressorMixin:
 
 
 class VotingClassifierMixin(
-    StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin
+    SetsMixin, StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin
 ):
     """How an ensemble of classifiers decides: by a vote, or by another rule."""
 
@@ -255,7 +252,9 @@ class VotingClassifierMixin(
             yield self._decided(shares, stage + 1)
 
 
-class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegressorMixin):
+class AveragingRegressorMixin(
+    IntervalsMixin, StagedRegressorMixin, CombinesMixin, TabularRegressorMixin
+):
     """How an ensemble of regressors predicts: by the mean, or by another rule."""
 
     _plain_rule: ClassVar[Combine] = "mean"

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest.packed import PackedForest, gains_by_packing
+from orfeon.forest.ranked import RankedForest, gains_by_ranking
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import fractional, packed, route
 from orfeon.kernels.routing.route import ALL_BRANCHES
@@ -283,14 +284,36 @@ class Forest:
         ndarray
             Rows that go down several branches of some tree: what was added to them is not defined.
         """
-        if self._routes_plain(X):
+        is_plain = self._routes_plain(X)
+        ranked = self._ranked_for(X, is_plain)
+        if ranked is not None:
+            ranked.add(self, X, weights, out)
+            return _NO_ROWS
+        if is_plain:
             route.add_plain(
                 *self._words(), self.tree_start, kernel_view(X), self.label, weights, self.value,
                 self._pure_label, out,
             )  # fmt: skip
             return _NO_ROWS
-        self._check_codes(X)
         return self._packed.add(self, X, weights, out)
+
+    def _ranked_for(self, X: Floats, is_plain: bool) -> RankedForest | None:
+        """The forest as many rows are routed; None for few rows, and for shallow trees."""
+        if not is_plain:
+            self._check_codes(X)
+        if not gains_by_ranking(self, len(X)):
+            return None
+        if is_plain:
+            return self._ranked_numbers
+        return None if self._packed.heaps is not None else self._ranked
+
+    @cached_property
+    def _ranked_numbers(self) -> RankedForest | None:
+        return RankedForest.of(self, numbers=True)
+
+    @cached_property
+    def _ranked(self) -> RankedForest | None:
+        return RankedForest.of(self, numbers=False)
 
     def _routes_plain(self, X: Floats) -> bool:
         """Whether nodes and rows are routed as they are, without packing."""

@@ -46,7 +46,6 @@ class Division:
 
     @property
     def n_parts(self) -> Integers:
-        """Number of parts of each class."""
         counts = np.array([len(rows) for rows in self.rows])
         return -(-counts // self.sizes)
 

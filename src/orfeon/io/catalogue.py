@@ -57,6 +57,9 @@ _PARTS = {
     "orfeon.rules.supports": "Average",
     "orfeon.rules.votes": "WeightedVote",
     "orfeon.trees.rule_table": "RuleTable",
+    "orfeon.uncertainty.in_bag": "InBagCounts",
+    "orfeon.uncertainty.leaf_samples": "LeafSamples",
+    "orfeon.uncertainty.left_out": "LeftOutSamples",
 }
 #: Packages whose name is a prefix of the names of their classes.
 _OTHER_PACKAGES = ("imblearn", "sklearn")

@@ -234,7 +234,7 @@ class Members(ABC):
                 f"the members of this {self._name} do not record whether they were trained on "
                 "these samples"
             )
-        count = slice(None) if sample_weight is None else np.ravel(sample_weight) > 0
+        count = slice(None) if sample_weight is None else np.asarray(sample_weight).ravel() > 0
         if not out[:, count].any():
             raise self._no_out_of_bag("each of its members saw all the samples")
         return out

@@ -175,13 +175,11 @@ def _counted(drawn: Integers, sample_weight: Any) -> Iterator[Integers]:
     yield some  # rows drawn twice have a weight of 2, which is not counted
     yield drawn  # unless rows were copied, as bagging does with routed metadata
     if sample_weight is not None:
-        yield some[np.ravel(sample_weight)[some] > 0]  # older versions draw weight 0 too
+        yield some[np.asarray(sample_weight).ravel()[some] > 0]  # older versions draw weight 0 too
 
 
 @dataclass(frozen=True, eq=False)
 class ForestOfScikitLearn(_Resampled):
-    """A fitted forest of scikit-learn."""
-
     def __post_init__(self) -> None:
         if self.ensemble.n_outputs_ > 1:
             raise ValueError(

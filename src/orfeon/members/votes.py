@@ -512,7 +512,6 @@ def read_source(
 def read_votes(
     votes: Any, y: Any, sample_weight: Any = None, *, no_vote: Any = None, task: Task | None = None
 ) -> Source:
-    """Votes of a matrix."""
     if y is None:
         raise ValueError("y is missing: the votes need the true labels or targets.")
     read = read_selection(votes, y, sample_weight, no_vote=no_vote, task=task)

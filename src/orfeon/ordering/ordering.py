@@ -189,7 +189,6 @@ class Order:
 
     @cached_property
     def _automatic(self) -> SizeChoice:
-        """The automatic size, cached."""
         return self.size_choice()
 
     @property

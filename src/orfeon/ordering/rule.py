@@ -199,7 +199,6 @@ def check_switches(rule: Rule, *names: str) -> None:
 
 
 def as_rule(rule: str | Rule, **options: Any) -> Rule:
-    """The rule of a name."""
     return _NAMES.rule(rule, Rule, options)
 
 

@@ -183,10 +183,16 @@ _TEXTS = {
 """,
     "leaving_out": """
     oob_score : bool, default=False
-        Whether to estimate the error on the samples that members did not see.
+        Whether to estimate the error on the samples that members did not see, and to keep which
+        these are: prediction intervals, prediction sets and standard errors need it.
     importance : {"impurity", "permutation"}, default="impurity"
         What ``feature_importances_`` measures: the impurity decrease, or the increase of the
         out-of-bag error when a feature is permuted (trees only).
+""",
+    "quantiles": """
+    quantiles : bool, default=False
+        Whether to keep the leaf of each training sample, which ``predict_quantiles`` and
+        ``predict_interval(method="quantile")`` need (trees only).
 """,
     "bootstrap": """
     bootstrap : bool or "balanced", default=%(default)s
@@ -243,6 +249,8 @@ _TEXTS = {
         Votes as indices into ``classes_``, -1 where the member saw the sample.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         Out-of-bag vote shares or supports, NaN for samples that every member saw.
+    left_out_samples_ : LeftOutSamples
+        With ``oob_score=True``: the training samples that some members left out, and which.
     <permutation_importances>
 """,
     "oob_predictions": """
@@ -252,6 +260,8 @@ _TEXTS = {
         Out-of-bag mean squared error of the first 1, 2, ... members.
     oob_prediction_ : ndarray of shape (n_rows,)
         Out-of-bag predictions, NaN for samples that every member saw.
+    left_out_samples_ : LeftOutSamples
+        With ``oob_score=True``: the training samples that some members left out, and which.
     <permutation_importances>
 """,
     "permutation_importances": """

@@ -67,6 +67,9 @@ def small(kind: type) -> Any:
         wanted["estimators"] = two if is_number else pair
     if kind.__name__.startswith("Cost") and "estimator" in kind().get_params():
         wanted["estimator"] = orfeon.CARTClassifier(max_depth=4)
+    if kind.__name__.startswith("Conformal"):
+        cart = orfeon.CARTRegressor if is_number else orfeon.CARTClassifier
+        wanted |= {"estimator": cart(max_depth=2), "cv": 2}
     if kind is orfeon.C45RulesClassifier:
         wanted["min_samples_leaf"] = 1  # for rules on words and on numbers
     if kind is orfeon.CombinedMultipleModels:
@@ -93,6 +96,8 @@ def estimators() -> Iterator[tuple[str, Any, str]]:
     yield "bag_of_c45", orfeon.BaggingClassifier(orfeon.C45Classifier(), 2, random_state=0), "mixed"
     out_of_bag = orfeon.RandomForestClassifier(4, oob_score=True, random_state=0)
     yield "forest_out_of_bag", out_of_bag, "numbers"
+    keeps = {"oob_score": True, "quantiles": True, "max_depth": 2, "random_state": 0}
+    yield "forest_with_quantiles", orfeon.RandomForestRegressor(4, **keeps), "numbers"
     bag = orfeon.BaggingClassifier(n_estimators=5, combine="naive_bayes", random_state=0)
     yield "bag_by_naive_bayes", bag, "mixed"
     yield "bag_of_bayes", orfeon.BaggingClassifier(GaussianNB(), 2, random_state=0), "numbers"

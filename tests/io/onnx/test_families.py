@@ -8,10 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
+from sklearn.naive_bayes import GaussianNB
 from tests.io.onnx.running import hard_rows, run
 from tests.shared import public_estimators
 
-from orfeon import to_onnx
+from orfeon import CARTClassifier, EnsembleSelectionClassifier, to_onnx
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.forest import Forest
 from orfeon.io.onnx import NoOnnxFormError
@@ -21,8 +22,8 @@ ESTIMATORS = public_estimators()
 REFUSED = {
     "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
     "C45RulesClassifier", "CalibratedEnsemble", "CascadeClassifier", "CascadeRegressor",
-    "CostCascadeClassifier", "DynamicSelectionClassifier", "EnsembleSelectionClassifier",
-    "EnsembleSelectionRegressor",
+    "ConformalClassifier", "ConformalRegressor", "CostCascadeClassifier",
+    "DynamicSelectionClassifier",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor", "OutputCodeClassifier", "PPBoostClassifier", "PPTSSClassifier",
     "ParallelPerceptronClassifier", "ParallelPerceptronRegressor", "StackingClassifier",
@@ -33,8 +34,8 @@ PARTING = {"C45Classifier", "CombinedMultipleModels", "MultiBoostClassifier"}
 #: Probabilities that are made of sums by the logistic function, the softmax or the tangent, or by
 #: the inverse of a matrix.
 BY_FUNCTIONS = {
-    "AdaBoostPairwiseClassifier", "ClassSwitchingClassifier", "FlippingClassifier",
-    "GradientBoostingClassifier", "RealAdaBoostClassifier",
+    "AdaBoostPairwiseClassifier", "ClassSwitchingClassifier", "EnsembleSelectionClassifier",
+    "FlippingClassifier", "GradientBoostingClassifier", "RealAdaBoostClassifier",
 }  # fmt: skip
 #: Members of which each has no vote of its own.
 WITHOUT_VOTES = {"AdaBoostMHClassifier", "AdaBoostPairwiseClassifier", "GradientBoostingClassifier"}
@@ -55,8 +56,19 @@ def fitted(name: str):
 
 
 def forests_of(model) -> list[Forest]:
-    forest = model.forest_ if hasattr(model, "forest_") else model.estimator_.forest_
-    return [forest]
+    if hasattr(model, "forest_"):
+        return [model.forest_]
+    if hasattr(model, "estimators_"):
+        return [forest for one in model.estimators_ for forest in forests_of(one)]
+    return forests_of(model.estimator_)
+
+
+def test_a_selection_of_models_that_read_rows_differently_is_refused():
+    X, y = make_waveform(90, random_state=0)
+    models = [("tree", CARTClassifier()), ("bayes", GaussianNB())]
+    model = EnsembleSelectionClassifier(models, weights=[0.5, 0.5]).fit(X, y)
+    with pytest.raises(NoOnnxFormError, match=r"GaussianNB.*does not read the rows as the others"):
+        to_onnx(model)
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))

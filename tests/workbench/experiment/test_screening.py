@@ -20,6 +20,9 @@ def small(monkeypatch):
     for module in (run, screening):
         monkeypatch.setattr(module, "ROWS", 120)
     monkeypatch.setattr(run, "SMALL", 150)
+    # What goes on must not depend on how busy the machine is.
+    seconds = dict.fromkeys(METHODS, (1e-4, 2e-4))
+    monkeypatch.setattr(run, "seconds_on_samples", lambda rows: seconds)
 
 
 def test_the_best_methods_go_on_and_a_second_call_finds_the_same(small, tmp_path):
@@ -31,9 +34,9 @@ def test_the_best_methods_go_on_and_a_second_call_finds_the_same(small, tmp_path
     }  # fmt: skip
     found = run_study(frame, "wave", **options)
     names = {candidate.name for candidate in found.candidates}
-    assert {"baseline", "selection", "extra_trees"} <= names
+    assert {"baseline", "selection", "random_forest"} <= names
     assert len(names) < len(METHODS)
-    assert found.n_studied > 120
+    assert found.n_studied == 400
     remark = next(note for note in found.notes if "went on" in note)
     assert remark.startswith(f"All 7 methods were compared on 120 rows first, and {len(names) - 2}")
     assert "CART tree (" in remark

@@ -6,6 +6,7 @@ import pytest
 
 from orfeon.combining.greedy_selection import select_greedily
 from orfeon.datasets import make_friedman1, make_waveform
+from orfeon.errors import UserError
 from orfeon.workbench import run_study
 from orfeon.workbench.experiment.choice import Evidence, choose
 from orfeon.workbench.experiment.evaluation import RunKey, packed, unpacked
@@ -132,3 +133,26 @@ def test_a_single_model_is_chosen_if_it_is_better_and_as_sure():
     assert choose(scores, {"a": 0.40, "selection": 0.31, "b": 0.1}, {}) == "selection"
     assert choose({"a": 0.1}, {"a": 0.1}, {}) == "a"
     assert choose({"a": 0.1, "selection": float("nan")}, {"a": 1.0, "selection": 0.1}, {}) == "a"
+
+
+def test_what_is_delivered_can_be_restricted(waves, tmp_path):
+    pytest.importorskip("onnxruntime")
+    from onnxruntime import InferenceSession
+
+    from orfeon import to_onnx
+    from orfeon.io.onnx import as_inputs
+
+    methods = ["cart", "random_forest", "selection"]
+    settings = {"methods": methods, "members": 9, "keep": [], "repetitions": 1}
+    any_model = run_study(waves, "wave", **settings)
+    assert any_model.candidate("random_forest").mean("log_loss") < 1.2
+    exported = run_study(waves, "wave", deployable="onnx", **settings)
+    model = exported.model
+    X = exported.preparation.transform(waves.drop(columns="wave"))
+    session = InferenceSession(to_onnx(model).SerializeToString())
+    label, _ = session.run(None, as_inputs(model, X))
+    np.testing.assert_array_equal(label, model.predict(X))
+    with pytest.raises(UserError, match="deployable: is single, which the method selection is not"):
+        run_study(waves, "wave", deployable="single", **settings)
+    single = run_study(waves, "wave", deployable="single", repetitions=1, members=3, keep=[])
+    assert {"selection", "stacking"}.isdisjoint(c.name for c in single.candidates)

@@ -47,7 +47,6 @@ class Votes(NamedTuple):
 
     @property
     def n_trainings(self) -> int:
-        """Number of trainings."""
         return int(self.codes.shape[0])
 
     @property

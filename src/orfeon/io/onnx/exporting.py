@@ -46,7 +46,8 @@ def to_onnx(
     ----------
     model : estimator or Forest
         A tree of orfeon; an ensemble or a booster of such trees; a tree, a forest, a bag of trees
-        or an AdaBoost of trees of scikit-learn; any of these after :func:`orfeon.prune`.
+        or an AdaBoost of trees of scikit-learn; any of these after :func:`orfeon.prune`;
+        ensemble selection among models of orfeon.
     path : path-like, optional
         The file to write.
     outputs : sequence of str, optional
@@ -231,9 +232,11 @@ def _schema_of(inner: Any) -> tuple[Schema, bool]:
 
 def decide(prediction: PredictionGraph, model: Any) -> Decision:
     """Add the decision of a model to a graph."""
+    from orfeon.combining.ensemble_selection import EnsembleSelection
     from orfeon.imbalance import CostSensitiveClassifier, CostThresholdClassifier
     from orfeon.io.onnx.boosting import decide_by_costs
     from orfeon.io.onnx.ensembles import decide_count, decide_mean
+    from orfeon.io.onnx.selection import decide_selection
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.pruned_base import PrunedEnsemble
 
@@ -247,6 +250,8 @@ def decide(prediction: PredictionGraph, model: Any) -> Decision:
         return decide_by_costs(prediction, model, decide(prediction, model.estimator_))
     if isinstance(model, CostSensitiveClassifier | CombinedMultipleModels):
         return decide(prediction, model.estimator_)
+    if isinstance(model, EnsembleSelection):
+        return decide_selection(prediction, model, decide)
     if isinstance(model, Forest):
         codes = np.arange(model.n_classes)
         return (

@@ -246,7 +246,6 @@ def size(text: str) -> int | float:
 
 
 def existing_file(text: str) -> Path:
-    """The path of an existing file."""
     path = Path(text).expanduser()
     if path.is_dir():
         raise ArgumentTypeError(f"{text!r} is a folder, not a file")

@@ -125,8 +125,8 @@ def _add_comparison_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--metric", metavar="M",
-        help="metric to choose by: error, balanced_error or log_loss for classification; rmse, mae "
-        "or unexplained for regression",
+        help="metric to choose by: error, balanced_error, log_loss, brier, auc, average_precision, "
+        "f1 or mcc for classification; rmse, mae, unexplained, mape or median_error for regression",
     )  # fmt: skip
     group.add_argument(
         "--budget", type=duration, metavar="TIME",
@@ -158,6 +158,10 @@ def _add_comparison_options(group: Any) -> None:
         metavar="T",
         help="members per ensemble; default: 200, or 99 for IGP",
     )
+    group.add_argument(
+        "--deployable", choices=("any", "onnx", "single"), default="any",
+        help="what to deliver: any model, one that 'orfeon export' takes, or a single ensemble",
+    )  # fmt: skip
     group.add_argument(
         "--rule", metavar="R",
         help="how to order members: margin_distance (default for classification), reduce_error "
@@ -281,7 +285,8 @@ def _study(
         repetitions=options.repeats, compare_rows=options.compare_rows,
         design=options.design, n_folds=options.folds, n_inner_folds=options.inner_folds,
         test_share=options.test_share, rule=options.rule, keep=options.keep,
-        members=options.members, group=options.group, drop=options.drop,
+        members=options.members, deployable=options.deployable, group=options.group,
+        drop=options.drop,
         keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs, cluster=cluster,
         store=store, listener=listener, notes=table.notes,
         command=command_text(options.arguments),

@@ -22,7 +22,7 @@ from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.evaluation import RunKey
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, Honest
-from orfeon.workbench.experiment.plan import METRICS, Folding, Plan
+from orfeon.workbench.experiment.plan import Folding, Plan
 from orfeon.workbench.experiment.selection import Selector, Weights
 
 if TYPE_CHECKING:
@@ -145,6 +145,14 @@ class Evidence:
         return float((self.parts[:, 1] / self.parts[:, 0]).mean())
 
     @property
+    def rows_apart(self) -> Floats | None:
+        """Test rows of each outer fold over the number of repetitions, for counts of errors."""
+        if self.plan.metric != "error" or len(self.parts) != len(self.units):
+            return None
+        n_repetitions = len(self.units) / (self.plan.n_folds if self.plan.design == "cv" else 1)
+        return np.asarray(self.parts[:, 1] / max(1.0, n_repetitions))
+
+    @property
     def n_tested(self) -> int:
         """Samples that were tested on, each counted once."""
         n_apart = self.plan.n_folds if self.plan.design == "cv" else 1
@@ -152,7 +160,6 @@ class Evidence:
 
 
 def method_of(candidate: str) -> str:
-    """The method of a candidate."""
     return candidate.partition("@")[0]
 
 
@@ -221,7 +228,7 @@ def honest_choice(evidence: Evidence) -> Honest | None:
                 for unit, name in chosen.items()
             ]
         )
-        for metric in METRICS[evidence.plan.task]
+        for metric in evidence.plan.metrics
     }
     return Honest(scores, _interval(evidence, scores[evidence.plan.metric]), tuple(chosen.values()))
 
@@ -296,7 +303,7 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
     plan = evidence.plan
     method = METHODS[method_of(name)]
     keep = float(name.partition("@")[2]) if "@" in name else None
-    scores = {metric: evidence.outer_scores(name, metric) for metric in METRICS[plan.task]}
+    scores = {metric: evidence.outer_scores(name, metric) for metric in plan.metrics}
     times = [evidence.timings[unit, method.name] for unit in evidence.units]
     order = 0.0 if keep is None else _middle(times, "order")
     return Candidate(
@@ -307,7 +314,9 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
         predict_seconds=_middle(times, f"predict {name}"),
         interval=_interval(evidence, scores[plan.metric]),
         rank=rank,
-        p_versus_best=_p_value(scores[plan.metric], best_scores, evidence.test_ratio),
+        p_versus_best=_p_value(
+            scores[plan.metric], best_scores, evidence.test_ratio, evidence.rows_apart
+        ),
         confusion=_confusion(evidence, name),
     )  # fmt: skip
 
@@ -357,11 +366,15 @@ def _or_infinite(size: float) -> float:
     return math.inf if math.isnan(size) else size
 
 
-def _p_value(scores: Floats, best: Floats | None, test_ratio: float) -> float | None:
+def _p_value(
+    scores: Floats, best: Floats | None, test_ratio: float, rows: Floats | None
+) -> float | None:
     """Corrected resampled t-test on the folds where both have a score.
 
     NaN where it would mean nothing: with fewer than four folds, or where differences that are
-    multiples of one sample happen to be equal and have no spread to go by.
+    multiples of one sample happen to be equal and have no spread to go by. With the test ``rows``
+    of error counts, at least the p-value of a sign test of all rows by which the counts differ:
+    differences that are almost equal have almost no spread, which is no certainty either.
     """
     if best is None:
         return None
@@ -371,7 +384,11 @@ def _p_value(scores: Floats, best: Floats | None, test_ratio: float) -> float | 
         return math.nan
     if _is_constant(differences):
         return 1.0 if abs(float(differences[0])) < 1e-12 else math.nan
-    return float(corrected_test(scores[both], best[both], test_ratio).p_value)
+    p_value = float(corrected_test(scores[both], best[both], test_ratio).p_value)
+    if rows is None:
+        return p_value
+    n_apart = abs(float(differences @ rows[both]))
+    return max(p_value, min(1.0, float(2.0 * 0.5**n_apart)))
 
 
 def _confusion(evidence: Evidence, name: str) -> npt.NDArray[np.int64] | None:

@@ -17,23 +17,19 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import ArgumentError, UserError
-from orfeon.workbench.experiment.methods import METHODS, Task, chosen_methods
+from orfeon.workbench.experiment.methods import (
+    DEPLOYABLE,
+    METHODS,
+    Deployable,
+    Task,
+    chosen_methods,
+)
+from orfeon.workbench.experiment.metrics import METRICS, shown_metrics
 
-#: The metrics of each task, the default first, and their titles. Lower is better for all.
-METRICS: dict[str, dict[str, str]] = {
-    "classification": {
-        "error": "error",
-        "balanced_error": "balanced error",
-        "log_loss": "log loss",
-    },
-    "regression": {
-        "rmse": "root mean squared error",
-        "mae": "mean absolute error",
-        "unexplained": "unexplained variance (1 - R²)",
-    },
-}
 #: Metrics that are shown as percentages.
-SHARES = frozenset({"error", "balanced_error", "unexplained"})
+SHARES = frozenset(
+    name for of_task in METRICS.values() for name, metric in of_task.items() if metric.is_share
+)
 
 
 def chosen_metric(name: str | None, task: Task) -> str:
@@ -49,7 +45,6 @@ def chosen_metric(name: str | None, task: Task) -> str:
 
 
 def candidate_name(method: str, keep: float | None) -> str:
-    """Name of a candidate."""
     return method if keep is None else f"{method}@{keep:g}"
 
 
@@ -104,11 +99,9 @@ class Folding:
             ) from error
 
     def repetition(self, unit: int) -> int:
-        """The repetition that an outer fold is in."""
         return unit // self.n_folds if self.kind == "cv" else unit
 
     def outer(self, unit: int) -> Split:
-        """An outer fold."""
         state = self._state(self.repetition(unit))
         if self.kind == "splits":
             return self._random_split(state)
@@ -204,6 +197,7 @@ class Plan:
     seed: int
     groups: str | None = None
     rows: int | None = None
+    deployable: Deployable = "any"
 
     @classmethod
     def of(
@@ -223,12 +217,17 @@ class Plan:
         seed: int = 0,
         groups: str | None = None,
         rows: int | None = None,
+        deployable: Deployable = "any",
     ) -> Plan:
         """Check what is given and fill in the rest."""
         if design not in ("cv", "splits"):
             raise ArgumentError("design", f"must be cv or splits; got {design!r}.")
         if members is not None and members < 1:
             raise ArgumentError("members", f"must be at least 1; got {members}.")
+        if deployable not in DEPLOYABLE:
+            raise ArgumentError(
+                "deployable", f"must be one of {', '.join(DEPLOYABLE)}; got {deployable!r}."
+            )
         if seed < 0:
             raise ArgumentError("seed", f"must be a non-negative integer; got {seed}.")
         # As they are named, so that the share judged is the share trained in the end.
@@ -242,9 +241,10 @@ class Plan:
         if design == "splits" and n_inner == 0:
             raise ArgumentError("n_inner_folds", "must be at least 2 with random splits; got 0.")
         return cls(
-            data, task, tuple(method.name for method in chosen_methods(methods, task)),
+            data, task, tuple(method.name for method in chosen_methods(methods, task, deployable)),
             chosen_metric(metric, task), design, n_folds, n_inner, float(test_share),
             _rule(rule, task), shares, members, int(seed), groups, rows,
+            deployable,
         )  # fmt: skip
 
     def candidates(self) -> list[str]:
@@ -256,9 +256,19 @@ class Plan:
         ]
 
     @property
+    def metrics(self) -> dict[str, str]:
+        """The metrics that are shown, and what they are called."""
+        return shown_metrics(self.task, self.metric)
+
+    @property
     def fitted(self) -> tuple[str, ...]:
         """The methods with fits of their own."""
         return tuple(name for name in self.methods if not METHODS[name].is_derived)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether probabilities are calibrated; these have no ONNX form yet."""
+        return self.deployable != "onnx"
 
     @property
     def keeps_predictions(self) -> bool:

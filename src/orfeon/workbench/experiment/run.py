@@ -30,9 +30,9 @@ from orfeon.workbench.experiment.evaluation import (
     order_members,
     take_rows,
 )
-from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
+from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION, Deployable
 from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
-from orfeon.workbench.experiment.plan import METRICS, Folding, Plan, fingerprint, groups_fingerprint
+from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint, groups_fingerprint
 from orfeon.workbench.experiment.running import (
     SMALL,
     Listener,
@@ -118,6 +118,7 @@ def run_study(
     rule: str | None = None,
     keep: Sequence[float] = (0.2, 0.4),
     members: int | None = None,
+    deployable: Deployable = "any",
     group: str | None = None,
     drop: Iterable[str] = (),
     keep_columns: Iterable[str] = (),
@@ -144,8 +145,9 @@ def run_study(
     methods : sequence of str, optional
         Names in :data:`orfeon.workbench.experiment.methods.METHODS`.
     metric : str, optional
-        The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``; ``"rmse"``,
-        ``"mae"``, ``"unexplained"``.
+        The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``, ``"brier"``,
+        ``"auc"``, ``"average_precision"``, ``"f1"``, ``"mcc"``; ``"rmse"``, ``"mae"``,
+        ``"unexplained"``, ``"mape"``, ``"median_error"``. Where higher is better, one minus it.
     budget : float, None or "auto", default="auto"
         Seconds; by default 60, or none if ``repetitions`` is given.
     repetitions : int, optional
@@ -168,6 +170,9 @@ def run_study(
         Shares of the members that pruned candidates keep.
     members : int, optional
         Members of every ensemble.
+    deployable : {"any", "onnx", "single"}, default="any"
+        What may be delivered: any model; one with an ONNX form, which leaves out stacking and
+        calibrated probabilities; or a single tree or ensemble.
     group : str, optional
         Rows with the same value of this column are never split; it is not used as a feature.
     drop, keep_columns : iterable of str
@@ -217,6 +222,7 @@ def run_study(
         fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
         design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
         keep=keep, members=members, seed=seed, groups=grouped, rows=compare_rows,
+        deployable=deployable,
     )  # fmt: skip
     listener = listener or NullListener()
     with Store(store) as opened:
@@ -289,7 +295,8 @@ class _Bench:
             X = X.to_numpy()  # the same numbers, without the cost of a frame in every fit
         evaluation = Evaluation(
             X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
-            plan.seed, keeps_predictions=plan.keeps_predictions,
+            plan.seed, metric=plan.metric, keeps_predictions=plan.keeps_predictions,
+            calibrated=plan.is_calibrated,
         )  # fmt: skip
         return evaluation, rows
 
@@ -418,7 +425,7 @@ class _Bench:
         return StudyOutcome(
             name=name, task=plan.task, target=str(prepared.preparation.target),
             classes=tuple(str(label) for label in self.classes),
-            metric=plan.metric, metrics=METRICS[plan.task], candidates=candidates, honest=honest,
+            metric=plan.metric, metrics=plan.metrics, candidates=candidates, honest=honest,
             chosen=chosen, curves=mean_curves(evidence), showcase=shown, model=model,
             preparation=prepared.preparation, profile=prepared.profile,
             notes=(
@@ -563,11 +570,12 @@ def fit_candidate(
     weights: Weights,
 ) -> Any:
     """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
-    model = METHODS[method_of(name)].build(plan.task, seed, n_jobs, plan.members)
+    settings: dict[str, Any] = {
+        "n_jobs": n_jobs, "members": plan.members, "calibrated": plan.is_calibrated,
+    }  # fmt: skip
+    model = METHODS[method_of(name)].build(plan.task, seed, **settings)
     if name == SELECTION:
-        models = [
-            (one, METHODS[one].build(plan.task, seed, n_jobs, plan.members)) for one in weights
-        ]
+        models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in weights]
         model.set_params(estimators=models, weights=list(weights.values()))
     model.fit(X, y)
     if "@" not in name:

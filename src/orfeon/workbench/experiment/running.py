@@ -122,10 +122,10 @@ class Running:
 
     @staticmethod
     def _goes_on(left: float, last: float, to_end: int, step: int, budget: float) -> bool:
-        """Whether another outer fold is begun, if each takes as long as the last one.
+        """Whether to begin another outer fold, if it takes as long as the last one.
 
-        The next repetition is begun if all of it fits; one that has begun is worth ending, if
-        that does not take much longer than allowed.
+        A repetition is begun if all of it fits; one that has begun is completed if that does not
+        take much longer than allowed.
         """
         if to_end == 0:
             return left > 0 and last * step <= left

@@ -14,14 +14,15 @@ import numpy as np
 
 from orfeon.combining.greedy_selection import Loss, select_greedily
 from orfeon.utils.types import Integers
-from orfeon.workbench.experiment.evaluation import class_scores, confusions, target_scores, unpacked
+from orfeon.workbench.experiment.evaluation import confusions, unpacked
 from orfeon.workbench.experiment.methods import BASELINE, SELECTION
+from orfeon.workbench.experiment.metrics import Answers, losses
 from orfeon.workbench.experiment.plan import Folding, Plan
 
-#: What the search makes small, by the metric of the study.
+#: What the search makes small, by the metric of the study; log loss or squared error for others.
 _LOSSES: dict[str, Loss] = {
-    "error": "log_loss", "balanced_error": "log_loss", "log_loss": "log_loss",
-    "rmse": "squared_error", "unexplained": "squared_error", "mae": "absolute_error",
+    "brier": "brier", "mae": "absolute_error", "mape": "absolute_error",
+    "median_error": "absolute_error",
 }  # fmt: skip
 #: Rows that a search reads at most: more change the weights little.
 _MOST_ROWS = 20_000
@@ -55,6 +56,11 @@ class Selector:
             )
         ]
 
+    @property
+    def _loss(self) -> Loss:
+        usual: Loss = "log_loss" if self.plan.task == "classification" else "squared_error"
+        return _LOSSES.get(self.plan.metric, usual)
+
     def weights(self) -> Weights:
         """Weights for the final model, chosen by the predictions of all outer folds."""
         return self._by_units(self._units, 0)
@@ -86,7 +92,7 @@ class Selector:
             rows = np.sort(rng.choice(len(y), _MOST_ROWS, replace=False))
             answers, y = answers[:, rows], y[rows]
         shares = select_greedily(
-            answers, y, loss=_LOSSES[self.plan.metric], n_rounds=_N_ROUNDS, n_bags=_N_BAGS,
+            answers, y, loss=self._loss, n_rounds=_N_ROUNDS, n_bags=_N_BAGS,
             least_share=_LEAST_WEIGHT, rng=rng,
         ).weights  # fmt: skip
         found = zip(self.names, shares.tolist(), strict=True)
@@ -129,15 +135,13 @@ class Selector:
                 }
             },
         }
-        y = self.folding.y[test]
-        if self.plan.task == "regression":
-            return {**found, "scores": {SELECTION: target_scores(y, mean[:, 0])}}
-        predicted = mean.argmax(axis=1).astype(np.int64)
-        return {
-            **found,
-            "scores": {SELECTION: class_scores(y, predicted, mean)},
-            "confusion": {SELECTION: confusions(y, predicted)},
-        }
+        y, is_class = self.folding.y[test], self.plan.task == "classification"
+        predicted = mean.argmax(axis=1).astype(np.int64) if is_class else mean[:, 0]
+        scores = losses(Answers(y, predicted, mean), self.plan.task, self.plan.metric)
+        found["scores"] = {SELECTION: scores}
+        if is_class:
+            found["confusion"] = {SELECTION: confusions(y, predicted)}
+        return found
 
     def timings(self, unit: int, of: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         """Times of the selected models, one after the other, from those of all models."""
