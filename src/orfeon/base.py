@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Real
@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
@@ -19,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.data.schema import Schema
+from orfeon.data.sparse import learn_sparse, read_sparse
 from orfeon.data.training_set import (
     TrainingSet,
     are_counts,
@@ -28,6 +30,7 @@ from orfeon.data.training_set import (
     read_weights,
 )
 from orfeon.utils import saved
+from orfeon.utils.instead import Advising
 from orfeon.utils.scikit_learn import _check_feature_names, _num_samples, _safe_indexing
 from orfeon.utils.seeding import seed_sequence
 from orfeon.utils.types import Floats
@@ -45,7 +48,7 @@ _MOST_COUNTED = float(1 << 31)
     n_features_in_=saved.integer(1),
     feature_names_in_=saved.optional(saved.labels),
 )
-class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
     """An estimator that takes tables of data as they are: numbers, categories, missing values.
 
     Subclasses have the parameters ``categorical_features`` and ``random_state``, or override
@@ -60,6 +63,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse()
         return tags
 
     # -- training sets -------------------------------------------------------------------------
@@ -68,8 +72,22 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         """Which features the user declares categorical."""
         return self.categorical_features
 
-    def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
+    def _takes_sparse(self) -> bool:
+        """Whether X may be a sparse matrix."""
+        return False
+
+    def _check_sparse(self) -> None:
+        if not self._takes_sparse():
+            raise TypeError(
+                f"Sparse data was passed for X, but this {type(self).__name__} needs dense data. "
+                "Use X.toarray() to convert it to a dense NumPy array."
+            )
+
+    def _learn_schema(self, X: Any) -> tuple[Schema, Any]:
         """The schema of a training set, and its rows as numbers."""
+        if issparse(X):
+            self._check_sparse()
+            return learn_sparse(X, self._categorical_features())
         return Schema.learn_and_encode(X, self._categorical_features())
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
@@ -83,7 +101,7 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
             self.n_features_in_ = self.schema_.n_features
         else:
             encoded = self._encode(X)
-        check_length(y, len(encoded))
+        check_length(y, encoded.shape[0])
         codes, n_classes, factors = self._code_target(y, weights)
         return TrainingSet(
             encoded, codes, weights, n_classes, factors, rows, n_given, n_samples(weights),
@@ -131,11 +149,11 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
 
     # -- rows to predict -----------------------------------------------------------------------
 
-    def _encode(self, X: Any) -> Floats:
+    def _encode(self, X: Any) -> Any:
         """Turn rows to predict into numbers, as trees take them; a clean matrix is not copied."""
         return self._encode_rows(X)
 
-    def _encode_rows(self, X: Any, mark_unseen: Iterable[int] = ()) -> Floats:
+    def _encode_rows(self, X: Any, mark_unseen: Iterable[int] = ()) -> Any:
         """Check rows, and encode them by the schema."""
         check_is_fitted(self, "schema_")
         if (
@@ -156,6 +174,10 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
+        if issparse(X):
+            self._check_sparse()
+            self.schema_._check_features(X.shape[1], None)
+            return read_sparse(X)
         return self.schema_.encode(X, mark_unseen=mark_unseen)
 
 
@@ -198,6 +220,8 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
             )
         class_weight = getattr(self, "class_weight", None)
         factors = None
+        if isinstance(class_weight, str) and class_weight == "balanced_subsample":
+            class_weight = None  # each member weighs its own samples
         if class_weight is not None:
             factors = class_factors(class_weight, self.classes_, codes, weights)
         return codes, self.n_classes_, factors

@@ -65,6 +65,8 @@ class Resampling(LeavingOut):
 
     _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples")
 
+    _keeps_sparse: ClassVar[bool] = True
+
     bootstrap: Bootstrap
     max_samples: float | None
     _batches: list[range]

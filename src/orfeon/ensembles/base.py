@@ -63,6 +63,8 @@ class IndependentEnsemble(Ensemble):
 
     #: Whether the method needs a base learner that takes weights.
     _needs_weights: ClassVar[bool] = False
+    #: Whether all that is done to the samples can be done to sparse ones.
+    _keeps_sparse: ClassVar[bool] = False
     #: Maximum number of members trained by one call.
     _most_in_block: ClassVar[int] = MOST
     #: The parameters that determine what is drawn for a member.
@@ -80,6 +82,12 @@ class IndependentEnsemble(Ensemble):
 
     def _prepare(self, samples: TrainingSet, members: range) -> None:
         """Check the parameters against the samples before any member is trained."""
+
+    def _takes_sparse(self) -> bool:
+        if not self._keeps_sparse:
+            return False
+        base = self.estimator_ if hasattr(self, "estimator_") else self._base()
+        return isinstance(base, BaseTree) and base._takes_sparse()
 
     def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
         """The function that trains a block of members."""

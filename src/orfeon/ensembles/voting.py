@@ -26,6 +26,9 @@ REGRESSOR: dict[str, list[Any]] = {
     "combine": [StrOptions(set(rules_for("regression"))), CombiningRule],
 }
 CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
+CLASS_WEIGHT_OF_TREES: dict[str, list[Any]] = {
+    "class_weight": [dict, StrOptions({"balanced", "balanced_subsample"}), None]
+}
 
 
 class VotesMixin(QueryMixin):
@@ -115,6 +118,12 @@ class VotingClassifierMixin(
     """How an ensemble of classifiers decides: by a vote, or by another rule."""
 
     _plain_rule: ClassVar[Combine] = "majority"
+
+    @property
+    def _class_weight_of_trees(self) -> str | None:
+        """The class weights that each tree finds in its own samples."""
+        rule = getattr(self, "class_weight", None)
+        return "balanced" if rule == "balanced_subsample" else None
 
     def vote_shares(self, X: Any) -> Floats:
         """Share of the members that vote for each class.

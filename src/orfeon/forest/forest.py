@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from orfeon.forest.packed import PackedForest, gains_by_packing
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import fractional, packed, route
+from orfeon.kernels.routing import sparse as sparse_rows
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
@@ -259,7 +261,10 @@ class Forest:
 
     def _route(self, X: Floats) -> tuple[npt.NDArray[np.uint32], Integers]:
         """Leaf of each row in each tree, and the rows that have no single one in some tree."""
-        leaves = np.empty((len(X), len(self)), np.uint32)
+        leaves = np.empty((X.shape[0], len(self)), np.uint32)
+        if issparse(X):
+            sparse_rows.apply_sparse(*self._sparse_arguments(X), leaves)  # type: ignore[call-arg]
+            return leaves, _NO_ROWS
         if self._routes_plain(X):
             route.apply_plain(*self._words(), self.tree_start, kernel_view(X), leaves)
             return leaves, _NO_ROWS
@@ -283,6 +288,12 @@ class Forest:
         ndarray
             Rows that go down several branches of some tree: what was added to them is not defined.
         """
+        if issparse(X):
+            sparse_rows.add_sparse(
+                *self._sparse_arguments(X), self.label, weights,  # type: ignore[call-arg]
+                self.value, self._pure_label, out,
+            )  # fmt: skip
+            return _NO_ROWS
         if self._routes_plain(X):
             route.add_plain(
                 *self._words(), self.tree_start, kernel_view(X), self.label, weights, self.value,
@@ -291,6 +302,20 @@ class Forest:
             return _NO_ROWS
         self._check_codes(X)
         return self._packed.add(self, X, weights, out)
+
+    def _sparse_arguments(self, X: sparse.csr_matrix) -> tuple[Any, ...]:
+        """The nodes and sparse rows, for the routing kernels."""
+        self._check_rows(X)
+        if not self._is_plain:
+            raise ValueError(
+                "X is sparse, but some trees test categories or linear combinations; pass "
+                "X.toarray()."
+            )
+        starts, columns = (np.asarray(a, dtype=np.int64) for a in (X.indptr, X.indices))
+        return (
+            *self._words(), self.missing, self.tree_start, starts, columns, kernel_view(X.data),
+            self.n_features,
+        )  # fmt: skip
 
     def _routes_plain(self, X: Floats) -> bool:
         """Whether nodes and rows are routed as they are, without packing."""
@@ -431,7 +456,7 @@ class Forest:
         ndarray of shape (n_rows, n_outputs)
             Mean class shares, or the mean prediction.
         """
-        out = np.zeros((len(X), self.value.shape[1]))
+        out = np.zeros((X.shape[0], self.value.shape[1]))
         several = self.add_predictions(X, _NO_WEIGHTS, out)
         if len(several):
             out[several] = self._supports_in_several(X[several]).sum(axis=0)
@@ -518,7 +543,7 @@ class Forest:
         return self._sum_votes(X, np.array(weights, dtype=np.float64))
 
     def _sum_votes(self, X: Floats, weights: Floats) -> Floats:
-        sums = np.zeros((len(X), self.n_classes))
+        sums = np.zeros((X.shape[0], self.n_classes))
         several = self.add_predictions(X, weights, sums)
         if len(several):
             sums[several] = 0.0
@@ -562,7 +587,7 @@ class Forest:
         parent = self.parents()
         rows, columns = [], []
         at = leaves.ravel()
-        row = np.repeat(np.arange(len(X)), len(self))
+        row = np.repeat(np.arange(X.shape[0]), len(self))
         while len(at):
             rows.append(row)
             columns.append(at)
@@ -572,7 +597,7 @@ class Forest:
         from scipy import sparse  # slow to import
 
         path = sparse.csr_matrix(
-            (np.ones(len(index[0]), np.int64), index), shape=(len(X), len(self.nodes))
+            (np.ones(len(index[0]), np.int64), index), shape=(X.shape[0], len(self.nodes))
         )
         path.sort_indices()
         return path

@@ -26,6 +26,7 @@ from orfeon.base import (
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
+from orfeon.forest.pruning import prune_to_alpha
 from orfeon.growth import Growth, grow_forest
 from orfeon.growth.engine import prepare_table
 from orfeon.utils import saved
@@ -50,6 +51,7 @@ LIMITS: dict[str, list[Any]] = {
     ],
     "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
     "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+    "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
     "max_features": [
         Interval(Integral, 1, None, closed="left"),
         Interval(Real, 0.0, 1.0, closed="right"),
@@ -152,6 +154,11 @@ class BaseTree(TabularEstimator):
         """The impurity that importances are measured in."""
         criterion = str(getattr(self, "criterion", "gini"))
         return "entropy" if criterion == "log_loss" else criterion
+
+    def _pruned(self, forest: Forest) -> Forest:
+        """The trees, pruned as ``ccp_alpha`` says."""
+        alpha: float = getattr(self, "ccp_alpha", 0.0)
+        return prune_to_alpha(forest, alpha, self._impurity) if alpha > 0 else forest  # type: ignore[arg-type]
 
     def _whole_sample(self, data: TrainingSet) -> MemberSamples:
         """The samples of a tree that is fitted alone."""

@@ -56,6 +56,7 @@ class _CART(BaseTree):
     n_folds: int
     keep_a_split: bool
     min_impurity_decrease: float
+    ccp_alpha: float
     max_features: Any
     n_best: int
     ties: Ties
@@ -98,12 +99,21 @@ class _CART(BaseTree):
             return None
         return self._growth(data.table.n_features, n_samples)
 
+    def _takes_sparse(self) -> bool:
+        searches_all = self.n_best == 1 and self.max_split_samples is None
+        return searches_all and not self.linear_combinations and self.pruning != "cv"
+
     def _prepare(self, data: TrainingSet) -> None:
         super()._prepare(data)
         if isinstance(self.pruning, str):
             _ = data.groups
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
+        if self.pruning is not None and self.ccp_alpha > 0:
+            raise ValueError(
+                f"pruning={self.pruning!r} and ccp_alpha={self.ccp_alpha} exclude each other: "
+                "pass one of them."
+            )
         growth = self._growth(data.table.n_features, samples.n_samples)
         if isinstance(self.pruning, str):
             forest, cross_validation = grow_pruned_forest(
@@ -114,7 +124,7 @@ class _CART(BaseTree):
                 groups=data.groups,
             )  # fmt: skip
             return forest, {"cross_validation_": cross_validation}
-        forest = samples.grow(data, growth)
+        forest = self._pruned(samples.grow(data, growth))
         if self.pruning is not None:
             forest = prune_to_alpha(forest, self.pruning, self._cost)
         return forest, {}
@@ -141,7 +151,7 @@ class _CART(BaseTree):
         PruningPath
             Breakpoints, risks, leaves.
         """
-        whole = type(self)(**{**self.get_params(), "pruning": None})
+        whole = type(self)(**{**self.get_params(), "pruning": None, "ccp_alpha": 0.0})
         whole.fit(X, y, sample_weight)
         return pruning_path(whole.forest_, 0, self._cost if risk is None else risk)
 
@@ -159,6 +169,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     <pruning_choice>
     <size>
     <min_impurity_decrease>
+    <ccp_alpha>
     <max_features>
     <n_best>
     <tie_rule>
@@ -220,6 +231,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_features: Any = None,
         n_best: int = 1,
         ties: Ties = "random",
@@ -241,6 +253,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.n_best = n_best
         self.ties = ties
@@ -264,6 +277,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     <pruning_choice>
     <size>
     <min_impurity_decrease>
+    <ccp_alpha>
     <max_features>
     <n_best>
     <tie_rule>
@@ -301,6 +315,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_features: Any = None,
         n_best: int = 1,
         ties: Ties = "random",
@@ -320,6 +335,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.n_best = n_best
         self.ties = ties
