@@ -64,6 +64,7 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = self._takes_sparse()
+        tags.target_tags.multi_output = self._takes_outputs()
         return tags
 
     # -- training sets -------------------------------------------------------------------------
@@ -74,6 +75,10 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
 
     def _takes_sparse(self) -> bool:
         """Whether X may be a sparse matrix."""
+        return False
+
+    def _takes_outputs(self) -> bool:
+        """Whether y may have a column for each of several outputs."""
         return False
 
     def _check_sparse(self) -> None:
@@ -105,7 +110,7 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
         codes, n_classes, factors = self._code_target(y, weights)
         return TrainingSet(
             encoded, codes, weights, n_classes, factors, rows, n_given, n_samples(weights),
-            self.schema_, seed_sequence(self.random_state),
+            self.schema_, seed_sequence(self.random_state), output_classes=self._output_classes,
         )  # fmt: skip
 
     def _read_samples(
@@ -136,8 +141,15 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
     def _read_weights(self, sample_weight: Any, y: npt.NDArray[Any]) -> Floats:
         return read_weights(sample_weight, len(y))
 
+    @property
+    def _output_classes(self) -> tuple[int, ...]:
+        """Number of classes of each output, if there are several."""
+        many = getattr(self, "n_classes_", 0)
+        return tuple(many) if isinstance(many, list) else ()
+
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
-        target = column_or_1d(y, warn=True)
+        outputs = read_outputs(y) if self._takes_outputs() else None
+        target = column_or_1d(y, warn=True) if outputs is None else outputs
         assert_all_finite(target, input_name="y", estimator_name=type(self).__name__)
         return np.asarray(target)
 
@@ -181,6 +193,20 @@ class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
         return self.schema_.encode(X, mark_unseen=mark_unseen)
 
 
+def read_outputs(y: Any) -> npt.NDArray[Any] | None:
+    """A target of several outputs as a table; None if there is one."""
+    if issparse(y):
+        raise TypeError("y is a sparse matrix; pass y.toarray().")
+    try:
+        table = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(
+            "y must have one value for each row, or a table with a column for each output; its "
+            "rows have different lengths."
+        ) from error
+    return table if table.ndim == 2 and table.shape[1] > 1 else None
+
+
 def _is_surely_finite(X: Floats) -> bool:
     """Whether the sum is finite, so that all values are; False may also be an overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
@@ -191,12 +217,20 @@ def _has_probabilities(classifier: Any) -> bool:
     return hasattr(classifier, "predict_proba")
 
 
-@saved.attributes(classes_=saved.labels, n_classes_=saved.integer(1))
+@saved.attributes(
+    classes_=saved.one_of(saved.labels, saved.list_of(saved.labels)),
+    n_classes_=saved.one_of(saved.integer(1), saved.list_of(saved.integer(1))),
+)
 class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     """The classes of a classifier."""
 
-    classes_: npt.NDArray[Any]
-    n_classes_: int
+    classes_: Any
+    n_classes_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output
+        return tags
 
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
         target: npt.NDArray[Any] = super()._read_target(y)
@@ -211,6 +245,8 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     def _code_target(
         self, y: npt.NDArray[Any], weights: Floats
     ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        if y.ndim == 2:
+            return self._code_outputs(y), 0, None
         self.classes_, codes = self._find_classes(y)
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ > np.iinfo(np.uint16).max:
@@ -226,13 +262,39 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
             factors = class_factors(class_weight, self.classes_, codes, weights)
         return codes, self.n_classes_, factors
 
+    def _code_outputs(self, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """The codes of several outputs, in columns."""
+        if getattr(self, "class_weight", None) is not None:
+            raise ValueError(
+                f"class_weight={self.class_weight!r} needs one output, and y has {y.shape[1]}; "
+                "pass sample_weight."
+            )
+        coded = [np.unique(column, return_inverse=True) for column in y.T]
+        self.classes_ = [classes for classes, _ in coded]
+        self.n_classes_ = [len(classes) for classes in self.classes_]
+        if sum(self.n_classes_) > np.iinfo(np.uint16).max:
+            raise ValueError(
+                f"the outputs of y have {sum(self.n_classes_)} classes together; at most "
+                f"{np.iinfo(np.uint16).max} are allowed. Is this a regression problem?"
+            )
+        return np.column_stack([codes for _, codes in coded]).astype(np.int64)
+
+    def _by_output(self, shares: Floats) -> list[Floats]:
+        """Class shares of all outputs, divided into those of each."""
+        return np.split(shares, np.cumsum(self.n_classes_)[:-1], axis=1)
+
+    def _decide_outputs(self, shares: list[Floats]) -> npt.NDArray[Any]:
+        """The class of greatest share of each output, in columns."""
+        each = zip(self.classes_, shares, strict=True)
+        return np.column_stack([classes[np.argmax(own, axis=1)] for classes, own in each])
+
     def _find_classes(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """The classes, and the code of each sample's class."""
         classes, codes = np.unique(y, return_inverse=True)
         return classes, codes
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of ``predict_proba``.
 
         Parameters
@@ -243,10 +305,14 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Logarithms; minus infinity where a share is zero.
+            Logarithms; minus infinity where a share is zero. With several outputs, a list with an
+            array for each.
         """
+        shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            if isinstance(shares, list):
+                return [np.log(own) for own in shares]
+            return np.asarray(np.log(shares))
 
 
 @saved.attributes(_known_classes=saved.optional(saved.one_of(saved.none, saved.labels)))

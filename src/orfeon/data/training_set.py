@@ -56,6 +56,8 @@ class TrainingSet:
     seeds: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
     #: Hash of the samples, the same in any order of the rows.
     digest: str = ""
+    #: Number of classes of each output, if there are several.
+    output_classes: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
@@ -227,7 +229,7 @@ def hash_rows(X: Any, y: npt.NDArray[Any]) -> Hashes:
     """Hash of each sample's values and target."""
     n_rows, n_features = X.shape
     factors = _mix(np.arange(1, n_features + 2, dtype=np.uint64)) | np.uint64(1)
-    hashes = _words(np.asarray(y)) * factors[-1]
+    hashes = _hash_target(np.asarray(y)) * factors[-1]
     if issparse(X):
         return _mix(hashes + _hash_stored(X, factors[:-1]))
     width = max(1, _BLOCK // max(n_rows, 1))
@@ -235,6 +237,13 @@ def hash_rows(X: Any, y: npt.NDArray[Any]) -> Hashes:
         columns = slice(first, min(first + width, n_features))
         hashes += (_words(X[:, columns]) * factors[columns]).sum(axis=1, dtype=np.uint64)
     return _mix(hashes)
+
+
+def _hash_target(y: npt.NDArray[Any]) -> Hashes:
+    if y.ndim == 1:
+        return _words(y)
+    factors = _mix(np.arange(1, y.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
+    return np.asarray(_mix((_words(y) * factors).sum(axis=1, dtype=np.uint64)))
 
 
 def _hash_stored(X: Any, factors: Hashes) -> Hashes:

@@ -65,7 +65,7 @@ class Resampling(LeavingOut):
 
     _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples")
 
-    _keeps_sparse: ClassVar[bool] = True
+    _only_resamples: ClassVar[bool] = True
 
     bootstrap: Bootstrap
     max_samples: float | None

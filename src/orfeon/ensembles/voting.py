@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
+from orfeon.forest import Forest
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
@@ -49,6 +51,16 @@ class VotesMixin(QueryMixin):
         """
         rows = self._rows(X)
         return np.asarray(self._query(self.members_.votes, rows, 1))
+
+
+def _voting_forest(forest: Forest, n_classes: tuple[int, ...]) -> Forest:
+    """A forest of several outputs whose leaves give all to the class of greatest share."""
+    first = np.cumsum([0, *n_classes[:-1]])
+    votes = np.zeros_like(forest.value)
+    for start, many in zip(first, n_classes, strict=True):
+        chosen = start + forest.value[:, start : start + many].argmax(axis=1)
+        votes[np.arange(len(votes)), chosen] = 1.0
+    return replace(forest, value=votes)
 
 
 class StagedClassifierMixin:
@@ -125,7 +137,7 @@ class VotingClassifierMixin(
         rule = getattr(self, "class_weight", None)
         return "balanced" if rule == "balanced_subsample" else None
 
-    def vote_shares(self, X: Any) -> Floats:
+    def vote_shares(self, X: Any) -> Any:
         """Share of the members that vote for each class.
 
         Parameters
@@ -138,11 +150,14 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
+        if self._output_classes:
+            voting = _voting_forest(self.members_, self._output_classes)
+            return self._by_output(self._query(voting.mean_supports, self._rows(X), 0))
         rows = self._rows(X)
         counts = self._query(self.members_.count_votes, rows, 0)
         return np.asarray(counts / len(self.members_))
 
-    def mean_supports(self, X: Any) -> Floats:
+    def mean_supports(self, X: Any) -> Any:
         """Class supports averaged over the members: of a tree, the class shares of the leaf.
 
         Parameters
@@ -156,9 +171,10 @@ class VotingClassifierMixin(
             Mean supports, in the order of ``classes_``.
         """
         rows = self._rows(X)
-        return np.asarray(self._query(self.members_.mean_supports, rows, 0))
+        mean = np.asarray(self._query(self.members_.mean_supports, rows, 0))
+        return self._by_output(mean) if self._output_classes else mean
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Any:
         """Class shares by the rule ``combine``; by default shares of the votes.
 
         Parameters
@@ -169,7 +185,8 @@ class VotingClassifierMixin(
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Shares, in the order of ``classes_``.
+            Shares, in the order of ``classes_``. With several outputs, a list with an array for
+            each.
         """
         if self._simple_rule in COUNTS:
             return self.vote_shares(X)
@@ -187,10 +204,12 @@ class VotingClassifierMixin(
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
             Classes; the first of those that are tied.
         """
         shares = self.predict_proba(X)
+        if self._output_classes:
+            return self._decide_outputs(shares)
         return np.asarray(self.classes_[np.argmax(shares, axis=1)])
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
@@ -206,6 +225,7 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows, n_classes)
             Shares.
         """
+        self._check_one_output("staged predictions")
         is_soft = self._simple_rule == "soft"
         if not is_soft and self._simple_rule not in COUNTS:
             yield from self._staged_by_rule(X)
@@ -255,11 +275,12 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
 
         Returns
         -------
-        ndarray of shape (n_members, n_rows)
+        ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_outputs)
             Predictions.
         """
         rows = self._rows(X)
-        return np.asarray(self._query(self.members_.supports, rows, 1)[:, :, 0])
+        each = np.asarray(self._query(self.members_.supports, rows, 1))
+        return each[:, :, 0] if each.shape[2] == 1 else each
 
     def predict(self, X: Any) -> Floats:
         """The members' predictions combined by the rule ``combine``, by default their mean.
@@ -271,13 +292,14 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
             Predictions.
         """
         if self._simple_rule != "mean":
             return self._decide_by_rule(X)
         rows = self._rows(X)
-        return np.asarray(self._query(self.members_.mean_supports, rows, 0)[:, 0])
+        mean = np.asarray(self._query(self.members_.mean_supports, rows, 0))
+        return mean[:, 0] if mean.shape[1] == 1 else mean
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Prediction of the first member, of the first two, and so on.
@@ -292,6 +314,7 @@ class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegres
         ndarray of shape (n_rows,)
             Predictions.
         """
+        self._check_one_output("staged predictions")
         if self._simple_rule != "mean":
             yield from self._staged_by_rule(X)
             return

@@ -34,6 +34,8 @@ NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4"
 PER_NODE = ("n_children", "missing", "label", "value")
 _NO_ROWS = np.zeros(0, np.int64)
 _NO_WEIGHTS = np.zeros(0)
+#: Rows times trees routed at once, if leaves have several values.
+_ROUTED = 1 << 20
 
 
 def _empty_projections() -> tuple[Integers, npt.NDArray[np.int32], Floats]:
@@ -74,7 +76,8 @@ class Forest:
     label : ndarray of int32
         The class each node votes for; empty in regression.
     value : ndarray of shape (n_nodes, n_outputs)
-        Class weights, or the mean target.
+        Class weights, or the mean target; with several outputs their means, or the shares of the
+        classes of each, one output after the other.
     n_classes : int
         Number of classes, 0 in regression.
     n_categories : ndarray of shape (n_features,)
@@ -86,8 +89,8 @@ class Forest:
     leaf_weight : ndarray of shape (n_leaves,), optional
         Weight of each leaf in regression; other nodes have the sum over their leaves.
     leaf_impurity : ndarray of shape (n_leaves,) or (0,), optional
-        Variance of each leaf in regression; empty if all leaves are pure, as in most unpruned
-        trees.
+        Variance of each leaf in regression, summed over several outputs; empty if all leaves are
+        pure, as in most unpruned trees.
 
     Examples
     --------
@@ -457,6 +460,8 @@ class Forest:
             Mean class shares, or the mean prediction.
         """
         out = np.zeros((X.shape[0], self.value.shape[1]))
+        if self.n_outputs > 1:
+            return self._mean_values(X, out)
         several = self.add_predictions(X, _NO_WEIGHTS, out)
         if len(several):
             out[several] = self._supports_in_several(X[several]).sum(axis=0)
@@ -464,6 +469,22 @@ class Forest:
         return out
 
     predict_proba = mean_supports
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of values in a leaf of numbers: means of outputs, or shares of their classes."""
+        return 1 if self.n_classes else int(self.value.shape[1])
+
+    def _mean_values(self, X: Floats, out: Floats) -> Floats:
+        """The values of several outputs averaged over the trees, which are added in order."""
+        step = max(1, _ROUTED // len(self))
+        for first in range(0, X.shape[0], step):
+            rows = slice(first, first + step)
+            leaves = self._route(X[rows])[0]
+            for t, start in enumerate(self.tree_start[:-1]):
+                out[rows] += self.value[start + leaves[:, t]]
+        out /= len(self)
+        return out
 
     def votes(self, X: Floats) -> npt.NDArray[np.int32]:
         """Class that each tree votes for.
@@ -693,9 +714,10 @@ class Forest:
             same = first.n_categories is other.n_categories or np.array_equal(
                 first.n_categories, other.n_categories
             )
-            if not same or first.n_classes != other.n_classes:
+            sizes = (first.n_classes, first.n_outputs), (other.n_classes, other.n_outputs)
+            if not same or sizes[0] != sizes[1]:
                 raise ValueError(
-                    "forests differ in their features or classes; they cannot be joined."
+                    "forests differ in their features, classes or outputs; they cannot be joined."
                 )
         nodes, starts = [], [np.zeros(1, np.int64)]
         table = projection = terms = base = 0

@@ -103,6 +103,9 @@ class _CART(BaseTree):
         searches_all = self.n_best == 1 and self.max_split_samples is None
         return searches_all and not self.linear_combinations and self.pruning != "cv"
 
+    def _takes_outputs(self) -> bool:
+        return self._takes_sparse() and self.pruning is None
+
     def _prepare(self, data: TrainingSet) -> None:
         super()._prepare(data)
         if isinstance(self.pruning, str):

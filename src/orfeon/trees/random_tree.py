@@ -41,8 +41,12 @@ class _RandomTree(BaseTree):
     def _takes_sparse(self) -> bool:
         return True
 
+    def _takes_outputs(self) -> bool:
+        return True
+
     def _prepare(self, data: TrainingSet) -> None:
-        prepare_table(data.table, Growth(splitter="random"))
+        several = data.y.ndim > 1  # these read the presorted table
+        prepare_table(data.table, Growth(splitter="best" if several else "random"))
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         growth = Growth(
