@@ -12,6 +12,7 @@ SUITES = {
     "boosting": "benchmarks.boosting",
     "perceptrons": "benchmarks.perceptrons",
     "inspection": "benchmarks.inspection",
+    "explanations": "benchmarks.explanations",
     "start": "benchmarks.start",
     "scale": "benchmarks.scale",
     "ordering": "benchmarks.ordering",

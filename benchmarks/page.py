@@ -53,6 +53,11 @@ FAMILIES = {
     "sizes": ("Automatic size", "How many members to keep, measured on new splits."),
     "perceptrons": ("Parallel perceptrons", "Training, selection of samples, and boosting."),
     "inspection": ("Inspection and combining", "Diversity, maps, rules of combination, stacks."),
+    "explanations": (
+        "Explanations",
+        "Shapley values against the package shap, partial dependence against prediction at every "
+        "point; sizes are rows x features.",
+    ),
     "files": ("Model files", "Saving and loading, against joblib."),
     "exports": ("ONNX", "Rows on which onnxruntime and orfeon predict differently, and its time."),
     "serving": ("Service", "`orfeon serve` under load on the loopback address."),

@@ -23,7 +23,7 @@ MAKERS = ["Ahlers", "Bondi", "Castro", "Dupont", "Eriksen", "Fabre"]
 
 
 def make_machines(n_rows: int, seed: int) -> tuple[pd.DataFrame, Classes]:
-    """Machines, and whether they fail within a year; a tenth of the readings is missing."""
+    """Machines, and whether they fail within a year; a tenth of the readings are missing."""
     rng = np.random.default_rng(seed)
     maker, site = rng.integers(0, len(MAKERS), n_rows), rng.choice(["coast", "inland"], n_rows)
     age, load = rng.uniform(0, 20, n_rows), rng.uniform(0, 1, n_rows)
@@ -40,7 +40,7 @@ def make_machines(n_rows: int, seed: int) -> tuple[pd.DataFrame, Classes]:
 
 
 def models() -> dict[str, Any]:
-    """What is compared, by what is printed."""
+    """The methods compared, by their printed names."""
     tree = orfeon.CARTClassifier(max_depth=3)
     stopped: dict[str, Any] = {"n_estimators": 500, "n_iter_no_change": 20, "random_state": 0}
     first_order = partial(

@@ -23,12 +23,12 @@ Weights = list[Fraction]
 
 
 def reweighted(weights: Weights, wrong: list[bool], error: Fraction) -> Weights:
-    """Divide what is wrong by twice the error, and what is right by twice the rest."""
+    """Divide weights of wrong points by twice the error, those of right ones by twice the rest."""
     return [w / (2 * error if k else 2 * (1 - error)) for w, k in zip(weights, wrong, strict=True)]
 
 
 def rounds(model: AdaBoostClassifier) -> list[tuple[Weights, list[bool], Fraction]]:
-    """Weights before each round, what its stump gets wrong, and its error: all of it exact."""
+    """Exact weights before each round, the points that its stump gets wrong, and its error."""
     found, weights = [], [Fraction(1, len(POINTS))] * len(POINTS)
     for answers in model.classes_[model.votes(POINTS)]:
         wrong = [bool(s != label) for s, label in zip(answers, LABELS, strict=True)]
@@ -39,7 +39,7 @@ def rounds(model: AdaBoostClassifier) -> list[tuple[Weights, list[bool], Fractio
 
 
 def show(model: AdaBoostClassifier) -> None:
-    """Print the rounds, and what the model says of them."""
+    """Print the rounds by hand, and as the model has them."""
     stages = 1 - np.array(list(model.staged_score(POINTS, LABELS)))
     for t, (weights, wrong, error) in enumerate(rounds(model)):
         print(f"round {t + 1}")

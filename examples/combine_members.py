@@ -1,4 +1,4 @@
-"""From votes to decisions: the same members, decided by one rule after the other, and by models.
+"""From votes to decisions: the same members combined by one rule after another, and by models.
 
 Run it with ``python examples/combine_members.py``; it takes a minute and a half. The figures of the
 user guide are those of ``--draws 10``. ``--quick`` takes one draw, fewer members and fewer test
@@ -121,10 +121,10 @@ def compare(ways: dict[str, Build], problems: dict[str, Any], effort: Effort) ->
 
 
 def ensembles(size: int) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
-    """Ensembles by what is printed: the class, and what it is given."""
+    """Ensembles by their printed names: the class and its arguments."""
     small = orfeon.CARTClassifier(max_depth=3)
     return {
-        f"Bagging of {size} trees, grown to the end": (orfeon.BaggingClassifier, {}),
+        f"Bagging of {size} trees, fully grown": (orfeon.BaggingClassifier, {}),
         f"Bagging of {size} trees of depth 3": (orfeon.BaggingClassifier, {"estimator": small}),
         f"Random forest of {size} trees, leaves of 5": (
             orfeon.RandomForestClassifier,
@@ -170,12 +170,12 @@ def supports_of(models: Named, X: Floats) -> Floats:
 
 
 def out_of_fold(models: Named, X: Floats, y: Any) -> Floats:
-    """What models say of each sample that were trained without its fold."""
+    """Predictions for each sample by models trained without its fold."""
     return np.stack([cross_val_predict(model, X, y, method="predict_proba") for _, model in models])
 
 
 def decide(rule: str, known: Floats, y: Any, new: Floats) -> npt.NDArray[Any]:
-    """What a rule that learns from known answers decides of new ones."""
+    """Decisions of a rule for new predictions, learnt from known ones."""
     if as_combining_rule(rule).reads == "votes":
         classes = np.unique(y)
         known, new = (classes[answers.argmax(axis=2)] for answers in (known, new))
@@ -183,7 +183,7 @@ def decide(rule: str, known: Floats, y: Any, new: Floats) -> npt.NDArray[Any]:
 
 
 def compare_jury(effort: Effort) -> None:
-    """Rules over different models, learnt from honest answers and from answers on seen samples."""
+    """Rules over different models, learnt out of fold and in sample."""
     errors: Errors = {}
     alone: Errors = {}
     for column, make in effort.classes.items():
@@ -207,7 +207,7 @@ def compare_jury(effort: Effort) -> None:
 
 
 def compare_stacks(effort: Effort) -> None:
-    """What learns from the answers of the seven, and what needs no folds."""
+    """Methods that learn from the predictions of the seven, and methods without folds."""
     ours = orfeon.StackingClassifier
     single = orfeon.RandomForestClassifier(effort.n_members)
     tree = [("naive Bayes", GaussianNB()), ("C4.5", orfeon.C45Classifier())]
@@ -253,7 +253,7 @@ def compare_stacks(effort: Effort) -> None:
 
 
 def make_wild(n_samples: int, random_state: int) -> Sample:
-    """Friedman's first problem; of the training targets one in ten is far off."""
+    """Friedman's first problem, with one training target in ten far off."""
     X, y = make_friedman1(n_samples, random_state=random_state)
     if random_state < 1000:  # a training set
         rng = np.random.default_rng(random_state)
@@ -324,11 +324,11 @@ def compare_numbers(effort: Effort) -> None:
 
 
 def compare_codes(effort: Effort) -> None:
-    """Ten classes as many problems of two."""
+    """Ten classes as many problems of two classes."""
     tree = orfeon.C45Classifier()
     boosted = orfeon.AdaBoostClassifier(orfeon.CARTClassifier(max_depth=2), n_estimators=50)
     ways: dict[str, Build] = {
-        "C4.5, which knows ten classes": lambda seed: tree,
+        "C4.5 on all ten classes": lambda seed: tree,
         "one against the rest": lambda seed: multiclass.OneVsRestClassifier(tree),
         "round robin, all 45 pairs": lambda seed: multiclass.OneVsOneClassifier(tree),
         "34 random places, scikit-learn": lambda seed: multiclass.OutputCodeClassifier(
@@ -351,7 +351,7 @@ def compare_codes(effort: Effort) -> None:
         ),
     }
     if effort.n_draws > 1:
-        ways["all 511 partings, orfeon"] = lambda seed: orfeon.OutputCodeClassifier(
+        ways["all 511 binary splits, orfeon"] = lambda seed: orfeon.OutputCodeClassifier(
             tree, code="exhaustive", random_state=seed
         )
     X, y = load_digits(return_X_y=True)

@@ -1,13 +1,13 @@
 """Class-switching on two classes of a plane: more members, and more samples, one map for each.
 
-Every member is trained on labels of which four in ten are wrong, and alone it is little better
-than they are. Many together draw the border finely. The maps are those on the cover of
+Every member is trained on labels of which four in ten are wrong, and on its own it is hardly better
+than these. Many together draw the border precisely. The maps are those on the cover of
 Martínez-Muñoz (2006), with a circle; ``--problem diagonal`` has the line of its figures 4.2 and
-4.3, ``--margins`` shows how clearly the votes decide, and ``--grey`` does so in grey, with level
+4.3, ``--margins`` shows how confident the votes are, and ``--grey`` does so in grey, with level
 curves.
 
 Run it with ``python examples/cover_mosaic.py``; it takes about half a minute, nearly all of it for
-3003 trees of up to 30 000 samples. With ``--out FILE`` it also draws the picture, which needs
+3,003 trees of up to 30,000 samples. With ``--out FILE`` it also draws the picture, which needs
 matplotlib. ``--quick`` uses fewer samples and members, in a few seconds.
 """
 
@@ -36,7 +36,7 @@ def make_mosaic(problem: str, quick: bool, margins: bool) -> MapMosaic:
     known = PROBLEMS[problem]
     sizes, members = (QUICK_SIZES, QUICK_MEMBERS) if quick else (SIZES, MEMBERS)
     data = {f"{n:,} samples": known.sample(n, random_state=0) for n in sizes}
-    # Trees that learn by heart which labels were switched: four in ten, as on the cover.
+    # Trees that memorise the switched labels: four in ten, as on the cover.
     model = ClassSwitchingClassifier(switch_rate=0.4, n_jobs=-1, random_state=0)
     return map_mosaic(
         model, data, n_members=members, kind="margins" if margins else "classes",
@@ -71,7 +71,7 @@ def draw(mosaic: MapMosaic, path: Path, n_colours: int, grey: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--problem", choices=list(PROBLEMS), default="circle")
-    parser.add_argument("--margins", action="store_true", help="show how clearly votes decide")
+    parser.add_argument("--margins", action="store_true", help="show how confident the votes are")
     parser.add_argument("--grey", action="store_true", help="margins in grey, with level curves")
     parser.add_argument("--quick", action="store_true", help="fewer samples and members")
     parser.add_argument("--out", type=Path, help="file of the picture, such as mosaic.png")

@@ -212,7 +212,7 @@ def keep(figure: Any, folder: Path, name: str, dpi: int = 100) -> None:
 
 
 def draw_plane(folder: Path) -> None:
-    """What eight trees make of the same 200 points of two clouds."""
+    """Decision regions of eight trees for the same 200 points of two clouds."""
     from matplotlib import pyplot
 
     from orfeon.inspection import ClassificationMapDisplay
@@ -275,7 +275,7 @@ def draw_golf(tree: Any, folder: Path) -> None:
 
 
 def draw_perturbations(folder: Path) -> None:
-    """The same 60 samples as one member of six ensembles is given them."""
+    """The same 60 samples as one member of each of six ensembles sees them."""
     from matplotlib import pyplot
 
     from orfeon.ensembles import flipping, switching, wagging

@@ -1,4 +1,4 @@
-"""Prune an ensemble: put its members in a better order and keep the first of them.
+"""Prune an ensemble: put its members in a better order and keep the first ones.
 
 Run it with ``python examples/prune_a_forest.py``; it takes some seconds. With ``--images DIR`` it
 also draws the pictures of the user guide, which needs matplotlib.
@@ -115,7 +115,7 @@ def main() -> None:
     # Orientation would warn: it is unstable where the ensemble is right on all samples.
     compare(scikit_learn_forest, [name for name in WAYS if "orientation" not in name])
     print(
-        "\n  Unpruned trees make hardly an error on the training set: there is little to order by. "
+        "\n  Unpruned trees make hardly any training errors: there is little to order by. "
         "A fifth\n  is better than a random fifth, and errs a little more than all. It is a way to "
         "be smaller,\n  not more accurate."
     )

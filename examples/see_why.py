@@ -173,7 +173,7 @@ def measure_diversity(votes: Votes, album: Album) -> None:
 
 
 def buy_diversity(votes: Votes) -> None:
-    """Class-switching has a knob for diversity; more of it is not always better."""
+    """Class-switching controls diversity; more of it is not always better."""
     heading("Class-switching: the more labels are switched, the more diverse the members")
     print(f"  {'switched':>9} {'one errs on':>12} {'interrater kappa':>17} {'the vote on':>12}")
     size = len(votes.ensembles["bagging"])
@@ -376,7 +376,7 @@ def draw_correlation(answers: Floats, curve: Any) -> Any:
 
 
 def find_outliers(effort: Effort, album: Album) -> None:
-    """Make some labels wrong, and look where a forest finds them."""
+    """Make some labels wrong, and count how many a forest finds."""
     X, y = Waveform().sample(N_TRAIN, random_state=0)
     drawn: list[Any] = []
     n_wrong, n_draws, n_found, n_named = 6, effort.n_forests // 5, 0, 0
@@ -406,7 +406,7 @@ def weigh_features(effort: Effort, album: Album) -> None:
         "impurity": inspection.importances(forest),
         "permutation": inspection.importances(forest, X, y, kind="permutation", random_state=0),
     }
-    heading("Waveform: importances of x0 and x20, which say nothing, and of the greatest, in %")
+    heading("Waveform: importances of x0 and x20, which are noise, and of the largest, in %")
     for kind, one in found.items():
         each = [f"{100 * one.mean[j]:.2f} ± {100 * one.standard_error[j]:.2f}" for j in (0, 20)]
         best = int(np.argmax(one.mean))
@@ -470,7 +470,7 @@ def draw_condorcet(votes: Votes) -> Any:
 
 
 def draw_maps(album: Album) -> None:
-    """How clearly four ways decide, with a border that no axis-parallel cut follows."""
+    """How confident four ensembles are near a border that no axis-parallel cut follows."""
     small = orfeon.CARTClassifier(max_depth=3)
     models: dict[str, Any] = {
         "bagging": orfeon.BaggingClassifier(n_estimators=101, random_state=0),

@@ -80,9 +80,9 @@ class Album:
 
 
 def decide_one_row() -> None:
-    """Three members, three classes: which of them is decided for depends on the rule."""
+    """Three members, three classes: the predicted class depends on the rule."""
     supports = np.array([[[0.50, 0.45, 0.05]], [[0.50, 0.45, 0.05]], [[0.02, 0.38, 0.60]]])
-    print("One row: what three members say for classes A, B and C, and what rules make of it\n")
+    print("One row: supports of three members for classes A, B and C, and of the rules\n")
     for number, answers in enumerate(supports[:, 0], 1):
         print(f"  {'member ' + str(number):14}" + "".join(f"{share:7.2f}" for share in answers))
     print()
@@ -265,7 +265,7 @@ def draw_experts(flat: dict[int, Any], effort: Effort) -> Any:
 
 
 def draw_lines(ax: Any) -> None:
-    """Numbers, the experts' lines where the gate lets them speak, and the mixture."""
+    """Targets, the experts' lines where the gate activates them, and the mixture."""
     X, y = bent(300, seed=0)
     model = orfeon.MixtureOfExpertsRegressor(n_experts=3, alpha=0.1, random_state=0).fit(X, y)
     grid = np.linspace(-3, 3, 301)[:, None]
@@ -308,7 +308,7 @@ def draw_regions(ax: Any, model: Any, effort: Effort) -> None:
 
 # -- a cascade of increasing cost ------------------------------------------------------------------
 
-#: What it costs to ask each level about a row: about the times that they take.
+#: The cost of querying each level for a row: roughly the time that it takes.
 COSTS = np.array([1.0, 20.0, 120.0])
 LOSSES = (0.02, 0.01, 0.005)
 CONFIDENCES = (0.95, 0.99, 0.999, 1.0)
@@ -354,7 +354,7 @@ def at_thresholds(model: Any, X: Floats, y: Any, thresholds: Floats) -> Floats:
 
 
 def at_loss(loss: float, seed: int, effort: Effort, test: Sample) -> tuple[Any, list[float]]:
-    """A cascade that may lose so much, with its cost and error."""
+    """A cascade with a given allowed loss, and its cost and error."""
     model = orfeon.CostCascadeClassifier(
         levels(effort.n_trees), costs=COSTS, max_loss=loss, random_state=seed
     )
@@ -390,7 +390,9 @@ def follow_cost(effort: Effort) -> dict[str, Curve]:
 
 def save_cost(effort: Effort, album: Album) -> None:
     curves = follow_cost(effort)
-    print("\nThreenorm, 1000 training samples: logistic regression answers when it is sure, then a")
+    print(
+        "\nThreenorm, 1,000 training samples: logistic regression predicts when confident, then a"
+    )
     print(
         f"forest of {effort.n_trees} trees, then support vectors. Test errors, and costs of a row\n"
     )

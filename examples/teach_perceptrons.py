@@ -37,14 +37,14 @@ def take_one_step() -> None:
     before = p_delta.Solution(weights, margin=0.1)
     rule = p_delta.PDelta(rate=0.1)
     print("One step of the p-delta rule: the sample x = (2, -1) is positive\n")
-    print(f"  {'perceptron':14} {'w.x':>6} {'says':>5} {'moved by':>9}   {'w after':16} {'w.x':>6}")
+    print(f"  {'perceptron':14} {'w.x':>6} {'vote':>5} {'moved by':>9}   {'w after':16} {'w.x':>6}")
     step, _, _ = p_delta.update(x, y, np.ones(1), before, rule)
     after = p_delta.Solution(weights + rule.rate * step, margin=0.1).unit_weights
     first, then = (p_delta.activations(x, w)[0] for w in (weights, after))
     for h in range(3):
         old, new = (f"({w[h, 0]:6.3f}, {w[h, 1]:6.3f})" for w in (weights, after))
-        says, by = "-+"[int(first[h] >= 0)], f"{rule.rate} x" if step[h].any() else "0"
-        print(f"  {old} {first[h]:5.2f} {says:>5} {by:>9}   {new} {then[h]:6.2f}")
+        vote, by = "-+"[int(first[h] >= 0)], f"{rule.rate} x" if step[h].any() else "0"
+        print(f"  {old} {first[h]:5.2f} {vote:>5} {by:>9}   {new} {then[h]:6.2f}")
     print(
         "\n  The vote is - and wrong. The first perceptron is right and stays; the others come "
         "nearer to +."

@@ -2,7 +2,7 @@
 
 Run it with ``python examples/unbalanced_sample.py``; it takes half a minute. The figures of the
 user guide are those of ``--draws 20``. The samplers need imbalanced-learn, ``pip install
-'orfeon[imbalance]'``; without it the rest is run.
+'orfeon[imbalance]'``; without it, everything else runs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def tuned(seed: int) -> Any:
     )
 
 
-#: What needs nothing but orfeon and scikit-learn.
+#: Methods that need only orfeon and scikit-learn.
 PLAIN: dict[str, Build] = {
     "nothing is done": forest,
     "costs as weights": lambda seed: orfeon.CostSensitiveClassifier(forest(seed)),
@@ -128,8 +128,8 @@ def show(title: str, ways: dict[str, Build], n_draws: int) -> None:
 
 
 def compare_balanced(n_draws: int) -> None:
-    """The same where both classes are as frequent."""
-    print("\nBoth classes as frequent: accuracy, %")
+    """The same with equally frequent classes."""
+    print("\nEqually frequent classes: accuracy, %")
     ways = {**PERCEPTRONS, "random forest": forest}
     for name in ("nothing is done", "PPTSS", "PPBoost, balanced", "random forest"):
         accuracies = []

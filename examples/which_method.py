@@ -62,7 +62,7 @@ class Effort:
     def draws(
         self, make: Make, change: Change | None = None
     ) -> Iterator[tuple[int, Sample, Sample]]:
-        """Seeds, with a training set and a test set for each, changed if so wished."""
+        """Seeds, with a training set and a test set for each, optionally changed."""
         for seed in range(self.n_draws):
             train = make(self.n_train, random_state=seed)
             test = make(self.n_test, random_state=1000 + seed)
@@ -84,7 +84,7 @@ FIRST_ORDER: dict[str, Any] = {
 
 
 def classifiers(size: int) -> dict[str, Build]:
-    """Classifiers by the name that is printed."""
+    """Classifiers by printed name."""
     small, pruned = orfeon.CARTClassifier(max_depth=3), orfeon.CARTClassifier(pruning="cv")
     bag = orfeon.BaggingClassifier(pruned, n_estimators=size)
     return {
@@ -114,7 +114,7 @@ def classifiers(size: int) -> dict[str, Build]:
 
 
 def regressors(size: int) -> dict[str, Build]:
-    """Regressors by the name that is printed."""
+    """Regressors by printed name."""
     return {
         "CART tree, pruned": lambda seed: orfeon.CARTRegressor(pruning="cv", random_state=seed),
         "bagging": lambda seed: orfeon.BaggingRegressor(n_estimators=size, random_state=seed),
@@ -164,7 +164,7 @@ def punch(X: Floats, y: Any, rng: np.random.Generator, training: bool) -> Sample
 
 
 def add_noise(X: Floats, y: Any, rng: np.random.Generator, training: bool) -> Sample:
-    """A hundred features that say nothing."""
+    """A hundred noise features."""
     return np.column_stack([X, rng.normal(size=(len(X), 100))]), y
 
 
@@ -235,7 +235,7 @@ def compare_parts(effort: Effort) -> None:
 def follow_members(effort: Effort) -> None:
     """How many members are enough, for few and for many rows."""
     sizes = [n for n in (10, 30, 100, 300, 1000) if n <= 10 * effort.n_members]
-    print("\nmembers: test errors on waveform with so many members")
+    print("\nmembers: test errors on waveform by number of members")
     print(f"  {'':34}" + "".join(f"{size:11}" for size in sizes))
     for n_rows in (effort.n_train, effort.n_large // 2):
         for method in (orfeon.RandomForestClassifier, orfeon.ClassSwitchingClassifier):
@@ -276,7 +276,7 @@ def main() -> None:
             f"missing: a fifth of the cells, {rows} rows", CLASSES, by_classes, effort, punch
         ),
         "noise": lambda: compare(
-            f"noise: 100 features more, {rows} rows", CLASSES, by_classes, effort, add_noise
+            f"noise: 100 more features, {rows} rows", CLASSES, by_classes, effort, add_noise
         ),
         "numbers": lambda: compare(
             f"numbers: 1 - R² in %, {rows} rows", NUMBERS, by_numbers, effort

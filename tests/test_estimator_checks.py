@@ -39,6 +39,8 @@ from orfeon import (
     CARTRegressor,
     ClassSwitchingClassifier,
     CombinedMultipleModels,
+    ConformalClassifier,
+    ConformalRegressor,
     CostThresholdClassifier,
     DynamicSelectionClassifier,
     FlippingClassifier,
@@ -53,6 +55,7 @@ from orfeon import (
     PrunedClassifier,
     PrunedRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
     WaggingClassifier,
 )
 from orfeon.ordering import GASEN, BoostingBased, OutputClustering
@@ -126,6 +129,12 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "CascadeClassifier": [{"in_sample": True}],
     "CascadeRegressor": [{"in_sample": True}],
+    "ConformalClassifier": [
+        {"estimator": RandomForestClassifier(10, max_samples=0.3), "on": "out_of_bag"},
+    ],
+    "ConformalRegressor": [
+        {"estimator": RandomForestRegressor(10, max_samples=0.3), "on": "out_of_bag"},
+    ],
     "CostCascadeClassifier": [{"confidence": 0.9, "costs": [1, 5]}],
     "CostSensitiveClassifier": [{"estimator": C45Classifier()}],
     "CostThresholdClassifier": [{"estimator": CARTClassifier(max_depth=4)}],
@@ -309,6 +318,10 @@ def make(estimator: Any, setting: dict[str, Any]) -> Any:
         few = {"estimators": pair, "n_experts": 2, "depth": 1, "n_init": 1, "estimator": CART}
     if estimator is DynamicSelectionClassifier:
         few = {"estimator": BAG, "on": "validation"}
+    if estimator is ConformalRegressor:
+        few = {"estimator": CARTRegressor(max_depth=4), "cv": 4}
+    if estimator is ConformalClassifier:
+        few = {"estimator": CARTClassifier(max_depth=4), "cv": 4}
     if estimator is CombinedMultipleModels:
         few = {"ensemble": BaggingClassifier(C45Classifier(), n_estimators=5), "n_generated": 200}
     accepted = estimator().get_params()
@@ -607,7 +620,7 @@ def test_extreme_tables_are_learnt(estimator, name):
     y = target_of(estimator, rng.normal(size=len(X)), min(len(X), 3))
     estimator.set_params(random_state=0)
     if is_all_seen(estimator, name):
-        with pytest.raises(ValueError, match=r"1 sample|saw all the sam|sets no sample aside"):
+        with pytest.raises(ValueError, match=r"1 sample|saw all the sam|holds out none of"):
             estimator.fit(X, y)
         return
     fitted = estimator.fit(X, y)

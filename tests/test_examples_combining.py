@@ -50,7 +50,7 @@ def compared():
 
 
 def test_on_trees_grown_to_the_end_every_rule_over_supports_is_the_vote(compared):
-    errors = rows(compared, "trees, grown to the end")
+    errors = rows(compared, "trees, fully grown")
     assert len(errors) == 10
     for rule in ("soft", "product", "max", "min", "median", "trimmed_mean"):
         assert errors[rule] == errors["majority"]
@@ -92,7 +92,7 @@ def test_the_median_helps_where_targets_are_wild(compared):
 
 def test_codes_err_less_than_the_tree_that_knows_all_classes(compared):
     errors = rows(compared, "Ten digits, 300 training samples")
-    tree = errors.pop("C4.5, which knows ten classes")[0]
+    tree = errors.pop("C4.5 on all ten classes")[0]
     errors.pop("one against the rest")
     assert len(errors) == 7
     assert all(error < tree - 3 for (error,) in errors.values())

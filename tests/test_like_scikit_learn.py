@@ -90,7 +90,7 @@ def test_a_chunk_need_not_have_the_classes_that_class_weight_names():
     roots = model.forest_.value[model.forest_.tree_start[:-1]].tolist()
     # Without the class that weighs most, the others are seen in full.
     assert roots == [[*n_samples[:2], 0], [0, np.floor(n_samples[1] / 3 + 0.5), n_samples[2]]]
-    with pytest.raises(ValueError, match="leaves a part of the samples without any weight"):
+    with pytest.raises(ValueError, match="leaves a part without any weight"):
         PartitionedClassifier(class_weight={0: 0.0}, n_partitions=90).fit(X, Y)
 
 

@@ -222,8 +222,6 @@ def _has_probabilities(classifier: Any) -> bool:
     n_classes_=saved.one_of(saved.integer(1), saved.list_of(saved.integer(1))),
 )
 class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
-    """The classes of a classifier."""
-
     classes_: Any
     n_classes_: Any
 
@@ -323,7 +321,6 @@ class KnownClassesMixin:
     _known_classes: npt.NDArray[Any] | None
 
     def _expect_classes(self, classes: Any, begins: bool) -> None:
-        """Remember the classes to expect."""
         if classes is None:
             if begins:
                 also = ", and to fit_chunks" if hasattr(self, "fit_chunks") else ""
@@ -391,7 +388,6 @@ def class_factors(
     codes: npt.NDArray[np.integer[Any]],
     weights: Floats,
 ) -> Floats:
-    """The factors on the weights of each class."""
     share = np.bincount(codes, weights=weights, minlength=len(classes))
     present = share > 0
     factors = np.zeros(len(classes))
@@ -419,8 +415,6 @@ def class_factors(
 
 
 class TabularRegressorMixin(RegressorMixin):  # type: ignore[misc]
-    """The target of a regressor."""
-
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
         target: npt.NDArray[Any] = super()._read_target(y)
         try:

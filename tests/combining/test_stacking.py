@@ -21,10 +21,7 @@ from tests.combining.stacks import (
     each_stack,
 )
 
-from orfeon import (
-    CARTRegressor,
-    RandomForestRegressor,
-)
+from orfeon import CARTRegressor, RandomForestRegressor, load, save
 from orfeon.combining.stacking import StackingClassifier, StackingRegressor
 from orfeon.datasets import make_friedman1, make_twonorm, make_waveform
 
@@ -191,7 +188,7 @@ def test_decisions_are_a_column_for_each_class():
 # -- as an estimator -------------------------------------------------------------------------------
 
 
-def test_parameters_of_the_models_are_set_by_name():
+def test_parameters_of_the_models_are_set_by_name(tmp_path):
     X, y = make_twonorm(60, random_state=0)
     stack = StackingClassifier(CLASSIFIERS)
     assert stack.get_params()["tree__max_depth"] == 3
@@ -199,6 +196,8 @@ def test_parameters_of_the_models_are_set_by_name():
     dropped = clone(stack).set_params(bayes="drop").fit(X, y)
     assert dropped.named_estimators_["bayes"] == "drop"
     assert dropped.answer_names_ == ["tree_1"]
+    save(dropped, tmp_path / "model.orfeon")
+    assert load(tmp_path / "model.orfeon").named_estimators_["bayes"] == "drop"
     search = GridSearchCV(stack, {"tree__max_depth": [1, 2]}, cv=2).fit(X, y)
     assert search.best_params_["tree__max_depth"] in (1, 2)
     members = StackingClassifier(clone(BAG), cv="out_of_bag")

@@ -407,3 +407,23 @@ def test_all_containers_agree(pd, pl, pa):
                 assert found[0].categories == schema.categories
                 assert_array_equal(found[1], encoded)
             assert_array_equal(schema.encode(other), encoded)
+
+
+@pytest.mark.parametrize("type_", ["string", "large_string", "string_view"])
+@pytest.mark.parametrize("made_of", ["pandas", "pyarrow"])
+@pytest.mark.parametrize("hole", ["x", None])
+def test_known_strings_are_coded_as_read(hole, made_of, type_):
+    """Strings among the categories are looked up; a column with others is read as a whole."""
+    pyarrow = pytest.importorskip("pyarrow")
+    schema = Schema.learn(pyarrow.table({"a": ["x", "y", "z"], "b": ["z", None, "y"]}))
+    for other in ("y", "new"):
+        columns = {"a": ["y", hole, "z"], "b": [other, "z", None]}
+        X: Any = pyarrow.table(columns).cast(
+            pyarrow.schema([(name, getattr(pyarrow, type_)()) for name in columns])
+        )
+        if made_of == "pandas":
+            X = X.to_pandas().astype("string[pyarrow]")
+        code = 0.0 if other == "y" else nan
+        assert_array_equal(schema.encode(X), [[1, code], [0 if hole else nan, 1], [2, nan]])
+        marked = schema.encode(X, mark_unseen=[1])
+        assert_array_equal(marked[:, 1], [0 if other == "y" else 2, 1, nan])

@@ -22,7 +22,7 @@ FLOORS = (
     # data, and trees grown from them
     "data", "kernels", "forest", "growth", "base",
     # members, their votes, and the decision
-    "members", "rules",
+    "members", "rules", "calibration", "uncertainty",
     # methods
     "trees", "ensembles", "boosting", "imbalance", "perceptrons", "combining",
     # what is done with fitted ensembles
@@ -159,6 +159,6 @@ def test_the_picture_is_drawn_by_its_program_and_shows_the_packages(tmp_path, mo
     shown |= {box.title for box in program.LINE}
     others = {
         "imbalance", "datasets", "rendering", "kernels", "growth", "rules", "forest", "utils",
-        "statistics",
+        "statistics", "calibration", "uncertainty",
     }  # fmt: skip
     assert {part for part in PARTS if (PACKAGE / part).is_dir()} - shown - others == set()

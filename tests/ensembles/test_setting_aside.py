@@ -198,9 +198,9 @@ def test_sparse_matrices_and_data_frames_are_parted(train):
 def test_samples_that_cannot_be_spared_are_not_set_aside(train):
     X, y = train
     model = PrunedClassifier(BAG, on="validation")
-    with pytest.raises(ValueError, match=r"validation_fraction=0.25 sets no .* of 120 sample"):
+    with pytest.raises(ValueError, match=r"validation_fraction=0.25 holds out none of 120 sample"):
         model.fit(np.zeros((120, 2)), y)
-    with pytest.raises(ValueError, match=r"validation_fraction=0.01 sets no sample aside"):
+    with pytest.raises(ValueError, match=r"validation_fraction=0.01 holds out none of"):
         clone(model).set_params(validation_fraction=0.01).fit(X, y)
     for on in ("validation", "out_of_bag"):
         with pytest.raises(ValueError, match="1 sample"):

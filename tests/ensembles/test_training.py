@@ -15,6 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.ensembles.twins import LEVEL, Remembering, numbered, redraw, small, table
+from tests.oracles.probabilities import smoothed
 
 from orfeon import (
     BaggingClassifier,
@@ -88,11 +89,13 @@ def test_any_classifier_may_be_the_base(method, base):
         else:
             np.testing.assert_array_equal(support, np.eye(3)[votes[t]])
     counts = np.stack([(votes == c).sum(axis=0) for c in range(3)], axis=1)
-    np.testing.assert_allclose(ensemble.predict_proba(X), counts / 5)
+    np.testing.assert_allclose(ensemble.vote_shares(X), counts / 5)
+    expected = smoothed(ensemble, counts / 5)
+    np.testing.assert_allclose(ensemble.predict_proba(X), expected)
     np.testing.assert_array_equal(ensemble.predict(X), ensemble.classes_[counts.argmax(axis=1)])
     np.testing.assert_array_equal(list(ensemble.staged_predict(X))[-1], ensemble.predict(X))
     soft = ensemble.set_params(combine="soft").predict_proba(X)
-    np.testing.assert_allclose(soft, ensemble.mean_supports(X))
+    np.testing.assert_allclose(soft, smoothed(ensemble, ensemble.mean_supports(X)))
     np.testing.assert_allclose(soft.sum(axis=1), 1.0)
     with pytest.raises(AttributeError, match="has no forest_"):
         _ = ensemble.forest_

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
 from sklearn.linear_model import SGDClassifier
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -36,7 +39,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     ],
     "IncrementalSelection": [
         {"estimator": SGDClassifier(loss="log_loss"), "sampling_strategy": "not minority"},
-        {"initial_share": 0.5, "added_share": 0.5, "tolerance": 0.0, "n_epochs": 2},
+        {"initial_share": 0.3, "added_share": 0.2, "tolerance": 0.0, "n_epochs": 2},
     ],
     "PPTSSSampler": [
         {"keep_quasi_noisy": True, "quasi_noisy": "vote"},
@@ -109,3 +112,11 @@ def test_wrong_parameters_are_told(sampler):
 def test_names_of_columns_are_kept_and_compared(sampler):
     pytest.importorskip("pandas")
     imblearn_checks.check_dataframe_column_names_consistency(type(sampler).__name__, sampler)
+
+
+@each_instance
+def test_the_layout_in_memory_does_not_matter(sampler):
+    X, y = make_classification(300, weights=[0.8, 0.2], flip_y=0.1, random_state=0)
+    plain, turned = (clone(sampler).fit_resample(Z, y) for Z in (X, np.asfortranarray(X)))
+    np.testing.assert_array_equal(turned[0], plain[0])
+    np.testing.assert_array_equal(turned[1], plain[1])

@@ -397,8 +397,8 @@ def test_a_class_that_nobody_predicts_has_its_column():
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    ({}, "neither of them given"),
-    ({"y": [0, 1], "posterior": [[1, 0], [0, 1]]}, "both of them given"),
+    ({}, "neither is given"),
+    ({"y": [0, 1], "posterior": [[1, 0], [0, 1]]}, "both are given"),
     ({"y": [0]}, "predictions has 2 columns and y has 1 rows"),
     ({"posterior": [[1.0, 0.0]]}, "predictions has 2 columns and posterior has 1 rows"),
     ({"posterior": [[0.5, 0.5], [0.7, 0.7]]}, r"posterior has \[0.7, 0.7\] in row 1"),

@@ -212,8 +212,23 @@ def _categories(ax: Any) -> Any:
     return inspection.PerceptronCategoriesDisplay.from_estimator(fitted, X, y, ax=ax)
 
 
+def _explained(kind: str, **options: Any) -> Draw:
+    def draw(ax: Any) -> Any:
+        X, _, forest = _breast_cancer()
+        display = getattr(inspection, f"{kind}Display")
+        return display.from_estimator(forest, X[:80], ax=ax, **options)
+
+    return draw
+
+
+def _dependence_of_flowers(ax: Any) -> Any:
+    X, _, forest = _iris()
+    return inspection.PartialDependenceDisplay.from_estimator(forest, X, 2, kind="both", ax=ax)
+
+
 #: How each picture is drawn; the text before the comma is its class.
 PICTURES: dict[str, Draw] = {
+    "AccumulatedEffectsDisplay": _explained("AccumulatedEffects", feature="worst area"),
     "BiasVarianceDisplay, Kohavi-Wolpert": _parts("kohavi_wolpert"),
     "BiasVarianceDisplay, Domingos": _parts("domingos"),
     "BoostingBoundsDisplay": _bounds,
@@ -259,9 +274,18 @@ PICTURES: dict[str, Draw] = {
     "MemberCorrelationDisplay": _correlations_of_members,
     "OutlierDisplay": _outliers,
     "PairwiseDiversityDisplay": _pairs,
+    "PartialDependenceDisplay, curves": _dependence_of_flowers,
+    "PartialDependenceDisplay, map": _explained(
+        "PartialDependence", features=["worst area", "worst concave points"], grid_resolution=10
+    ),
     "PerceptronCategoriesDisplay": _categories,
     "ProximityDisplay, matrix": lambda ax: _nearness("matrix")(ax),
     "ProximityDisplay, plane": lambda ax: _nearness("plane")(ax),
+    "ShapBeeswarmDisplay": _explained("ShapBeeswarm"),
+    "ShapDependenceDisplay": _explained(
+        "ShapDependence", feature="worst area", colour_by="worst concave points"
+    ),
+    "ShapWaterfallDisplay": _explained("ShapWaterfall", row=3),
     "SelectionHistoryDisplay": lambda ax: inspection.SelectionHistoryDisplay.from_estimator(
         _selection(), ax=ax
     ),

@@ -11,6 +11,7 @@ import pytest
 from tests.oracles.growth import Problem
 from tests.shared import cases
 
+from orfeon.data import Table
 from orfeon.growth import Growth
 from orfeon.kernels.cart import bounded
 from orfeon.kernels.cart.node_sorting import MOST_PAIRS, N_DIGITS
@@ -220,3 +221,30 @@ def test_ranks_by_row_change_nothing(criterion, n_classes, max_features, monkeyp
     by_feature = problem.grow(growth, 2)
     monkeypatch.setattr("orfeon.growth.engine._FAR_APART", 0)
     assert_same(by_feature, problem.grow(growth, 2))
+
+
+def sparse_problem(n_classes: int, n: int = 1500) -> Problem:
+    """Mostly zeros: many values, some of them missing, few enough to count; and a dense feature."""
+    rng = np.random.default_rng(n_classes)
+    X = rng.exponential(size=(n, 9))
+    X[:, 4], X[:, 5:7] = np.round(X[:, 4], 2), np.round(X[:, 5:7], 1)
+    X[:, 1:8] *= rng.random((n, 7)) < [0.02, 0.1, 0.3, 0.02, 0.1, 0.3, 0.2]
+    X[rng.random(n) < 0.05, 7] = np.nan
+    score = np.nan_to_num(X).sum(axis=1) + rng.normal(size=n)
+    quantiles = np.quantile(score, np.arange(1, max(n_classes, 1)) / max(n_classes, 1))
+    y: Any = np.searchsorted(quantiles, score) if n_classes else score
+    return Problem(X, [0] * 9, y, rng.integers(0, 3, n) * 1.0, n_classes)
+
+
+@pytest.mark.parametrize("min_samples_leaf", [1, 5])
+@pytest.mark.parametrize(("criterion", "n_classes"), CRITERIA)
+def test_sorting_the_rows_above_the_least_value_changes_nothing(
+    criterion, n_classes, min_samples_leaf, monkeypatch
+):
+    problem = sparse_problem(n_classes)
+    assert Table(problem.X).is_sparse.tolist() == [False, *[True] * 7, False]
+    growth = Growth(criterion=criterion, max_features=3, min_samples_leaf=min_samples_leaf)
+    sparse = problem.grow(growth, 3)
+    assert len(np.unique(sparse.feature)) == 9
+    monkeypatch.setattr("orfeon.data.presorted._SPARSE_VALUES", 1 << 20)
+    assert_same(sparse, problem.grow(growth, 3))

@@ -316,7 +316,7 @@ def test_what_is_not_fitted_is_refused(unfitted, train):
 def test_codes_beside_labels_are_pointed_out_to_the_caller(function):
     votes = np.array([[0, 1, 2, 2], [0, 1, 1, 2]])
     with pytest.warns(
-        UserWarning, match=r"votes holds 0, .* nobody votes for 3, .* classes_\[votes\]"
+        UserWarning, match=r"votes holds 0, .* no member votes for 3, .* classes_\[votes\]"
     ) as caught:
         function(votes, y=votes[0] + 1)
     assert caught[0].filename == __file__

@@ -114,7 +114,7 @@ def test_warnings_stay_as_they_are_when_threads_choose_sizes(bag_and_data):
     ids=["order", "prune", "order_chunks"],
 )
 def test_the_warning_of_a_rule_points_at_the_caller(query):
-    with pytest.warns(UserWarning, match="right almost alike on all samples") as caught:
+    with pytest.warns(UserWarning, match="almost equally right on all samples") as caught:
         query(np.zeros((3, 10), int), np.zeros(10, int))
     assert caught[0].filename == __file__
 

@@ -97,7 +97,7 @@ def test_representatives_count_by_the_sizes_of_their_clusters(tmp_path):
     np.testing.assert_allclose(model.predict(X), expected, rtol=1e-12)
     save(model, tmp_path / "model.orf")
     np.testing.assert_array_equal(load(tmp_path / "model.orf").predict(X), model.predict(X))
-    with pytest.raises(ValueError, match="has no place for them; use PrunedRegressor"):
+    with pytest.raises(ValueError, match="cannot store them; use PrunedRegressor"):
         prune(model.ensemble_, X, y, rule=OutputClustering(2, True), keep="rule")
 
 

@@ -122,7 +122,7 @@ def test_what_does_not_go_with_dask_collections_is_refused(function, pasted, sam
 def test_the_warning_of_a_rule_points_at_the_caller(function):
     X, y = make_waveform(120, random_state=0)
     sure = [DummyClassifier(strategy="constant", constant=0).fit(X, y)] * 3
-    with pytest.warns(UserWarning, match="right almost alike on all samples") as caught:
+    with pytest.warns(UserWarning, match="almost equally right on all samples") as caught:
         function(sure, *parts(X, np.zeros_like(y)), rule="orientation")
     assert caught[0].filename == __file__
 
@@ -170,5 +170,5 @@ def test_what_cannot_be_is_refused(pasted, samples):
     with pytest.raises(ValueError, match=r"no rows that count"):
         order_partitions(pasted, *parts(X, y), sample_weight=parts(np.zeros(240))[0])
     rule = BoostingBased(weighted_vote=True)
-    with pytest.raises(ValueError, match=r"has no place for them"):
+    with pytest.raises(ValueError, match=r"cannot store them"):
         prune_partitions(pasted, *parts(X, y), rule=rule)

@@ -475,8 +475,8 @@ def test_bad_arguments_are_refused_by_name_value_and_what_is_allowed(given, mess
         prune(bag, **arguments)
 
 
-def test_weights_that_the_rule_gives_have_no_place_in_the_ensemble(bag, train):
-    with pytest.raises(ValueError, match=r"gives the votes weights, and BaggingClassifier has no"):
+def test_weights_that_the_rule_gives_cannot_be_stored_in_the_ensemble(bag, train):
+    with pytest.raises(ValueError, match=r"gives the votes weights, and BaggingClassifier cannot"):
         prune(bag, *train, rule="boosting_based", weighted_vote=True)
 
 

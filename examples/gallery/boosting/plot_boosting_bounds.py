@@ -1,10 +1,10 @@
 """
-What theory promises of AdaBoost
-================================
+What theory guarantees for AdaBoost
+===================================
 
-Members of AdaBoost need not be good, only better than a coin, each on the weights that it meets.
-How much better is its *edge*. From the edges alone follows a bound of the training error that falls
-exponentially. Here the bound and the error are side by side.
+The members of AdaBoost need not be good, only better than a coin toss on the weights they are
+trained with. How much better is called their *edge*. The edges alone give a bound on the training
+error that falls exponentially. This page plots the bound beside the error.
 """
 
 import matplotlib.pyplot as plt
@@ -17,14 +17,14 @@ from orfeon.inspection import BoostingBoundsDisplay
 # %%
 # A problem that is hard for a stump
 # ----------------------------------
-# Points of a gaussian in ten dimensions; those that are far from the origin are positive. A stump,
-# which asks one question about one feature, sees hardly anything of it.
+# Points from a Gaussian in ten dimensions; those far from the origin are positive. A stump, which
+# tests a single feature, captures hardly any of this.
 
 X, y = make_nested_spheres(1000, random_state=0)
 stumps = AdaBoostClassifier(n_estimators=200, random_state=0).fit(X, y)
 errors = 1 - np.array(list(stumps.staged_score(X, y)))
 
-print("round  weighted error  its vote  training error  at most")
+print("round  weighted error  its vote  training error    bound")
 for n in (1, 2, 5, 20, 100, 200):
     print(
         f"{n:5} {stumps.errors_[n - 1]:15.1%} {stumps.member_weights_[n - 1]:9.3f} "
@@ -41,17 +41,17 @@ assert (stumps.error_bounds_ <= stumps.edge_bounds_).all()
 # %%
 # Errors and bounds
 # -----------------
-# The members get worse, as the samples that are left are the hard ones, and come near a coin. The
-# bound flattens with them, but never turns up. (The second, simpler bound is hardly looser where
+# The members get worse, because the remaining samples are the hard ones, and approach a coin
+# toss. The bound flattens but never rises. (The second, simpler bound is hardly looser where
 # edges are small.)
 
 display = BoostingBoundsDisplay.from_estimator(stumps, X, y, scale="linear")
 plt.show()
 
 # %%
-# What is not promised
-# --------------------
-# The bound is about the training set. For new samples only they can tell:
+# What is not guaranteed
+# ----------------------
+# The bound concerns the training set. It does not cover new samples:
 
 X_test, y_test = make_nested_spheres(5000, random_state=1)
 test = 1 - np.array(list(stumps.staged_score(X_test, y_test)))

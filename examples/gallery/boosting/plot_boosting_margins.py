@@ -1,10 +1,10 @@
 """
-Why boosting goes on learning
-=============================
+Why boosting keeps learning
+===========================
 
-After a handful of members AdaBoost makes no error in training. Common sense says to stop. But the
-test error goes on falling for a hundred rounds. The *margins* show what is still learnt: by how
-much the votes for the right class are ahead of the others, as a share of all votes.
+After a handful of members AdaBoost makes no more training errors. Common sense says to stop, but
+the test error keeps falling for a hundred rounds. The *margins* show what is still being learnt: by
+how much the votes for the right class lead the others, as a share of all votes.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ from orfeon.datasets import make_twonorm
 from orfeon.inspection import ErrorCurveDisplay, MarginDistributionDisplay, margin_distribution
 
 # %%
-# The riddle
+# The puzzle
 # ----------
 
 X, y = make_twonorm(300, random_state=0)
@@ -35,11 +35,11 @@ display = ErrorCurveDisplay.from_estimator(
 plt.show()
 
 # %%
-# What is still learnt
-# --------------------
-# The share of the training samples (up) whose margin is at most so much (to the right). Boosting
-# pushes the least margins up, round after round, at the expense of the large ones: the curve
-# becomes a step. Bagging has no such aim, and its distribution stays as it was.
+# What is still being learnt
+# --------------------------
+# The share of the training samples whose margin is at most the value on the x-axis. Boosting
+# raises the smallest margins round after round, at the expense of the large ones: the curve
+# becomes a step. Bagging does not aim for this, and its distribution stays the same.
 
 bag = BaggingClassifier(n_estimators=300, random_state=0).fit(X, y)
 found = {
@@ -57,7 +57,7 @@ for name, one in found.items():
         )
 
 # %%
-# This is one explanation, and no measure of quality: bagging has the larger mean margin here, and
-# the larger error. More in :doc:`/guide/boosting` and :doc:`/guide/inspection`.
+# This is one explanation, not a measure of quality: bagging has the larger mean margin here, and
+# the larger error. There is more in :doc:`/guide/boosting` and :doc:`/guide/inspection`.
 
 print(f"test error of the bag {1 - bag.score(X_test, y_test):.1%}")

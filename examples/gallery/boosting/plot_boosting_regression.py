@@ -1,12 +1,13 @@
 """
-Boosting for numbers: AdaBoost.R, AdaBoost.R2 and gradient boosting
-===================================================================
+Boosting for regression: AdaBoost.R, AdaBoost.R2 and gradient boosting
+======================================================================
 
-How does one boost a regressor, which is never quite right and never quite wrong? Three answers:
+How do you boost a regressor, which is never quite right and never quite wrong? There are three
+answers:
 
-- **AdaBoost.R** asks of each sample all questions "is the target above this number?", and weighs
-  these;
-- **AdaBoost.R2** weighs samples by the size of their error. Both predict a weighted *median*;
+- **AdaBoost.R** turns each sample into all questions "is the target above this number?", and
+  weights the questions;
+- **AdaBoost.R2** weights samples by the size of their error. Both predict a weighted *median*;
 - **gradient boosting** fits what is left to explain, and *adds* a small step.
 """
 
@@ -53,14 +54,14 @@ for ax, (name, (model, colour)) in zip(axes, boosters.items(), strict=True):
     ax.plot(grid, truth(grid[:, 0]), color="0.35", linestyle="--", linewidth=1)
     ax.plot(grid, answers, color=colour, linewidth=1.6)
     ax.set(title=f"{name}\n{error:.2f} from the true curve", xlabel="feature")
-axes[0].set_ylabel("target; dashed: the truth")
+axes[0].set_ylabel("target; dashed: true curve")
 plt.show()
 
 # %%
 # The bound of AdaBoost.R
 # -----------------------
-# AdaBoost.R has what the others lack: a bound of the squared training error, known from the losses
-# of its members alone.
+# AdaBoost.R has what the others lack: a bound on the squared training error that follows from the
+# losses of its members alone.
 
 booster = boosters["AdaBoost.R"][0]
 squared = np.mean((booster.predict(X) - y) ** 2)
@@ -70,7 +71,7 @@ assert squared <= booster.squared_error_bounds_[-1]
 # %%
 # Ten features
 # ------------
-# On Friedman's first problem, of which half of the features are noise:
+# Friedman's first problem, where half of the features are noise:
 
 X, y = make_friedman1(300, random_state=0)
 X_test, y_test = make_friedman1(2000, random_state=1)

@@ -2,9 +2,9 @@
 Many classes: six ways to boost
 ===============================
 
-With ten classes a guess is right once in ten times. AdaBoost.M1, the form of the textbooks, wants
-members that are right on *more than half* of the weight, and with small trees it soon has to give
-up. The others ask for less, each in its own way.
+With ten classes a guess is right one time in ten. AdaBoost.M1, the textbook form, needs members
+that are right on *more than half* of the weight, and with small trees it soon has to stop. The
+others require less, each in its own way.
 """
 
 import warnings
@@ -26,10 +26,10 @@ from orfeon import (
 # %%
 # Six boosters
 # ------------
-# They differ in what the weights are put on and in what a member is asked. Where a member is asked
-# about two classes only, a stump will do; where it has to know all ten, or one half of them from
-# the other, it is a tree of depth 4. M1 warns that it ends with fewer members than it was given;
-# here that is the point.
+# They differ in what is weighted and in what a member has to learn. Where a member separates only
+# two classes, a stump is enough; where it has to tell all ten apart, or one half of them from the
+# other, it is a tree of depth 4. M1 warns that it ends with fewer members than requested, which
+# is the point here.
 
 warnings.filterwarnings("ignore", "AdaBoostClassifier: boosting ended")
 tree = CARTClassifier(max_depth=4)
@@ -57,8 +57,8 @@ for name, (model, per_round, _) in boosters.items():
 # %%
 # Round by round
 # --------------
-# A round is one tree for the first four; for MH it is ten stumps, one for each class, and 45 for
-# the pairs. M1 ends where a member fails.
+# A round is one tree for the first four, ten stumps (one per class) for MH, and 45 for the pairs.
+# M1 ends where a member fails.
 
 figure, ax = plt.subplots(figsize=(6.8, 4.6), layout="constrained")
 for name, (_, per_round, colour) in boosters.items():
@@ -73,4 +73,4 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Which of them is for what is in :doc:`/guide/boosting`.
+# When to use which is described in :doc:`/guide/boosting`.

@@ -4,7 +4,7 @@ Quantiles: how far off a prediction may be
 
 A number without an interval is half an answer. With ``loss="quantile"`` gradient boosting predicts
 the value below which a given share of the targets lie. Two such models make a band, which is wide
-where the targets scatter.
+where the targets vary a lot.
 """
 
 import matplotlib.pyplot as plt
@@ -15,8 +15,8 @@ from orfeon import GradientBoostingRegressor
 BLUE, VERMILLION = "#0072B2", "#D55E00"
 
 # %%
-# Targets whose scatter grows
-# ---------------------------
+# Targets whose spread grows
+# --------------------------
 
 
 def draw(n, seed):
@@ -29,8 +29,8 @@ X, y = draw(2000, seed=0)
 X_test, y_test = draw(3000, seed=1)
 
 # %%
-# Three models: the quantiles of 5% and 95%, and the median. Leaves of at least fifty samples keep
-# single targets from pulling the band about.
+# Three models: the 5% and 95% quantiles, and the median. Leaves of at least fifty samples keep
+# single targets from distorting the band.
 
 quantiles = {}
 for alpha in (0.05, 0.5, 0.95):
@@ -43,7 +43,7 @@ for alpha in (0.05, 0.5, 0.95):
 # Does the band keep its promise?
 # -------------------------------
 # Nine in ten of the targets should be inside. On the training samples it comes close by
-# construction; what counts are new ones, and there it is a little less.
+# construction; on new ones, which are what counts, slightly fewer are.
 
 low, high = (quantiles[alpha].predict(X_test) for alpha in (0.05, 0.95))
 inside = (low <= y_test) & (y_test <= high)

@@ -1,10 +1,10 @@
 """
-Wrong labels: where boosting is hurt
+Wrong labels: where boosting suffers
 ====================================
 
-Boosting looks for what is wrong, and finds the labels that are. Here a growing share of the
-training labels is made wrong, and three ensembles of the same small trees are tested on clean
-samples.
+Boosting concentrates on what is misclassified, and that includes wrong labels. Here a growing share
+of the training labels is made wrong, and three ensembles of the same small trees are tested on
+clean samples.
 """
 
 import matplotlib.pyplot as plt
@@ -23,8 +23,8 @@ ensembles = {
 # %%
 # Five training sets of each kind
 # -------------------------------
-# ``MultiBoostClassifier`` is made for such labels: it boosts ten short committees, each from other
-# random weights, and lets them vote. None lives long enough to learn wrong labels by heart.
+# ``MultiBoostClassifier`` is made for such labels: it boosts ten short committees, each from
+# different random weights, and lets them vote. None runs long enough to memorise wrong labels.
 
 X_test, y_test = make_twonorm(2000, random_state=1)
 shares = (0.0, 0.05, 0.1, 0.2, 0.3)
@@ -60,8 +60,8 @@ plt.show()
 # %%
 # Where the weight goes
 # ---------------------
-# A fifth of the labels is wrong. They begin with a fifth of the weight, and each round gives them
-# more: the next members are trained to repeat what is wrong. From the last training set:
+# A fifth of the labels are wrong. They begin with a fifth of the weight, and each round gives
+# them more: the next members are trained to repeat the errors. On the last training set:
 
 noisy = y.copy()
 noisy[mixed[:60]] = 1 - noisy[mixed[:60]]

@@ -1,10 +1,10 @@
 """
-One jury, five rules
-====================
+One ensemble, five rules
+========================
 
-Three members look at three clouds of points. One sees only the first feature, one only the
-second, and the third is a nearest neighbour, which is always certain and often wrong. What they
-decide together depends on the rule by which votes become a decision.
+Three members classify points of three clouds. One sees only the first feature, one only the second,
+and the third is a nearest neighbour, which is always certain and often wrong. Their joint decision
+depends on the rule that combines them.
 """
 
 import matplotlib.pyplot as plt
@@ -43,8 +43,8 @@ for name, member in zip(("sees across", "sees up", "neighbour"), members, strict
 # %%
 # The rules
 # ---------
-# Some read votes, some the class probabilities that members give. Naive Bayes also *learns* what a
-# vote of each member is worth, from samples that the members were not trained on.
+# Some use votes, some the members' class probabilities. Naive Bayes also *learns* what a vote of
+# each member is worth, from samples that the members were not trained on.
 
 rules = ("majority", "soft", "product", "max", "naive_bayes")
 juries = {rule: combine(members, *draw(300, seed=1), rule=rule) for rule in rules}
@@ -55,8 +55,9 @@ for rule, error in errors.items():
 # %%
 # Where they differ
 # -----------------
-# Mean, product and maximum listen to whoever is sure, and the neighbour always is: its islands are
-# in the map. The vote outvotes it. Naive Bayes has found out what it is worth.
+# Mean, product and maximum follow whichever member is certain, and the nearest neighbour always
+# is: its islands show in the map. The majority outvotes it. Naive Bayes has learnt how little its
+# votes are worth.
 
 figure, axes = plt.subplots(2, 3, figsize=(9.0, 6.0), layout="constrained")
 box = ((-4, 4), (-3.5, 4.5))
@@ -72,5 +73,5 @@ for ax, (name, model) in zip(
 plt.show()
 
 # %%
-# Inside a bag or a forest members are alike, and the rules hardly differ. Which one is for what is
-# in :doc:`/guide/combining`.
+# Inside a bag or a forest members are alike, and the rules hardly differ. :doc:`/guide/combining`
+# describes when to use which.

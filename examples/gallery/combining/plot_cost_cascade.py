@@ -2,10 +2,10 @@
 Cheap first: a cascade of cost
 ==============================
 
-A line answers at once, a forest takes longer, and support vectors longer still. Most rows are easy,
-and need not be put to the dearest. ``CostCascadeClassifier`` asks from cheap to dear, and the first
-that is sure enough answers. It chooses what "sure enough" is, from how much accuracy you allow it
-to lose.
+A linear model predicts at once, a forest takes longer, and support vectors longer still. Most rows
+are easy and do not need the most expensive model. ``CostCascadeClassifier`` queries the models from
+cheap to expensive, and the first that is confident enough predicts. It works out what "enough" is
+from how much accuracy you allow it to lose.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ COLOURS = ("#009E73", "#E69F00", "#D55E00")
 # %%
 # Three levels
 # ------------
-# The costs are given here, so that the result is always the same. Without them seconds are
+# The costs are given here, so that the result is always the same. Without them, seconds are
 # measured.
 
 X, y = make_threenorm(1000, random_state=0)
@@ -38,9 +38,9 @@ cascades = {
 }
 
 # %%
-# Who answers
-# -----------
-# The more may be lost, the more rows stop at the first level.
+# Which model predicts
+# --------------------
+# The more accuracy may be lost, the more rows stop at the first level.
 
 names = [name for name, _ in levels]
 answered, error, cost = [], [], []
@@ -57,8 +57,8 @@ labels = [f"{loss:.1%}" for loss in cascades]
 for name, colour, share in zip(names, COLOURS, np.transpose(answered), strict=True):
     left.bar(labels, 100 * share, bottom=bottom, color=colour, label=name, width=0.7)
     bottom += 100 * share
-left.set_title("Who answers")
-left.set(xlabel="accuracy that may be lost", ylabel="rows that it answers, %", ylim=(0, 100))
+left.set_title("Which model predicts")
+left.set(xlabel="accuracy that may be lost", ylabel="rows that it predicts, %", ylim=(0, 100))
 left.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)
 for name, price, colour, model in zip(names, costs, COLOURS, cascade.estimators_, strict=True):
     alone = 100 * (1 - model.score(X_test, y_test))
@@ -71,5 +71,5 @@ right.legend(frameon=False, fontsize="small")
 plt.show()
 
 # %%
-# A cascade whose first model is poor asks everybody, and saves nothing. For *one* large ensemble
-# early decision is simpler and saves more: see :doc:`/guide/combining`.
+# A cascade whose first model is poor queries every model and saves nothing. For *one* large
+# ensemble early decision is simpler and saves more: see :doc:`/guide/combining`.

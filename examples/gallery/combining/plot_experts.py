@@ -2,10 +2,10 @@
 A gate and its experts
 ======================
 
-A mixture of experts divides a problem while it solves it. A *gate* looks at the features and says
-how much each expert counts here; each expert is a simple model, right in its own region. Both are
-trained together: the EM algorithm asks in turns which expert is responsible for which sample, and
-fits them accordingly.
+A mixture of experts divides a problem while it solves it. A *gate* looks at the features and
+decides how much each expert counts; each expert is a simple model that is right in its own region.
+They are trained together: the EM algorithm alternates between estimating which expert is
+responsible for which sample and fitting them accordingly.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73")
 # %%
 # Three lines
 # -----------
-# The targets follow three straight lines. Nobody tells the mixture where one ends and the next
+# The targets follow three straight lines. The mixture does not know where one ends and the next
 # begins.
 
 rng = np.random.default_rng(0)
@@ -40,15 +40,14 @@ for number, (expert, colour) in enumerate(zip(from_left, COLOURS, strict=True), 
     below.plot(grid, shares[:, expert], color=colour)
 above.plot(grid, model.predict(grid), color="#222222", linewidth=1, label="the mixture")
 above.legend(frameon=False, ncols=4, loc="upper center")
-above.set(ylabel="target", ylim=(-2, 3.2), title="Experts where they are heard")
+above.set(ylabel="target", ylim=(-2, 3.2), title="Experts where they are active")
 below.set(ylabel="gate's share", xlabel="feature", xlim=(-3, 3), ylim=(-0.05, 1.05))
 plt.show()
 
 # %%
 # Three sides of a triangle
 # -------------------------
-# The same for classes. Whether a point is inside a triangle is no question for one line; for three
-# it is.
+# The same for classes. A single line cannot tell whether a point is inside a triangle; three can.
 
 
 def draw(n, seed):

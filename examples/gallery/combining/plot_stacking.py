@@ -1,10 +1,10 @@
 """
-Stacking: learn whom to believe
-===============================
+Stacking: learn which models to trust
+=====================================
 
 Six models of different kinds have been trained, and nobody knows which of them suits the data. A
-*stack* need not know. A last model learns from what the six say of samples that they were not
-trained on.
+*stack* need not know. A final model learns from the predictions of the six on samples that they
+were not trained on.
 """
 
 import matplotlib.pyplot as plt
@@ -26,8 +26,8 @@ BLUE, VERMILLION, GREY = "#0072B2", "#D55E00", "#B0B0B0"
 # %%
 # Six models, two problems
 # ------------------------
-# Twonorm is made for linear models. Of the nested spheres these see nothing, while naive Bayes has
-# just the right shape.
+# Twonorm suits linear models. On the nested spheres these fail, while naive Bayes has exactly the
+# right shape.
 
 members = [
     ("linear discriminant", LinearDiscriminantAnalysis()),
@@ -52,10 +52,10 @@ for name, make in problems.items():
     errors[name] = {who: 1 - model.score(X_test, y_test) for who, model in models.items()}
 
 # %%
-# Neither best nor worst by luck
-# ------------------------------
-# The vote is dragged along by those that do not suit the problem. The stack is near the best of the
-# seven on both, and it did not know beforehand which that is.
+# Close to the best on both
+# -------------------------
+# The vote suffers from the models that do not suit the problem. The stack is close to the best of
+# the models on both problems, without knowing in advance which one that is.
 
 figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.8), layout="constrained", sharey=True)
 for ax, (name, found) in zip(axes, errors.items(), strict=True):
@@ -72,5 +72,5 @@ for name, found in errors.items():
     print(f"{name:15} best alone: {best} {found[best]:.1%}; stack {found['stack']:.1%}")
 
 # %%
-# It costs: with five folds each model is trained six times. Forests and bags can hand over their
-# out-of-bag answers instead (``cv="out_of_bag"``). See :doc:`/guide/combining`.
+# This has a cost: with five folds each model is trained six times. Forests and bags can provide
+# their out-of-bag predictions instead (``cv="out_of_bag"``). See :doc:`/guide/combining`.

@@ -1,12 +1,12 @@
 """
-Class-switching: members that learn wrong labels by heart
-=========================================================
+Class-switching: members that memorise wrong labels
+===================================================
 
-Switch three labels in ten at random, and grow a tree to the end on the result. It has learnt the
-wrong labels by heart, and is a bad classifier. Do it again a hundred times, each time with other
-labels, and let them vote. On the training samples the errors of these members are **independent by
-construction**, so that Condorcet's sum is not an ideal but a law: errors and margins follow the
-binomial distribution.
+Switch three labels in ten at random, and grow an unpruned tree on the result. It memorises the
+wrong labels and is a poor classifier. Do this a hundred times, each time with other labels
+switched, and let the trees vote. On the training samples their errors are **independent by
+construction**, so Condorcet's formula holds exactly: errors and margins follow the binomial
+distribution.
 """
 
 import matplotlib.pyplot as plt
@@ -16,10 +16,10 @@ from orfeon.datasets import make_twonorm
 from orfeon.inspection import SwitchingTheoryDisplay, error_curves, switching_error
 
 # %%
-# Theory knows the error before anything is trained
-# -------------------------------------------------
-# It depends on the share of switched labels and on the number of members only; neither the data nor
-# the trees are in it.
+# The error is known before training
+# ----------------------------------
+# It depends only on the share of switched labels and the number of members, not on the data or
+# the trees.
 
 X, y = make_twonorm(300, random_state=0)
 switching = ClassSwitchingClassifier(n_estimators=201, switch_rate=0.3, random_state=0).fit(X, y)
@@ -31,18 +31,17 @@ for n_members in (1, 11, 21, 51, 101):
     print(f"{n_members:7} {theory:8.2%}  {measured[n_members - 1]:8.2%}")
 
 # %%
-# The law in a picture
-# --------------------
+# Theory and measurement
+# ----------------------
 # On the left the training error against the number of members, on the right the margins: by how
-# much the votes for the right class are ahead. They gather at 1 - 2 · 0.3 = 0.4, the more closely
-# the more members there are. No sample is left out and none is singled out, which is very unlike
-# boosting.
+# much the votes for the right class lead. They concentrate around 1 - 2 · 0.3 = 0.4, more closely
+# with more members. No sample is left out and none is singled out, unlike in boosting.
 
 display = SwitchingTheoryDisplay.from_estimator(switching, X, y)
 plt.show()
 
 # %%
-# The law says nothing of new samples. There the ensemble is good all the same:
+# The theory does not cover new samples. The ensemble is good on them all the same:
 
 X_test, y_test = make_twonorm(5000, random_state=1)
 errors = [1 - score for score in switching.staged_score(X_test, y_test)]

@@ -1,10 +1,10 @@
 """
-Decision maps: how a crowd draws a circle
-=========================================
+Decision maps: how many trees draw a circle
+===========================================
 
-With two features one can ask a model about every point of the plane and paint what it says. Trees
-cut along the axes, so that their maps are made of rectangles. Watch how a vote makes a curve of
-them.
+With two features you can query a model at every point of the plane and colour the plane by its
+predictions. Trees cut parallel to the axes, so their maps consist of rectangles. See how a vote
+turns these into a curve.
 """
 
 import matplotlib.pyplot as plt
@@ -21,10 +21,9 @@ from orfeon.inspection import MapMosaicDisplay, map_mosaic
 
 # %%
 # More members, more samples
-# --------------------------
-# Each member of this ensemble learns labels of which three in ten are wrong. Alone it is noise. A
-# row of maps has the same training samples, a column the same number of members; the number is the
-# share of the square on the wrong side.
+# Each member of this ensemble is trained on labels of which three in ten are wrong, and on its
+# own it is noise. Maps in a row have the same training samples, maps in a column the same number
+# of members; the number is the share of the square on the wrong side.
 
 circle, square = Circle(), ((0, 1), (0, 1))
 model = ClassSwitchingClassifier(relative_rate=0.6, random_state=0)
@@ -36,10 +35,10 @@ display = MapMosaicDisplay(mosaic).plot()
 plt.show()
 
 # %%
-# How clearly different ensembles decide
-# --------------------------------------
-# The same 300 samples for four ensembles of 101 members. Dark is where nearly all votes are for
-# one class, pale where they are divided.
+# How confident different ensembles are
+# -------------------------------------
+# The same 300 samples for four ensembles of 101 members. Dark regions are those where nearly all
+# votes agree, pale ones those where they are divided.
 
 ensembles = {
     "bagging": BaggingClassifier(n_estimators=101, random_state=0),
@@ -63,12 +62,12 @@ for name, error in zip(mosaic.column_names, mosaic.errors[0], strict=True):
 
 # %%
 # The same in grey, with curves where the predicted class leads by a quarter, a half and three
-# quarters of the votes. Class-switching hardly gets to the second anywhere: three in ten of its
-# labels are wrong on purpose.
+# quarters of the votes. Class-switching hardly reaches the second curve anywhere: three in ten of
+# its labels are wrong on purpose.
 
 display = MapMosaicDisplay(mosaic).plot(grey=True, levels=[0.25, 0.5, 0.75])
 plt.show()
 
 # %%
-# Any classifier can be mapped, and any function that gives classes: see
+# You can map any classifier, and any function that returns classes: see
 # :func:`orfeon.inspection.classification_map`.

@@ -2,11 +2,11 @@
 IGP trees: two halves of the data take turns
 ============================================
 
-A tree that is grown to the end must be cut back, and the samples that tell where cannot be those
-that grew it. *Iterative growing and pruning* (IGP) wastes none of them. It splits the data into
-halves: one grows the tree, the other prunes it; then the roles change, and what is left is grown on
-and pruned again, until nothing changes. Each tree of the sequence is nested in the next, so that it
-ends after a few rounds.
+A fully grown tree must be pruned, and the samples that decide where cannot be those that it was
+grown on. *Iterative growing and pruning* (IGP) wastes none of them. It splits the data into halves:
+one grows the tree, the other prunes it; then they change roles, and the remaining tree is grown
+further and pruned again, until nothing changes. Each tree of the sequence is nested in the next, so
+it ends after a few rounds.
 """
 
 import matplotlib.pyplot as plt
@@ -27,8 +27,8 @@ BLUE, VERMILLION, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#7A7A7A"
 # %%
 # The halves make the difference
 # ------------------------------
-# Another split into halves gives another tree, from the same samples. That is all an ensemble
-# needs: no bootstrap samples, no sample left out.
+# Another split into halves gives another tree from the same samples. That is all the variation an
+# ensemble needs: no bootstrap samples, no sample left out.
 
 X, y = make_waveform(300, random_state=0)
 X_test, y_test = make_waveform(5000, random_state=1)
@@ -42,8 +42,8 @@ for seed in range(4):
 # %%
 # Staircases that become a line
 # -----------------------------
-# Above and below a diagonal. A single tree is a staircase; trees of other halves have their stairs
-# elsewhere.
+# The classes lie above and below a diagonal. A single tree is a staircase; trees from other
+# halves have their steps elsewhere.
 
 diagonal, square = Diagonal(), ((0, 1), (0, 1))
 mosaic = map_mosaic(
@@ -60,8 +60,8 @@ plt.show()
 # %%
 # Against bagging
 # ---------------
-# On waveform an ensemble of IGP trees is compared with bags of pruned trees. IGP committees go a
-# step further: each of eleven committees boosts nine IGP trees, and the committees vote.
+# This compares an ensemble of IGP trees with bags of pruned trees on waveform. IGP committees go
+# a step further: each of eleven committees boosts nine IGP trees, and the committees vote.
 
 models = {
     "bagging of pruned trees": (BaggingClassifier(CARTClassifier(pruning="cv"), 99), GREY),

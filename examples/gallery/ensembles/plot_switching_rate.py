@@ -2,9 +2,10 @@
 How many labels to switch
 =========================
 
-The share of switched labels is the one knob of class-switching. At 0 all trees are the same; at one
-half (with two classes) they learn nothing. In between a higher rate makes members worse, each by
-itself, and less alike. How far can one go? It depends on how many members one can afford.
+The share of switched labels is the main parameter of class-switching. At 0 all trees are the same;
+at one half (with two classes) they learn nothing. In between, a higher rate makes each member less
+accurate and the members less alike. How far can you go? That depends on how many members you can
+afford.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +17,7 @@ from orfeon.datasets import make_twonorm
 COLOURS = {11: "#E69F00", 101: "#D55E00", 1001: "#0072B2"}
 
 # %%
-# One ensemble of 1001 members for each rate. As members are independent, its first 11 are an
+# One ensemble of 1,001 members for each rate. As members are independent, its first 11 are an
 # ensemble of 11.
 
 X, y = make_twonorm(300, random_state=0)
@@ -33,25 +34,24 @@ for rate in rates:
 
 for size, found in errors.items():
     best = int(np.argmin(found))
-    print(f"{size:5} members: least error {found[best]:.1%} with {rates[best]:.0%} switched")
+    print(f"{size:5} members: lowest error {found[best]:.1%} with {rates[best]:.0%} switched")
 
 # %%
 # The more members, the more labels
 # ---------------------------------
-# The error of one member (grey) rises all the way. The error of the vote falls first. With more
-# members the valley is deeper and wider, and reaches farther to the right. The default, 0.6 of the
-# largest rate that makes sense, is 0.3 for two classes, and is meant for ensembles of many
-# hundreds.
+# The error of one member (grey) rises all the way. The error of the vote first falls. With more
+# members the minimum is lower, wider, and farther to the right. The default, 0.6 of the largest
+# useful rate, is 0.3 for two classes, and is meant for ensembles of many hundreds.
 
 bag = BaggingClassifier(n_estimators=1001, random_state=0).fit(X, y)
 figure, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
-ax.plot(rates, np.multiply(100, alone), color="#7A7A7A", label="a member alone")
+ax.plot(rates, np.multiply(100, alone), color="#7A7A7A", label="a single member")
 for size, found in errors.items():
     ax.plot(
         rates, np.multiply(100, found), "o-", color=COLOURS[size], label=f"{size} members", ms=4
     )
 bagging = 100 * (1 - bag.score(X_test, y_test))
-ax.axhline(bagging, color="#222222", linestyle=":", label="bagging, 1001 members")
+ax.axhline(bagging, color="#222222", linestyle=":", label="bagging, 1,001 members")
 ax.set(yscale="log", xlabel="share of the labels that are switched", ylabel="test error, %")
 ax.set_yticks([3, 5, 10, 20, 50], ["3", "5", "10", "20", "50"])
 ax.minorticks_off()

@@ -2,9 +2,9 @@
 The wisdom of the crowd: an ox, a jury and a quiz audience
 ==========================================================
 
-Many who know a little may know more together than any one of them. Three old stories show when that
-holds: they are the idea behind every ensemble, without any machine learning. The last part shows
-when it fails.
+Many people who know a little may know more together than any one of them. Three old stories show
+when that holds: they are the idea behind every ensemble, without any machine learning. The last
+part shows when it fails.
 """
 
 import matplotlib.pyplot as plt
@@ -50,9 +50,10 @@ plt.show()
 
 # %%
 # Condorcet's jury
+# Condorcet's jury
 # ----------------
-# Judges who are right with a probability above one half, and independent, are a better judge
-# together, and ever better the more there are. Below one half the opposite holds.
+# Judges who are independent, and right with a probability above one half, decide better together
+# than alone, and the more judges the better. Below one half the opposite holds.
 
 for size in (1, 11, 101):
     print(f"{size:3} judges, each wrong on 40%, err together on {condorcet_error(0.4, size):.1%}")
@@ -61,11 +62,12 @@ plt.show()
 
 # %%
 # The millionaire's audience
+# The millionaire's audience
 # --------------------------
-# A quiz asks an audience: four answers, one right. Suppose that only some people know it and that
-# the others guess. The guesses spread over all four answers and cancel, so a few who know are
-# enough. :func:`~orfeon.inspection.switching_error` has the formula: it is the error of voters who
-# are wrong at a known rate and then choose any other answer.
+# A quiz asks an audience: four answers, one right. Suppose that only some people know it and the
+# others guess. The guesses spread over all four answers and cancel out, so a few people who know
+# are enough. :func:`~orfeon.inspection.switching_error` has the formula: it is the error of
+# voters who are wrong at a known rate and then choose any other answer.
 
 knowing = np.linspace(0.01, 0.5, 50)
 figure, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
@@ -85,9 +87,10 @@ for known in (0.1, 0.2):
 
 # %%
 # When it fails
+# When it fails
 # -------------
-# All this needs errors that differ. If a quarter of the audience has heard the same wrong rumour,
-# and a fifth knows the answer, A, the rumour wins, however many people are asked.
+# All this requires errors that differ. If a quarter of the audience has heard the same wrong
+# rumour and a fifth knows the answer, A, the rumour wins, however many people are asked.
 
 figure, ax = plt.subplots(figsize=(5.6, 3.8), layout="constrained")
 for place, rumour in enumerate((0.0, 0.25)):
@@ -100,6 +103,6 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Trees trained on the same samples share errors too.
-# :ref:`Why voting works <sphx_glr_gallery_ensembles_plot_why_voting_works.py>` measures how much
-# that costs, and :doc:`/guide/ensembles` has the ways to make members differ.
+# Trees trained on the same samples share errors too. :ref:`Why voting works
+# <sphx_glr_gallery_ensembles_plot_why_voting_works.py>` measures how much that costs, and
+# :doc:`/guide/ensembles` describes ways to make members differ.

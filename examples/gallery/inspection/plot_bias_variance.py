@@ -1,10 +1,10 @@
 """
-Bias and variance: what an ensemble takes away
-==============================================
+Bias and variance: what an ensemble removes
+===========================================
 
-Train the same learner again and again, on fresh samples of one problem. Its answers about a point
-are wrong *in the mean* (bias), and they *differ* (variance). A large tree has little bias and much
-variance, a small one the reverse. What do bagging and boosting do to either?
+Train the same learner repeatedly on fresh samples of one problem. Its predictions at a point are
+wrong *on average* (bias), and they *vary* (variance). A large tree has little bias and much
+variance, a small one the reverse. What do bagging and boosting do to each?
 """
 
 import matplotlib.pyplot as plt
@@ -22,8 +22,8 @@ from orfeon.inspection import BiasVarianceDisplay, resample_predictions
 # %%
 # Numbers first
 # -------------
-# For squared errors there is one way to tell the two apart. Thirty trees on thirty samples, and
-# thirty bags:
+# For squared error there is one way to separate the two. Thirty trees on thirty training sets,
+# and thirty bags:
 
 for name, learner in {
     "a tree": CARTRegressor(),
@@ -38,12 +38,12 @@ for name, learner in {
     )
 
 # %%
-# The mean takes most of the variance away, and the bias stays. That is bagging in one line.
+# Averaging removes most of the variance, and the bias stays. That is bagging in one sentence.
 #
 # Classes
 # -------
-# For classes there are several definitions, and they do not agree. By Breiman's, bias is where the
-# class that is predicted most often is not the best one. On threenorm, 40 trainings each:
+# For classes there are several definitions, and they disagree. By Breiman's, there is bias where
+# the class predicted most often is not the best one. On threenorm, with 40 trainings each:
 
 small = CARTClassifier(max_depth=3)
 learners = {
@@ -66,9 +66,9 @@ for ax, definition in zip(axes, ("breiman", "kohavi_wolpert"), strict=True):
 plt.show()
 
 # %%
-# The same in figures
+# The same in numbers
 # -------------------
-# What is gained from the base learner, in points of error, with 95% intervals:
+# The gain over the base learner, in points of error, with 95% intervals:
 
 for ensemble, base in (("bagging", "large tree"), ("boosting", "small tree")):
     change = repeated[ensemble].difference_from(
@@ -81,5 +81,5 @@ for ensemble, base in (("bagging", "large tree"), ("boosting", "small tree")):
         )
 
 # %%
-# Variance is what both take away most. With forty trainings the bias is still uncertain; what may
-# be claimed with hundreds of them is in :doc:`/guide/inspection`.
+# Both remove mostly variance. With forty trainings the bias is still uncertain;
+# :doc:`/guide/inspection` describes what may be claimed with hundreds of them.

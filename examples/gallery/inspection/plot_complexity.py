@@ -2,9 +2,9 @@
 Too simple, too complex: errors against complexity
 ==================================================
 
-A model that is too simple cannot follow the data, and one that is too complex follows their noise.
+A model that is too simple cannot follow the data, and one that is too complex follows its noise.
 The training error does not show the difference: it falls all the way. The test error falls and
-rises again, and its parts say why.
+rises again, and its parts explain why.
 """
 
 import matplotlib.pyplot as plt
@@ -17,10 +17,10 @@ from orfeon.inspection import ComplexityDisplay, complexity_curve
 # %%
 # Trees with more and more leaves
 # -------------------------------
-# A tree of each size is trained on thirty training sets, and always predicts the same test points.
-# On the left the training error falls to zero, and the test error has its minimum in
-# between. On the right the parts of the test error: the squared bias falls, the variance grows, and
-# the noise stays.
+# A tree of each size is trained on thirty training sets and predicts the same test points. On the
+# left the training error falls to zero, while the test error has its minimum in between. On the
+# right are the parts of the test error: the squared bias falls, the variance grows, and the noise
+# stays.
 
 leaves = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
 sizes = {"n_train": 200, "n_test": 300, "n_repetitions": 30, "random_state": 0}
@@ -37,7 +37,7 @@ print("one tree is best with", curve.best, "leaves:", curve.test_error.min().rou
 # %%
 # What an ensemble changes
 # ------------------------
-# A forest averages the variance away, so its trees may be as large as they like: the test error
+# A forest averages the variance away, so its trees may be as large as you like: the test error
 # does not rise again.
 
 forest = RandomForestRegressor(50)
@@ -52,8 +52,8 @@ print("a forest is best with", curve.best, "leaves:", curve.test_error.min().rou
 # %%
 # Other models
 # ------------
-# Any parameter will do, and any estimator of scikit-learn. With many neighbours a vote is simple,
-# with one it is as complex as can be.
+# This works with any parameter of any scikit-learn estimator. With many neighbours a vote is
+# simple, with one it is as complex as it can be.
 
 curve = complexity_curve(
     KNeighborsClassifier(),

@@ -2,9 +2,9 @@
 Ten measures of diversity, and why none of them chooses for you
 ===============================================================
 
-"Members should be diverse" is good advice that is hard to measure. Ten measures are in use, and six
-of them are the same number in other units. And diversity is not worth anything in itself: this page
-buys more and more of it, and watches the error.
+"Members should be diverse" is good advice that is hard to follow up with numbers. Ten measures are
+in use, and six of them are the same number in different units. Nor is diversity worth anything in
+itself: this page increases it step by step and watches the error.
 """
 
 import matplotlib.pyplot as plt
@@ -34,8 +34,8 @@ plt.show()
 # %%
 # Six are one
 # -----------
-# With the mean accuracy *p* of the members, five others follow from the disagreement of pairs.
-# Three of them:
+# Given the mean accuracy *p* of the members, five others follow from the disagreement of pairs.
+# Here are three of them:
 
 found = diversity(ensembles["bagging"], X_test, y_test)
 bag = ensembles["bagging"]
@@ -47,9 +47,9 @@ np.testing.assert_allclose(found.double_fault, (1 - p) - disagree / 2)
 # %%
 # More is not better
 # ------------------
-# Class-switching has a knob for diversity. The more labels are switched, the less two members
-# agree; what they agree on in the end is nothing. The error of the vote has its minimum somewhere
-# on the way, and diversity does not say where.
+# Class-switching controls diversity directly. The more labels are switched, the less two members
+# agree, until they agree only by chance. The error of the vote has its minimum somewhere on the
+# way, and the diversity does not show where.
 
 rates = (0.03, 0.06, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.44, 0.48)
 kappas, errors = [], []

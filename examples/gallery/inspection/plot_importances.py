@@ -2,9 +2,9 @@
 Which features matter
 =====================
 
-A forest can tell what it draws from each feature, in two ways. *Impurity* adds up what its splits
-have gained; it is free, and it gives credit to noise. *Permutation* shuffles a feature on the
-samples that a tree did not see, and counts the errors that this costs.
+A forest can measure how much it relies on each feature, in two ways. *Impurity* adds up what the
+splits on the feature gained; it is free, but it credits noise features too. *Permutation* shuffles
+a feature on the samples that a tree did not see, and counts the additional errors.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ from orfeon.inspection import ImportanceDisplay, importances
 # %%
 # Waves, and some noise
 # ---------------------
-# The 21 features of waveform are points along a wave, of which the first and the last say
-# nothing. Three columns of pure noise are added.
+# The 21 features of waveform are points along a wave; the first and the last carry no
+# information. Three columns of pure noise are added.
 
 X, y = make_waveform(500, random_state=0)
 noise = np.random.default_rng(0).normal(size=(500, 3))
@@ -28,7 +28,7 @@ table = pd.DataFrame(np.hstack([X, noise]), columns=names)
 forest = RandomForestClassifier(200, random_state=0).fit(table, y)
 
 # %%
-# Two opinions
+# Two measures
 # ------------
 # Bars are means over the trees, whiskers their standard errors.
 
@@ -42,11 +42,10 @@ for ax, one in zip(axes, found.values(), strict=True):
 plt.show()
 
 # %%
-# What noise gets
-# ---------------
-# By impurity the five features that say nothing have a share each, for a tree that is grown to
-# the end splits by anything. By permutation they are within two standard errors of nothing, or
-# nearly so.
+# How noise features score
+# ------------------------
+# By impurity each of the five uninformative features gets a share, because fully grown trees
+# split on anything. By permutation they are within about two standard errors of zero.
 
 for kind, one in found.items():
     print(kind)
@@ -55,5 +54,5 @@ for kind, one in found.items():
         print(f"  {name:9} {one.mean[place]:7.4f} ± {one.standard_error[place]:.4f}")
 
 # %%
-# So use permutation to leave features out. It says what *this forest* uses, and shares the credit
-# among features that say the same; see :doc:`/guide/inspection`.
+# So use permutation to drop features. It shows what *this forest* uses, and correlated features
+# share importance; see :doc:`/guide/inspection`.

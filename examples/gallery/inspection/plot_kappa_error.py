@@ -1,10 +1,10 @@
 """
-Good or different: the kappa-error diagram
-==========================================
+Accurate or different: the kappa-error diagram
+==============================================
 
-Members of an ensemble should be accurate, and they should disagree. Both at once is not to be had:
-two members that are always right always agree. The kappa-error diagram shows the bargain that each
-ensemble strikes, with one point for every pair of members.
+The members of an ensemble should be accurate, and they should disagree. You cannot have both: two
+members that are always right always agree. The kappa-error diagram shows the trade-off that each
+ensemble makes, with one point per pair of members.
 """
 
 import matplotlib.pyplot as plt
@@ -19,8 +19,8 @@ from orfeon.datasets import make_twonorm
 from orfeon.inspection import KappaErrorDisplay, kappa_error
 
 # %%
-# Three bargains
-# --------------
+# Three trade-offs
+# ----------------
 
 X, y = make_twonorm(300, random_state=0)
 X_test, y_test = make_twonorm(3000, random_state=1)
@@ -30,7 +30,7 @@ ensembles = {
     "class-switching": ClassSwitchingClassifier(n_estimators=100, switch_rate=0.3, random_state=0),
 }
 clouds = {}
-print("                 one member  two agree (kappa)  the vote")
+print("                 one member        kappa, pairs  the vote")
 for name, ensemble in ensembles.items():
     clouds[name] = kappa_error(ensemble.fit(X, y), X_test, y_test)
     kappa, error = clouds[name].centroid
@@ -40,10 +40,10 @@ for name, ensemble in ensembles.items():
 # %%
 # Their clouds
 # ------------
-# To the right: pairs that agree (0 is chance, 1 is always). Up: pairs that err. Bagging is a tight
-# cloud at the bottom: its members are alike, and all about as good. Those of boosting differ in
-# both. Class-switching gives up nearly all agreement, and pays with members that are wrong on more
-# than a third of the samples.
+# To the right: pairs that agree (0 is chance, 1 is always). Up: pairs that err. Bagging is a
+# tight cloud at the bottom: its members are alike, and about equally accurate. Those of boosting
+# vary in both. Class-switching gives up nearly all agreement, at the price of members that err on
+# more than a third of the samples.
 
 display = KappaErrorDisplay(clouds).plot()
 plt.show()
@@ -51,8 +51,8 @@ plt.show()
 # %%
 # On which samples
 # ----------------
-# On the training set trees agree because they know the answers by heart. That is no property of the
-# problem: look at test samples, or at out-of-bag votes.
+# On the training set trees agree because they have memorised it. That is not a property of the
+# problem: use test samples, or out-of-bag votes.
 
 for on, cloud in {
     "training": kappa_error(ensembles["bagging"], X, y),

@@ -2,9 +2,9 @@
 A forest as a neighbourhood
 ===========================
 
-Why did the forest say that? A tree answers with the samples in one leaf. So a forest answers with
-a weighted mean of *all* samples, where those that often share a leaf with the row weigh most. The
-forest has learnt its own notion of what is near.
+Why did the forest predict that? A tree predicts from the samples in one leaf. So a forest predicts
+a weighted mean of *all* samples, in which those that often share a leaf with the row weigh most.
+The forest has learnt its own notion of what is near.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ from orfeon.inspection import (
 )
 
 # %%
-# What a prediction is made of
-# ----------------------------
+# What a prediction consists of
+# -----------------------------
 # The weights of the training samples for one row. Their weighted mean *is* the prediction.
 
 X, y = make_friedman1(300, random_state=0)
@@ -40,7 +40,7 @@ print(
 
 # %%
 # Near the border of a circle the neighbourhood is long and narrow: it follows the border, across
-# which the answer would change.
+# which the prediction changes.
 
 X, y = make_circle(500, random_state=0)
 circle = RandomForestClassifier(200, random_state=0).fit(X, y)
@@ -50,15 +50,15 @@ plt.show()
 # %%
 # A map of the samples
 # --------------------
-# The share of the trees in which two rows are in one leaf is their *proximity*. Laid out in a plane
-# so that near rows are close, the three waveforms become three arms. A row with little proximity to
-# its own class is an outlier: worth a look, and no more than a look.
+# The *proximity* of two rows is the share of trees in which they are in the same leaf. Laid out
+# in a plane so that near rows are close together, the three waveforms become three arms. A row
+# with little proximity to its own class is an outlier: worth a look, and no more than a look.
 
 X, y = make_waveform(300, random_state=0)
 waves = RandomForestClassifier(200, random_state=0).fit(X, y)
 near = waves.proximities(X)
 scores = outlier_scores(near, y)
-print("the five oddest rows:", np.argsort(-scores)[:5])
+print("the five most unusual rows:", np.argsort(-scores)[:5])
 
 figure, axes = plt.subplots(1, 2, figsize=(10.0, 4.6), layout="constrained")
 ProximityDisplay(near, y).plot(axes[0], kind="plane")

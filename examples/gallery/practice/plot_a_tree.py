@@ -2,8 +2,8 @@
 One tree as a picture
 =====================
 
-Members of ensembles are trees, and a tree can be read. This one is learnt from a small table with
-words, numbers and a gap in it, just as it is. A second one shows how a tree is cut back.
+The members of ensembles are trees, and you can read a tree. This one is grown from a small table
+with strings, numbers and a missing value, without preparation. A second one shows pruning.
 """
 
 import matplotlib.pyplot as plt
@@ -16,7 +16,7 @@ from orfeon.rendering import export_rules, export_text, plot_tree
 # %%
 # Shall we play?
 # --------------
-# Strings need no encoding, and missing values no filling in.
+# Strings need no encoding, and missing values no imputation.
 
 rows = [
     ("sunny", 85, "no"),
@@ -44,16 +44,16 @@ plt.show()
 print(*export_rules(tree), sep="\n")
 
 # %%
-# A category that was not there in training is taken for missing, and still gets an answer:
+# A category that was not seen in training counts as missing, and the row still gets a prediction:
 
 new = pd.DataFrame({"outlook": ["hail", "sunny"], "humidity": [75, 70]})
 print(tree.predict(new), tree.predict_proba(new).round(2))
 
 # %%
-# A larger one, cut back
-# ----------------------
-# Grown to the end a tree fits every sample. With ``pruning="cv"`` cross-validation chooses the
-# size. Boxes have the colour of their class, the paler the more mixed.
+# A larger one, pruned
+# --------------------
+# A fully grown tree fits every sample. With ``pruning="cv"`` cross-validation chooses the size.
+# Boxes have the colour of their class, paler where classes are mixed.
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 y = y.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"})

@@ -1,10 +1,10 @@
 """
-Who is really better? Critical differences
-==========================================
+Which method is really better? Critical differences
+===================================================
 
-Seven methods, eleven problems, and one is best on average. Is that more than luck? Rank the methods
-on each problem, average the ranks, and join those that are not told apart by a test (Friedman's,
-then Nemenyi's). The diagram of critical differences says it in one picture.
+Seven methods, eleven problems, and one method is best on average. Is that more than luck? Rank the
+methods on each problem, average the ranks, and join those that do not differ significantly
+(Friedman's test, then Nemenyi's). The critical difference diagram shows it in one picture.
 """
 
 import matplotlib.pyplot as plt
@@ -40,8 +40,8 @@ from orfeon.statistics import (
 # %%
 # The errors
 # ----------
-# Eleven problems: seven are drawn, four come with scikit-learn. Half of the samples train, half
-# test.
+# Eleven problems: seven are synthetic, four come with scikit-learn. Half of the samples are for
+# training, half for testing.
 
 makers = (
     make_circle,
@@ -81,10 +81,10 @@ print((100 * errors).round(1).to_string())
 print(friedman_test(errors, greater_is_better=False))
 
 # %%
-# Between which?
-# --------------
-# The best is on the left. A bar joins methods whose average ranks are less than a critical
-# difference apart: by these problems alone nobody can tell them apart.
+# Between which methods?
+# ----------------------
+# The best is on the left. A bar joins methods whose average ranks differ by less than the
+# critical difference: these problems alone cannot tell them apart.
 
 display = CriticalDifferenceDisplay.from_scores(errors, greater_is_better=False)
 plt.show()
@@ -92,7 +92,7 @@ plt.show()
 # %%
 # Two of them
 # -----------
-# For two methods that were chosen beforehand there are sharper tests.
+# For two methods chosen in advance there are more powerful tests.
 
 print(wilcoxon_test(errors["forest"], errors["bagging"]))
 print(win_draw_loss(errors[["forest", "bagging"]], greater_is_better=False))

@@ -2,8 +2,9 @@
 Save a model, look inside, load it
 ==================================
 
-``orfeon.save`` puts a model into one file without pickle: nothing in it is code, and everything is
-checked before it is used. Here a forest is pruned to different sizes, and the files are weighed.
+``orfeon.save`` writes a model to one file without pickle: nothing in it is code, and everything is
+checked before it is used. Here a forest is pruned to different sizes, and the sizes of the files
+are compared.
 """
 
 import shutil
@@ -24,7 +25,7 @@ BLUE, GREY = "#0072B2", "#7A7A7A"
 # %%
 # A file
 # ------
-# ``about`` takes whatever you want to remember, as plain JSON.
+# ``about`` takes any notes you want to keep, as plain JSON.
 
 X, y = load_digits(return_X_y=True)
 X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
@@ -44,7 +45,7 @@ for name, value in describe(folder / "digits.orfeon").items():
 # %%
 # The same model again
 # --------------------
-# In another process, on another machine: the same answers to the last bit.
+# In another process or on another machine it predicts the same, to the last bit.
 
 same = orfeon.load(folder / "digits.orfeon")
 assert (same.predict_proba(X_test) == forest.predict_proba(X_test)).all()
@@ -53,7 +54,7 @@ assert (same.predict_proba(X_test) == forest.predict_proba(X_test)).all()
 # Smaller files
 # -------------
 # A pruned forest has fewer trees, and its file shrinks with them. For comparison: what joblib
-# writes for a forest of scikit-learn's with as many trees.
+# writes for a scikit-learn forest with as many trees.
 
 sizes, errors, pickled = [], [], []
 trees = (10, 20, 40, 80, 120, 200)
@@ -68,7 +69,7 @@ for n in trees:
     print(f"{n:4} trees: {sizes[-1]:.2f} MB, joblib {pickled[-1]:.2f} MB")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 3.8), layout="constrained")
-left.plot(trees, pickled, "s--", color=GREY, label="joblib, forest of scikit-learn's")
+left.plot(trees, pickled, "s--", color=GREY, label="joblib, scikit-learn forest")
 left.plot(trees, sizes, "o-", color=BLUE, label="orfeon.save, pruned forest")
 left.set(xlabel="trees", ylabel="file, MB", xlim=(0, 205), ylim=(0, None), title="Size")
 left.legend(frameon=False)
@@ -76,10 +77,10 @@ right.plot(sizes, errors, "o-", color=BLUE)
 for size, error, n in zip(sizes, errors, trees, strict=True):
     right.annotate(f"{n}", (size, error), xytext=(5, 6), textcoords="offset points")
 right.set(xlabel="file, MB", ylabel="test error, %", xlim=(0, 3.2), ylim=(0, 8.5))
-right.set_title("What the size buys; numbers are trees")
+right.set_title("Error against size; numbers are trees")
 plt.show()
 
 # %%
-# The format, its checks and its limits are in :doc:`/guide/model_files`.
+# The format, its checks and its limits are described in :doc:`/guide/model_files`.
 
 shutil.rmtree(folder)

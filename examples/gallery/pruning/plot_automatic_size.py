@@ -2,8 +2,8 @@
 How many members to keep
 ========================
 
-A fifth is a good rule for bags of pruned trees. ``keep="auto"`` finds the size from the data: it
-cross-validates the order. This page opens the lid and shows the curves that it reads.
+A fifth is a good size for bags of pruned trees. ``keep="auto"`` finds the size from the data: it
+cross-validates the order. This page shows the curves that it uses.
 """
 
 import matplotlib.pyplot as plt
@@ -15,9 +15,9 @@ from orfeon.datasets import make_waveform
 BLUE, VERMILLION, GREEN, GREY, INK = "#0072B2", "#D55E00", "#009E73", "#7A7A7A", "#222222"
 
 # %%
-# Two ensembles that want different sizes
+# Two ensembles that need different sizes
 # ---------------------------------------
-# A bag of pruned trees gains when it is cut; a forest of unpruned ones does not.
+# A bag of pruned trees gains from pruning; a forest of unpruned ones does not.
 
 X, y = make_waveform(300, random_state=0)
 X_test, y_test = make_waveform(5000, random_state=1)
@@ -34,17 +34,18 @@ for name, ensemble in ensembles.items():
     )
 
 # %%
-# What it reads
-# -------------
-# The samples are cut into ten parts. Members are ordered by nine of them and judged on the tenth.
+# What it uses
+# ------------
+# The samples are divided into ten folds. Members are ordered on nine of them and evaluated on the
+# tenth.
 #
-# - If **all** members vote on it, the curve is too good: they were trained on these samples. It
-#   asks for too few members.
-# - If only those vote that **did not see** the sample, about a third of them do. The curve asks
-#   for too many.
+# - If **all** members vote on it, the curve is too optimistic: they were trained on these
+#   samples. It suggests too few members.
+# - If only those vote that **did not see** the sample, that is about a third of them. The curve
+#   suggests too many.
 #
-# The size is where the mean of the two, a little smoothed, is least. The test curve is drawn to
-# judge the choice. It played no part in it.
+# The size is at the minimum of the slightly smoothed mean of the two. The test curve is drawn to
+# judge the choice; it played no part in it.
 
 figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.2), layout="constrained", sharey=True)
 sizes = np.arange(1, 151)

@@ -1,8 +1,8 @@
 """
-The best subset of all
-======================
+The best of all subsets
+=======================
 
-An order is a shortcut. With twenty members one can try all subsets, a million of them, and see how
+An order is a shortcut. With twenty members you can try all subsets, a million of them, and see how
 good the shortcut is. Two questions: how far is a greedy order from the best subset of each size,
 and does the difference matter on new samples?
 """
@@ -36,8 +36,8 @@ print(f"the greedy order comes to {greedy.error_curve.min():.1%}")
 # %%
 # Are the members the same?
 # -------------------------
-# Row by row the picture asks which members of the greedy order are in the best subset of that size.
-# A perfect order fills the staircase and nothing else.
+# Each row of the picture shows which members of the greedy order are in the best subset of that
+# size. A perfect order fills the staircase and nothing else.
 
 display = CoincidenceDisplay.from_votes(votes, y, rule="reduce_error")
 plt.show()
@@ -46,7 +46,7 @@ plt.show()
 # Does it matter?
 # ---------------
 # On the training samples the search is at least as good at every size, by construction. On new
-# ones its lead melts: it has fitted the samples that it searched on.
+# ones its lead disappears: it has fitted the samples that it searched on.
 
 sizes = np.arange(1, 21)
 

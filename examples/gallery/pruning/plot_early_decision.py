@@ -1,10 +1,10 @@
 """
-Ask fewer members: early decision
-=================================
+Query fewer members: early decision
+===================================
 
-Most rows are easy. When 60 of 100 members have voted for one class, the other 40 cannot change it,
-and need not be asked. ``early_decision`` stops with each row as soon as that is so; with a
-*confidence* below 1, as soon as a change is improbable.
+Most rows are easy. When 60 of 100 members have voted for one class, the other 40 cannot change it
+and need not be queried. ``early_decision`` stops at that point for each row; with a *confidence*
+below 1, as soon as a change is unlikely.
 """
 
 import matplotlib.pyplot as plt
@@ -29,20 +29,20 @@ print(exact)
 print(nearly)
 
 # %%
-# The exact way never changes an answer. The other one does now and then, and the answers that
-# change were close calls, so that the error hardly moves.
+# The exact mode never changes a prediction. The other one sometimes does, and the predictions
+# that change were close calls, so the error hardly changes.
 
 answers = forest.predict(X_test)
 for name, decided in {"exactly": exact, "at confidence 0.99": nearly}.items():
     changed = np.mean(decided.predictions != answers)
     error = np.mean(decided.predictions != y_test)
-    print(f"{name:19} {changed:.2%} of the answers change, test error {error:.2%}")
+    print(f"{name:19} {changed:.2%} of the predictions change, test error {error:.2%}")
 
 # %%
 # Where the members are needed
 # ----------------------------
-# Asked about every point of the square, the forest spends its members along the border of the
-# circle, where it is in doubt, and hardly any elsewhere.
+# Queried at every point of the square, the forest uses its members along the border of the
+# circle, where the vote is close, and hardly any elsewhere.
 
 ticks = np.linspace(0, 1, 160)
 plane = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
@@ -50,18 +50,18 @@ queried = early_decision(forest, plane, confidence=0.99).n_queried.reshape(160, 
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.4, 4.0), layout="constrained")
 image = left.imshow(queried, origin="lower", extent=(0, 1, 0, 1), cmap="magma_r", vmin=0, vmax=301)
-left.set(title="members asked, confidence 0.99", xlabel="first feature", ylabel="second feature")
+left.set(title="members queried, confidence 0.99", xlabel="first feature", ylabel="second feature")
 figure.colorbar(image, ax=left, label="of 301 members")
 
 bins = np.linspace(0, 301, 44)
 for name, decided, colour in (("exactly", exact, BLUE), ("confidence 0.99", nearly, VERMILLION)):
     right.hist(decided.n_queried, bins, color=colour, alpha=0.75, label=name)
     right.axvline(decided.mean_queried, color=colour, linestyle="--", linewidth=1)
-right.set(title="rows by members asked; dashed: the mean", xlabel="members asked", ylabel="rows")
+right.set(title="rows by members queried; dashed: mean", xlabel="members queried", ylabel="rows")
 right.legend(frameon=False, loc="center right")
 plt.show()
 
 # %%
-# Exact decisions come after half of the votes at the earliest, which is the wall in the middle of
-# the histogram. The confidence is meant for members in random order; ask the members of a pruned
-# ensemble exactly.
+# Exact decisions need at least half of the votes, which explains the jump in the middle of the
+# histogram. The confidence assumes members in random order; use the exact mode for pruned
+# ensembles.

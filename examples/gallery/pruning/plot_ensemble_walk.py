@@ -3,9 +3,9 @@ The walk of an ensemble
 =======================
 
 Why is one order better than another? Give every member a vector with +1 for each sample that it
-gets right and -1 for each that it gets wrong. Added up one after the other, these vectors are a
-walk in a space with as many dimensions as there are samples. All orders end at the same point;
-what differs is the way there.
+predicts correctly and -1 for each that it does not. Added up one after the other, these vectors
+form a walk in a space with as many dimensions as there are samples. All orders end at the same
+point; what differs is the path.
 """
 
 import matplotlib.pyplot as plt
@@ -27,11 +27,11 @@ walk = ensemble_walk(
 # %%
 # Seen from the side
 # ------------------
-# Three hundred dimensions are too many to draw. Two of them tell the story: along *c_ens*, the mean
-# of all members, which is where every walk ends; and along *c_ref*, the direction that the ensemble
-# lacks to be right on every sample. A random order stays near the straight line. The two rules
-# first walk in an arc towards what is lacking, and come back with the members that pull the other
-# way.
+# Three hundred dimensions are too many to draw, but two of them show what matters: along *c_ens*,
+# the mean of all members, where every walk ends; and along *c_ref*, the direction that the
+# ensemble lacks to be right on every sample. A random order stays near the straight line. The two
+# rules first walk in an arc towards what is lacking, and return with the members that pull the
+# other way.
 
 display = EnsembleWalkDisplay(walk).plot()
 plt.show()
@@ -48,8 +48,8 @@ plt.show()
 # %%
 # Where to stop
 # -------------
-# Beyond its farthest point a walk only leads back. That is late for orientation, which suggests a
-# size of its own: it keeps the members whose angle with *c_ref* is below the mean of the acute ones
+# Beyond its farthest point a walk only leads back. That is late for orientation, which suggests
+# its own size: it keeps the members whose angle with *c_ref* is below the mean of the acute ones
 # (``keep="rule"``).
 
 for name in ("orientation", "margin distance"):
@@ -57,5 +57,5 @@ for name in ("orientation", "margin distance"):
 print("orientation suggests", order(bag, X, y, rule="orientation").suggestions["rule"])
 
 # %%
-# The formula of both directions, and the same walk in three dimensions, are in
+# The formulas of both directions, and the same walk in three dimensions, are in
 # :doc:`/guide/inspection`.

@@ -1,10 +1,10 @@
 """
-Prune a forest of scikit-learn's
-================================
+Prune a scikit-learn forest
+===========================
 
-``prune`` takes the ensembles of scikit-learn too, and gives back one of the same kind. A random
-forest is not a bag of small trees: it makes hardly an error in training, so there is less to order
-by. What pruning buys here is **size and speed, not accuracy**. This page shows how much.
+``prune`` also takes scikit-learn's ensembles, and returns one of the same type. A random forest is
+not a bag of small trees: it makes hardly any training error, so there is less to order by. What
+pruning gains here is **size and speed, not accuracy**. This page shows how much.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ from orfeon.ordering import order_votes
 BLUE, GREY = "#0072B2", "#7A7A7A"
 
 # %%
-# A forest as always
-# ------------------
+# A forest as usual
+# -----------------
 
 X, y = make_waveform(300, random_state=0)
 X_test, y_test = make_waveform(2000, random_state=1)
@@ -28,8 +28,8 @@ forest = RandomForestClassifier(n_estimators=150, random_state=0).fit(X, y)
 # %%
 # Prune it
 # --------
-# Any part of it can be kept. The result is a ``RandomForestClassifier``: it goes wherever the old
-# one went.
+# You can keep any share of it. The result is a ``RandomForestClassifier`` and works wherever the
+# old one did.
 
 
 def nodes(model):
@@ -46,10 +46,10 @@ for keep, model in {**smaller, 1.0: forest}.items():
 # %%
 # Against a random part of the forest
 # -----------------------------------
-# Half of the trees of a forest are nearly as good as all, whichever one takes. So the fair rival of
-# an order is chance. Votes are all that an order needs: ``order`` takes them as a matrix, one row a
-# tree, and ``test_curve`` gives the errors of its first members on other samples. Three forests,
-# and ten random orders of each:
+# Half of the trees of a forest, whichever you take, are nearly as good as all of them. So the
+# fair comparison for an order is a random one. An order needs only votes: ``order_votes`` takes
+# them as a matrix, one row per tree, and ``test_curve_votes`` gives the errors of the first members
+# on other samples. Three forests, and ten random orders of each:
 
 ordered, chance = [], []
 for draw in range(3):
@@ -71,11 +71,11 @@ ax.plot(sizes, chance, color=GREY, label="random order")
 ax.plot(sizes, ordered, color=BLUE, label="ordered by margin distance")
 ax.axhline(ordered[-1], color=BLUE, linestyle=":", linewidth=1, label="all members")
 ax.set(xlim=(1, 150), ylim=(15, 30), xlabel="trees kept", ylabel="test error of the vote, %")
-ax.set_title("Forests of scikit-learn's on waveform, means of three")
+ax.set_title("scikit-learn forests on waveform, means of three")
 ax.legend(frameon=False)
 plt.show()
 
 # %%
-# The order is a little ahead of chance among the first trees, and there is no valley below the
-# error of all. That is the rule for forests. For figures over eighteen data sets see
+# The order is slightly better than random among the first trees, and its error does not drop
+# below that of all members. That is typical of forests. For figures over eighteen data sets see
 # :doc:`/guide/ordering`.

@@ -2,9 +2,9 @@
 What an error costs
 ===================
 
-To miss a positive sample costs more than a false alarm; how much more only you can say. Given the
-costs and a model with probabilities, the rest is arithmetic: answer with the class of least
-expected cost. That moves the threshold, and nothing is trained anew when the costs change.
+Missing a positive sample costs more than a false alarm; only you can say how much more. Given the
+costs and a model with probabilities, the rest is arithmetic: predict the class with the lowest
+expected cost. That moves the threshold, and nothing is retrained when the costs change.
 """
 
 import matplotlib.pyplot as plt
@@ -15,9 +15,9 @@ from orfeon.datasets import make_gaussian_clouds
 from orfeon.inspection import ClassificationMapDisplay
 
 # %%
-# One forest, three prices
-# ------------------------
-# Leaves of at least ten samples, and ``combine="soft"``, give probabilities that can be believed.
+# One forest, three costs
+# -----------------------
+# Leaves of at least ten samples, and ``combine="soft"``, give reliable probabilities.
 
 X, y = make_gaussian_clouds(1000, priors=(0.95, 0.05), random_state=0)
 X_test, y_test = make_gaussian_clouds(5000, priors=(0.95, 0.05), random_state=1)
@@ -33,22 +33,23 @@ for ax, (price, model) in zip(axes, models.items(), strict=True):
     answers = model.predict(X_test)
     missed, alarms = np.sum(y_test > answers), np.sum(y_test < answers)
     print(
-        f"missed costs {price:2}: says 1 above {model.threshold_:.3f}; "
+        f"a miss costs {price:2}: predicts 1 above {model.threshold_:.3f}; "
         f"{missed} missed, {alarms} alarms"
     )
     display = ClassificationMapDisplay.from_estimator(
         model.predict, X, y, grid_resolution=120, ax=ax
     )
-    ax.set(title=f"a missed one costs {price}", xlabel="first feature")
+    ax.set(title=f"a miss costs {price}", xlabel="first feature")
     ax.set_ylabel("second feature" if price == 1 else "")
     ax.get_legend().remove()
 plt.show()
 
 # %%
-# The bill
-# --------
-# The cost of all errors against the threshold, with rings where arithmetic puts it: 1 / (1 +
-# price). It does not look at the test samples, and yet comes near the least cost of each curve.
+# The total cost
+# --------------
+# The cost of all errors against the threshold, with rings where arithmetic puts it: 1 / (1 + cost
+# of a miss). It does not use the test samples, and yet comes close to the lowest cost of each
+# curve.
 
 chance = models[1].predict_proba(X_test)[:, 1]
 thresholds = np.linspace(0.01, 0.7, 140)
@@ -59,7 +60,7 @@ for price, colour in zip(prices, ("#0072B2", "#E69F00", "#D55E00"), strict=True)
         answers = chance > threshold
         return (price * np.sum(answers < y_test) + np.sum(answers > y_test)) / len(y_test)
 
-    ax.plot(thresholds, [bill(t) for t in thresholds], color=colour, label=f"missed costs {price}")
+    ax.plot(thresholds, [bill(t) for t in thresholds], color=colour, label=f"a miss costs {price}")
     chosen = 1 / (1 + price)
     ax.plot(chosen, bill(chosen), "o", color=colour, markersize=9, fillstyle="none", mew=2)
 ax.set(xlabel="threshold on the probability", ylabel="cost of a row", yscale="log", xlim=(0, 0.7))

@@ -2,9 +2,9 @@
 Parallel perceptrons: which samples matter
 ==========================================
 
-One sample in twenty is positive. A *parallel perceptron* is three lines that vote, and with their
-margins it can tell which samples are redundant, noisy, or hold the border. PPTSS uses that: it
-trains again and again on those that matter, and the border moves out of the rare class.
+One sample in twenty is positive. A *parallel perceptron* is three lines that vote, and their
+margins show which samples are redundant, noisy, or borderline. PPTSS uses that: it trains
+repeatedly on the samples that matter, and the border moves out of the rare class.
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +18,8 @@ from orfeon.inspection import PerceptronCategoriesDisplay, SelectionHistoryDispl
 # All samples, and those that matter
 # ----------------------------------
 # Accuracy hides what happens to the rare class. So we look at the share of the positive samples
-# that are found, at the share of the negative ones that are left alone, and at their geometric mean
-# *g*.
+# that are found, the share of the negative ones that are predicted negative, and their geometric
+# mean *g*.
 
 X, y = make_gaussian_clouds(1000, priors=(0.95, 0.05), random_state=0)
 X_test, y_test = make_gaussian_clouds(5000, priors=(0.95, 0.05), random_state=1)
@@ -37,10 +37,10 @@ print(f"PPTSS trains on {len(selective.selected_)} of {len(X)} samples in the en
 # %%
 # The picture of both
 # -------------------
-# Colours are what a sample is to the perceptrons, triangles are positive. On the left all
+# Colours show what a sample is to the perceptrons; triangles are positive. On the left all
 # samples are used, and the border runs through the positive cloud, where it makes the fewest
-# errors. On the right the hollow ones were left out in the end; the border has moved, and more of
-# the triangles are on their side.
+# errors. On the right the hollow ones were left out at the end; the border has moved, and more of
+# the triangles are on the correct side.
 
 figure, axes = plt.subplots(1, 2, figsize=(10.4, 5.6), layout="constrained")
 PerceptronCategoriesDisplay.from_estimator(plain, X, y, ax=axes[0])
@@ -50,7 +50,8 @@ plt.show()
 # %%
 # Round by round
 # --------------
-# It goes on for as long as neither *g* nor acc+ falls, both measured on the whole training set.
+# Selection continues as long as neither *g* nor acc+ falls, both measured on the whole training
+# set.
 
 display = SelectionHistoryDisplay.from_estimator(selective)
 plt.show()
@@ -58,8 +59,8 @@ plt.show()
 # %%
 # Three clouds
 # ------------
-# Here the rare class is between the two halves of the other, and no single line separates it. Two
-# perceptrons enclose it from both sides.
+# Here the rare class lies between the two halves of the other, and no single line separates it.
+# Two perceptrons enclose it from both sides.
 
 X, y = make_three_clouds(1000, random_state=0)
 model = ParallelPerceptronClassifier(random_state=0).fit(X, y)
@@ -68,4 +69,4 @@ plt.show()
 
 # %%
 # Where the border is curved three lines are not enough, whatever they are trained on.
-# :doc:`/guide/unbalanced` compares thirty ways on three problems.
+# :doc:`/guide/unbalanced` compares 31 methods on three problems.

@@ -2,10 +2,10 @@
 PPBoost: boosting that does not chase noise
 ===========================================
 
-AdaBoost raises the weight of whatever is wrong, noise above all. PPBoost boosts parallel
-perceptrons, which know noise from border, and uses that in the weights. It has four modes. They
-differ in what happens to samples that are noisy, and to negative ones that draw the border into
-the positive class.
+AdaBoost raises the weight of everything that is misclassified, noise above all. PPBoost boosts
+parallel perceptrons, which can tell noisy samples from borderline ones, and uses that in the
+weights. Its four modes differ in what happens to noisy samples, and to negative ones that draw the
+border into the positive class.
 """
 
 import matplotlib.pyplot as plt
@@ -42,9 +42,9 @@ for draw in range(10):
 # %%
 # Where each mode ends up
 # -----------------------
-# To the right: negative samples that are left alone. Up: positive samples that are found. Both
-# are wanted; dotted lines have the same geometric mean *g* of the two. Small marks are training
-# sets, large ones their means.
+# To the right: negative samples that are predicted negative. Up: positive samples that are found.
+# Both should be high; dotted lines have the same geometric mean *g* of the two. Small marks are
+# training sets, large ones their means.
 
 figure, ax = plt.subplots(figsize=(6.6, 5.2), layout="constrained")
 across = np.linspace(0.55, 1, 200)
@@ -59,11 +59,11 @@ for name, (colour, marker) in LOOKS.items():
     ax.scatter(*points.mean(axis=0), s=110, color=colour, marker=marker, edgecolors="k", label=name)
     g = np.sqrt(points.prod(axis=1)).mean()
     print(f"{name:24} {points[:, 0].mean():5.2f} {points[:, 1].mean():5.2f} {g:5.2f}")
-ax.set(xlabel="acc-, share of the negative left alone", ylabel="acc+, share of the positive found")
+ax.set(xlabel="acc-, recall of the negative class", ylabel="acc+, recall of the positive class")
 ax.set(xlim=(0.6, 1.01), ylim=(0, 1.05), title="One sample in twenty is positive")
 ax.legend(frameon=False, loc="lower left")
 plt.show()
 
 # %%
-# "balanced", the default, gives up some points of acc- and finds most of the rare class. Which of
-# the ways to handle unbalanced data suits which problem is in :doc:`/guide/unbalanced`.
+# "balanced", the default, gives up a few points of acc- and finds most of the rare class.
+# :doc:`/guide/unbalanced` describes which method for unbalanced data suits which problem.

@@ -1,10 +1,10 @@
 """
-Samplers: what they keep, and what it is good for
-=================================================
+Samplers: what they keep, and what they are good for
+====================================================
 
 Another way to treat a rare class is to change the sample: leave out negative samples, or make new
-positive ones. imbalanced-learn has the classical samplers, and orfeon adds two. All of them go in
-front of any classifier, in a pipeline that resamples for training only.
+positive ones. imbalanced-learn has the classical samplers, and orfeon adds some. All of them go in
+front of any classifier, in a pipeline that resamples only for training.
 """
 
 import matplotlib.pyplot as plt
@@ -32,11 +32,11 @@ samplers = {
 }
 
 # %%
-# What is left
+# What remains
 # ------------
-# Blue is negative, orange positive. Undersampling thins the cloud evenly. SMOTE draws new positive
-# samples between those that are there. The editing rules clear the negative ones away from where
-# the positive ones are, and border selection keeps only what lies between the two.
+# Blue is negative, orange positive. Undersampling thins the cloud evenly. SMOTE draws new
+# positive samples between existing ones. The editing rules remove negative samples from the
+# region of the positive ones, and border selection keeps only what lies between the two.
 
 figure, axes = plt.subplots(
     2, 3, figsize=(9.6, 6.4), layout="constrained", sharex=True, sharey=True
@@ -51,18 +51,19 @@ for ax, (name, sampler) in zip(axes.flat, {"all samples": None, **samplers}.item
 plt.show()
 
 # %%
-# What it is good for
-# -------------------
-# A forest behind each of them, judged on new samples in their natural proportions by *g*, the
+# What they are good for
+# ----------------------
+# A forest behind each of them, evaluated on new samples in their natural proportions by *g*, the
 # geometric mean of the accuracies on both classes.
 
 forest = RandomForestClassifier(100, random_state=0)
 plain = geometric_mean(y_test, forest.fit(X, y).predict(X_test))
-print(f"{'nothing is done':26} g = {plain:.3f}")
+print(f"{'no sampler':26} g = {plain:.3f}")
 for name, sampler in samplers.items():
     answers = make_pipeline(sampler, forest).fit(X, y).predict(X_test)
     print(f"{name:26} g = {geometric_mean(y_test, answers):.3f}")
 
 # %%
-# On another problem the order is another: border selection is poor here, where the classes mix, and
-# good where they hardly do. :doc:`/guide/unbalanced` has the comparison on three problems.
+# On another problem the ranking differs: border selection is poor here, where the classes
+# overlap, and good where they hardly do. :doc:`/guide/unbalanced` has the comparison on three
+# problems.

@@ -37,6 +37,7 @@ from orfeon.boosting.loop import (
     perfect_vote,
 )
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.trees.stump import StumpClassifier
@@ -201,6 +202,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         Whether the vote of a member is ``learning_rate`` times half of ln((1 - e) / e), or
         ``learning_rate`` itself for every member (Rosset et al. 2004).
     <combine_boosted>
+    <calibrate_boosted>
     <stopping>
     early_stopping : {"validation", "oob"}, default="validation"
         With ``n_iter_no_change``: whether the error is that on a validation set, or the out-of-bag
@@ -213,6 +215,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     <members>
     <boosted>
     <classes>
+    <calibrated>
 
     See Also
     --------
@@ -270,6 +273,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         learning_rate: float = 1.0,
         step: Step = "optimal",
         combine: Combine = OWN,
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -289,6 +293,7 @@ class AdaBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self.learning_rate = learning_rate
         self.step = step
         self.combine = combine
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

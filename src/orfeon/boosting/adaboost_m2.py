@@ -23,6 +23,7 @@ from orfeon.boosting.bounds import pseudo_loss_bound
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import HALF, PERFECT, MemberOutput, RoundResult, Scheme, perfect_vote
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.trees.cart import CARTClassifier
@@ -117,6 +118,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         more, or 0; with fewer than half of the members, it warns.
     <sampling>
     <combine_boosted>
+    <calibrate_boosted>
     <stopping>
     <fitting>
 
@@ -131,6 +133,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
     error_bounds_ : ndarray of shape (n_members,)
         Bound of the training error after each member.
     <classes>
+    <calibrated>
 
     Notes
     -----
@@ -159,6 +162,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         *,
         sampling: Sampling = "weights",
         combine: Combine = OWN,
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -171,6 +175,7 @@ class AdaBoostM2Classifier(WeightedVoteMixin, BoostedEnsemble):
         self.n_estimators = n_estimators
         self.sampling = sampling
         self.combine = combine
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -30,7 +30,9 @@ from orfeon.boosting.learners import Sampling, binary_learner
 from orfeon.boosting.loop import Learner, Scheme
 from orfeon.boosting.vote_sums import Tally
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.probabilities import CALIBRATE
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.members import EstimatorMembers, LazyView
 from orfeon.trees.stump import StumpClassifier
@@ -139,6 +141,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
         Whether the pairs of a sample and a class have one distribution, and a round one vote,
         as in AdaBoost.MH; or whether the problems are boosted each on its own.
     <sampling>
+    <calibrate_boosted>
     <stopping>
     <fitting>
 
@@ -152,6 +155,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
         Weighted error of each member over the pairs of a sample and a class.
     <validation_errors>
     <classes>
+    <calibrated>
 
     See Also
     --------
@@ -175,6 +179,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BOOSTED,
+        **CALIBRATE,
         "joint": ["boolean"],
     }
 
@@ -185,6 +190,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
         *,
         joint: bool = True,
         sampling: Sampling = "weights",
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -197,6 +203,7 @@ class AdaBoostMHClassifier(_BinaryProblems):
         self.n_estimators = n_estimators
         self.joint = joint
         self.sampling = sampling
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol
@@ -239,6 +246,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
         Maximum number of rounds; each trains one binary classifier for each pair that is not done
         yet. A run that ends by itself with fewer than half of them warns.
     <sampling>
+    <calibrate_boosted>
     <stopping>
     <fitting>
 
@@ -254,6 +262,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     pairs_ : ndarray of shape (n_pairs, 2)
         The pairs, as indices into ``classes_``.
     <classes>
+    <calibrated>
 
     See Also
     --------
@@ -286,6 +295,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
         n_estimators: int = 50,
         *,
         sampling: Sampling = "weights",
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -297,6 +307,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

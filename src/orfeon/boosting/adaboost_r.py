@@ -91,7 +91,6 @@ class AdaBoostRScheme(Scheme):
 
     @property
     def labels(self) -> Floats:
-        """Targets."""
         return self._labels
 
     def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:

@@ -109,7 +109,6 @@ class AdaBoostR2Scheme(Scheme):
 
     @property
     def labels(self) -> Floats:
-        """Targets."""
         return self._labels
 
     def evaluate(self, answers: npt.NDArray[Any]) -> RoundResult:

@@ -16,6 +16,7 @@ from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import RoundResult, Scheme
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.trees.cart import CARTClassifier
@@ -66,6 +67,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
         with the weights themselves. An estimator that takes no weights always gets a bootstrap
         sample.
     <combine_boosted>
+    <calibrate_boosted>
     <stopping>
     <fitting>
 
@@ -74,6 +76,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
     <members>
     <boosted>
     <classes>
+    <calibrated>
 
     Notes
     -----
@@ -100,6 +103,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
         *,
         sampling: Sampling = "resample",
         combine: Combine = OWN,
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -112,6 +116,7 @@ class ArcX4Classifier(WeightedVoteMixin, BoostedEnsemble):
         self.n_estimators = n_estimators
         self.sampling = sampling
         self.combine = combine
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -29,6 +29,7 @@ from orfeon.boosting.gradient_boosting import (
     GradientBoostingClassifier,
     GradientBoostingRegressor,
 )
+from orfeon.calibration.methods import Method
 from orfeon.data.schema import Schema
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
@@ -237,6 +238,7 @@ class BaggedBoostingClassifier(VotingClassifierMixin, _BaggedBoosting):
     ----------
     <bagging>
     <combine>
+    <calibrate>
     <class_weight>
     oob_score : bool, default=False
         Whether to predict each training sample by the models that did not see it.
@@ -246,6 +248,7 @@ class BaggedBoostingClassifier(VotingClassifierMixin, _BaggedBoosting):
     ----------
     <bagged>
     <classes>
+    <calibrated>
     <oob_classes>
 
     See Also
@@ -286,6 +289,7 @@ class BaggedBoostingClassifier(VotingClassifierMixin, _BaggedBoosting):
         max_samples: float | None = 1.0,
         early_stopping: bool = True,
         combine: Combine = "soft",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         warm_start: bool = False,
@@ -300,6 +304,7 @@ class BaggedBoostingClassifier(VotingClassifierMixin, _BaggedBoosting):
         self.max_samples = max_samples
         self.early_stopping = early_stopping
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.warm_start = warm_start

@@ -36,6 +36,7 @@ from orfeon.ensembles.decision import OWN
 from orfeon.ensembles.ensemble import CHOSEN, Ensemble, OwnEnsemble, WarmStart
 from orfeon.ensembles.holdout import hash_samples, set_aside
 from orfeon.ensembles.perturbation import member_generator
+from orfeon.ensembles.probabilities import CALIBRATE
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.members.adapter import unless_equal
@@ -55,7 +56,8 @@ STOPPING: dict[str, list[Any]] = {
 }
 #: Boosters whose members vote can decide by other rules than their own.
 VOTED: dict[str, list[Any]] = {
-    "combine": [StrOptions({OWN, *rules_for("classification")}), CombiningRule]
+    "combine": [StrOptions({OWN, *rules_for("classification")}), CombiningRule],
+    **CALIBRATE,
 }
 #: The same for boosters whose members predict numbers.
 AVERAGED: dict[str, list[Any]] = {

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.boosting.loop import HALF, LEAST_SHARE, MemberOutput, RoundResult, Run, Scheme, boost
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import Recipe, Trained
 from orfeon.ensembles.decision import Combine
@@ -92,7 +93,6 @@ class ReweightedHalves:
     recipe: Recipe
 
     def grow(self, committee: int, n_trees: int, grown: Forest | None = None) -> Forest:
-        """Grow a committee."""
         recipe = self.recipe
         rng = member_generator(recipe.sequence, committee)
         first_seed = draw_seed(rng)
@@ -159,12 +159,14 @@ class BoostingIGPClassifier(OfIGPTrees):
     <tie_rule>
     <categorical_features>
     <combine>
+    <calibrate>
     <fitting>
 
     Attributes
     ----------
     <members>
     <classes>
+    <calibrated>
 
     Examples
     --------
@@ -188,6 +190,7 @@ class BoostingIGPClassifier(OfIGPTrees):
         ties: Ties = "random",
         categorical_features: Any = "auto",
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -200,6 +203,7 @@ class BoostingIGPClassifier(OfIGPTrees):
         self.ties = ties
         self.categorical_features = categorical_features
         self.combine = combine
+        self.calibrate = calibrate
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

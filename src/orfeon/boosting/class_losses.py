@@ -10,24 +10,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit, log_softmax, softmax
 
-from orfeon.boosting.losses import Loss, sums_by_leaf, weighted_mean
+from orfeon.boosting.losses import LARGEST_STEP, Loss, sums_by_leaf, weighted_mean
 from orfeon.kernels.gradient import leaf_updates, log_loss
+from orfeon.kernels.gradient import softmax as softmax_kernels
+from orfeon.kernels.gradient.exact_round import LOG_LOSS, MULTINOMIAL
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
 
 Integers = npt.NDArray[np.integer[Any]]
 
-#: Maximum change of log odds by a Newton step. The third derivative of the log-loss is at most its
-#: second, h, so a step d lowers the loss by at least ``g d - h (exp|d| - |d| - 1)``, with g the
-#: gradient. Hence no step of this size, times a learning rate of at most 0.1, can raise the loss of
-#: two classes.
-LARGEST_STEP = float(-np.log(np.finfo(np.float64).eps))
 #: Exponents are clipped to this, so that sums of exponentials stay finite.
 _LARGEST_EXPONENT = 300.0
 
@@ -55,6 +52,8 @@ class LogLoss(ClassLoss):
 
     Leaf values are one Newton step (Friedman 2001), of at most ``LARGEST_STEP``.
     """
+
+    kernel_kind: ClassVar[int] = LOG_LOSS
 
     def start(self, y: npt.NDArray[Any], weights: Floats) -> Floats:
         return np.array([_log_odds(y, weights)])
@@ -115,6 +114,7 @@ class MultinomialLoss(ClassLoss):
     values.
     """
 
+    kernel_kind: ClassVar[int] = MULTINOMIAL
     n_classes: int
 
     @property
@@ -127,13 +127,16 @@ class MultinomialLoss(ClassLoss):
         return np.asarray(logarithm - logarithm.mean())
 
     def value(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> float:
-        own = log_softmax(scores, axis=0)[y, np.arange(len(y))]
-        return float(-np.sum(weights * own) / weights.sum())
+        losses, scratch = np.empty(len(y)), np.empty(scores.shape)
+        scores = kernel_view(np.ascontiguousarray(scores))
+        highest, total = np.empty((2, len(y)))
+        softmax_kernels.log_losses(
+            kernel_view(y), scores, kernel_view(weights), scratch, highest, total, losses
+        )
+        return float(losses.sum() / weights.sum())
 
     def negative_gradient(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
-        residuals = -softmax(scores, axis=0)
-        residuals[y, np.arange(len(y))] += 1.0
-        return np.asarray(residuals)
+        return self.derivatives(y, scores, weights)[0]
 
     def hessian(self, y: npt.NDArray[Any], scores: Floats, weights: Floats) -> Floats:
         return self.derivatives(y, scores, weights)[1]
@@ -141,10 +144,15 @@ class MultinomialLoss(ClassLoss):
     def derivatives(
         self, y: npt.NDArray[Any], scores: Floats, weights: Floats
     ) -> tuple[Floats, Floats]:
-        residuals = self.negative_gradient(y, scores, weights)
         # A score moves K / (K - 1) times as far against the mean of all scores as alone.
-        size = np.abs(residuals)
-        return residuals, self.n_classes / max(self.n_classes - 1, 1) * size * (1.0 - size)
+        scale = self.n_classes / max(self.n_classes - 1, 1)
+        residuals, curvature = np.empty(scores.shape), np.empty(scores.shape)
+        scores = kernel_view(np.ascontiguousarray(scores))
+        highest, total = np.empty((2, len(y)))
+        softmax_kernels.derivatives(
+            kernel_view(y), scores, scale, residuals, curvature, highest, total
+        )
+        return residuals, curvature
 
     def leaf_values(
         self,

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit, log_expit, logit
 
-from orfeon.boosting.class_losses import LARGEST_STEP, ClassLoss
-from orfeon.boosting.losses import Integers, Loss, sums_by_leaf
+from orfeon.boosting.class_losses import ClassLoss
+from orfeon.boosting.losses import LARGEST_STEP, Integers, Loss, sums_by_leaf
 from orfeon.utils import saved
 from orfeon.utils.types import Floats
 

@@ -179,7 +179,6 @@ class PoolLearner:
     _of: npt.NDArray[Any] | None = field(default=None, repr=False)
 
     def errors(self, weights: Floats, labels: npt.NDArray[Any]) -> Floats:
-        """Weighted error of each classifier."""
         if self.answers.size <= _MOST_KEPT:
             if self._wrong is None or self._of is not labels:
                 self._wrong, self._of = (self.answers != labels).astype(np.float64), labels

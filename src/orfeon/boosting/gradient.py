@@ -20,7 +20,7 @@ Friedman (2002). Stochastic gradient boosting. Computational Statistics & Data A
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -28,16 +28,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.losses import Loss
+from orfeon.boosting.losses import LARGEST_STEP, Loss
 from orfeon.boosting.newton_leaves import newton_leaf_values
 from orfeon.boosting.one_side_sampling import OneSide, one_side_weights
 from orfeon.data.training_set import TrainingSet, are_counts, hash_rows
 from orfeon.ensembles.perturbation import member_generator
 from orfeon.ensembles.subspace import draw_features
 from orfeon.forest import Forest
-from orfeon.growth.newton import Newton, NewtonTrees
+from orfeon.growth.newton import ExactNewtonTrees, Newton, NewtonTrees, Update
 from orfeon.growth.residuals import ResidualTrees
 from orfeon.kernels.cart import leaf_sums
+from orfeon.kernels.gradient.exact_round import GIVEN
 from orfeon.kernels.gradient.leaf_updates import add_values
 from orfeon.utils import saved
 from orfeon.utils.row_threads import PART, RowThreads
@@ -142,6 +143,14 @@ class Stage(NamedTuple):
     means: Floats | None  # mean residual of each node, of trees fitted to residuals
     loss: float
     gains: Floats | None = None  # of the split of each node, of Newton trees
+    is_followed: bool = False  # whether the scores of a validation set have got the trees, too
+
+
+class Followed(NamedTuple):
+    """Encoded rows of a validation set, and their scores of shape (n_scores, n_rows)."""
+
+    rows: Floats
+    scores: Floats
 
 
 @dataclass(frozen=True)
@@ -159,14 +168,50 @@ class Boosting:
     newton: Newton | None = None  # of Newton trees
     one_side: OneSide | None = None
 
-    def rounds(self, scores: Floats, first: int = 0) -> Iterator[Stage]:
-        """Yield rounds without end, updating ``scores`` in place."""
+    def rounds(
+        self, scores: Floats, first: int = 0, followed: Followed | None = None
+    ) -> Iterator[Stage]:
+        """Yield rounds without end, updating ``scores`` in place.
+
+        The scores of a validation set are updated with them, where that costs little; rounds tell.
+        """
+        grow = self._round if self.newton is None else self._newton_round
+        if self._is_one_call:
+            grow = self._updater(followed)
         for at, seeds in self._seeds(first):
             # The caller checks the loss for scores that diverge.
             with np.errstate(over="ignore", invalid="ignore"):
-                grow = self._round if self.newton is None else self._newton_round
                 stage = grow(scores, at, seeds)
             yield stage
+
+    @property
+    def _is_one_call(self) -> bool:
+        """Whether rounds need nothing but what one kernel computes."""
+        return (
+            self.loss.kernel_kind != GIVEN
+            and isinstance(self.trees, ExactNewtonTrees)
+            and self.trees.can_update(self.loss.n_scores)
+            and self.one_side is None
+            and len(self.sample.y) <= PART
+        )
+
+    def _updater(self, followed: Followed | None) -> Callable[..., Stage]:
+        """Rounds in one call each."""
+        trees: Any = self.trees
+        y = self.sample.y.astype(np.float64)
+        if followed is None or not trees.knows_codes(followed.rows):
+            followed = None
+        held = Followed(np.zeros((0, 0)), np.zeros((0, 0))) if followed is None else followed
+
+        def grow(scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
+            weights, candidates = self._draw(at)
+            update = Update(
+                self.loss.kernel_kind, y, scores, self.learning_rate, LARGEST_STEP, *held
+            )
+            forest, _, gains, _ = trees.update(update, weights, seeds, candidates)
+            return Stage(forest, None, self._loss(scores), gains, followed is not None)
+
+        return grow
 
     def _seeds(self, first: int) -> Iterator[tuple[int, npt.NDArray[np.uint64]]]:
         """Yield the number of each round and the seeds of its trees."""

@@ -356,7 +356,8 @@ class GradientBoosting(GradientParameters, Ensemble):
             scores = np.ascontiguousarray(self._model.scores(sample.encoded(), offsets).T)
         if run.n_rounds >= n_rounds or (watch is not None and watch.ended):
             return
-        for stage in boosting.rounds(scores, run.n_before):
+        followed = None if watch is None else watch.validation.followed
+        for stage in boosting.rounds(scores, run.n_before, followed):
             if not np.isfinite(stage.loss if boosting.loss.has_value else scores).all():
                 raise ValueError(
                     f"learning_rate={self.learning_rate} makes the scores diverge; give one of at "
@@ -364,7 +365,7 @@ class GradientBoosting(GradientParameters, Ensemble):
                 )
             run.add(stage)
             progress.update(1, lambda: run.fitted(run.n_rounds))
-            if watch is not None and watch.ends(stage.forest):
+            if watch is not None and watch.ends(stage):
                 return
             so_far = PartialModel(run.n_rounds, self, lambda: run.fitted(run.n_rounds))
             if callback is not None and callback(so_far):
@@ -446,8 +447,9 @@ class GradientBoosting(GradientParameters, Ensemble):
         loss = loss.measured(training.y, training.weights)
         start = self._start(loss, training)
         scores = training.scores_from(start)
-        rounds = self._boosting(training, loss, n_threads).rounds(scores)
-        return rounds, Validation(loss, _extended(sample.take(held), statistics), start)
+        validation = Validation(loss, _extended(sample.take(held), statistics), start)
+        boosting = self._boosting(training, loss, n_threads)
+        return boosting.rounds(scores, followed=validation.followed), validation
 
     # -- categories ----------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.metrics import d2_pinball_score, r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.boosting.class_losses import ClassLoss, ExponentialLoss, LogLoss, MultinomialLoss
@@ -34,6 +35,7 @@ from orfeon.boosting.gradient_texts import GRADIENT_TEXTS
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
 from orfeon.boosting.quantiles import QuantileErrors, read_levels
 from orfeon.ensembles.voting import CLASS_WEIGHT, StagedClassifierMixin, StagedRegressorMixin
+from orfeon.uncertainty.leaf_samples import check_levels
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
 from orfeon.utils.types import Floats
@@ -526,6 +528,49 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         """
         scores = self._scores(X, base_margin)
         return self._fitted_loss.predictions(scores)
+
+    def predict_quantiles(
+        self, X: Any, quantiles: Any = None, *, base_margin: Any = None
+    ) -> Floats:
+        """Quantiles of the targets given the row, with ``loss="quantile"``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+        quantiles : float or sequence of float, optional
+            Some of the levels ``alpha`` that were fitted; by default all.
+        base_margin : array of shape (n_rows,) or (n_rows, n_scores), optional
+            Offsets of the rows, added to their scores.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_quantiles), or (n_rows,) for one number
+            Quantiles, which never cross.
+        """
+        check_is_fitted(self, "_model")
+        loss = self._fitted_loss
+        if isinstance(loss, QuantileErrors):
+            known = loss.levels
+        elif isinstance(loss, QuantileError):
+            known = (loss.alpha,)
+        else:
+            raise ValueError(
+                f"predict_quantiles needs quantiles that were fitted, and loss={self.loss!r}; set "
+                'loss="quantile" and alpha=(0.05, 0.5, 0.95), and fit again.'
+            )
+        found = self.predict(X, base_margin).reshape(-1, len(known))
+        if quantiles is None:
+            return found
+        levels, place = check_levels(quantiles)
+        near = np.abs(np.subtract.outer(levels, known))
+        if (near.min(axis=1) > 1e-12).any():
+            raise ValueError(
+                f"quantiles={quantiles!r} are not all among the fitted levels alpha={list(known)}; "
+                "boosting has to be fitted to each."
+            )
+        chosen = found[:, near.argmin(axis=1)]
+        return chosen[:, 0] if place is None else chosen[:, place]
 
     def staged_predict(self, X: Any, base_margin: Any = None) -> Iterator[Floats]:
         """Predict targets after each round.

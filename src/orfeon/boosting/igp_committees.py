@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.boosting.boosting_igp import BoostingIGPClassifier, ReweightedHalves
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import Recipe, Trained
 from orfeon.ensembles.decision import Combine
@@ -53,6 +54,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     <categorical_features>
     combine : {"majority", "soft"}, default="majority"
         Whether committees vote, or the vote shares within them are averaged.
+    <calibrate>
     warm_start : bool, default=False
         Whether a second ``fit`` with more committees adds to those there are.
     n_jobs : int, optional
@@ -71,6 +73,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
     estimators_ : sequence of BoostingIGPClassifier
         The committees as estimators, created on access.
     <classes>
+    <calibrated>
 
     Examples
     --------
@@ -106,6 +109,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         ties: Ties = "random",
         categorical_features: Any = "auto",
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -119,6 +123,7 @@ class IGPCommitteesClassifier(OfIGPTrees):
         self.ties = ties
         self.categorical_features = categorical_features
         self.combine = combine
+        self.calibrate = calibrate
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -18,10 +18,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.kernels.gradient.exact_round import GIVEN, SQUARED_ERROR
 from orfeon.utils import saved
 from orfeon.utils.types import Floats
 
 Integers = npt.NDArray[np.integer[Any]]
+
+#: Maximum change of log odds by a Newton step. The third derivative of the log-loss is at most its
+#: second, h, so a step d lowers the loss by at least ``g d - h (exp|d| - |d| - 1)``, with g the
+#: gradient. Hence no step of this size, times a learning rate of at most 0.1, can raise the loss of
+#: two classes.
+LARGEST_STEP = float(-np.log(np.finfo(np.float64).eps))
 
 
 def sums_by_leaf(leaves: Integers, terms: Floats, n_leaves: int) -> Floats:
@@ -51,6 +58,8 @@ class Loss(ABC):
     #: Whether second derivatives count as 1, and leaf values are the exact minima.
     has_constant_hessian: ClassVar[bool] = False
 
+    #: Which of the losses that the kernel of a round knows, if any.
+    kernel_kind: ClassVar[int] = GIVEN
     #: Whether the value of the loss is known, so that rounds can be compared.
     has_value: bool = True
 
@@ -126,6 +135,7 @@ class Loss(ABC):
 class SquaredError(Loss):
     """Half the squared error; leaf values are mean residuals, the exact minimum."""
 
+    kernel_kind: ClassVar[int] = SQUARED_ERROR
     has_constant_hessian: ClassVar[bool] = True
 
     def start(self, y: Floats, weights: Floats) -> Floats:

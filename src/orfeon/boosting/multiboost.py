@@ -19,6 +19,7 @@ from orfeon.boosting.base import BOOSTED, VOTED, BoostedEnsemble
 from orfeon.boosting.learners import Sampling
 from orfeon.boosting.loop import RoundResult, Scheme
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.ensembles.wagging import poisson_weights
@@ -84,6 +85,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         Number of committees; by default the square root of ``n_estimators``, rounded down.
     <sampling>
     <combine_boosted>
+    <calibrate_boosted>
     <stopping>
     <fitting>
 
@@ -92,6 +94,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     <members>
     <boosted>
     <classes>
+    <calibrated>
 
     Notes
     -----
@@ -125,6 +128,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         n_committees: int | None = None,
         sampling: Sampling = "weights",
         combine: Combine = OWN,
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -138,6 +142,7 @@ class MultiBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         self.n_committees = n_committees
         self.sampling = sampling
         self.combine = combine
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.class_losses import LARGEST_STEP
-from orfeon.boosting.losses import Loss
+from orfeon.boosting.losses import LARGEST_STEP, Loss
 from orfeon.growth.newton import Newton
 from orfeon.kernels.gradient import leaf_updates
 from orfeon.utils.jit import kernel_view

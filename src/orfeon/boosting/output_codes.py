@@ -20,6 +20,7 @@ from orfeon.boosting.learners import Sampling, binary_learner
 from orfeon.boosting.loop import Learner, MemberOutput, RoundResult, Scheme
 from orfeon.boosting.vote_sums import SupportTally, Tally
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.trees.cart import CARTClassifier
 from orfeon.utils.documentation import documented
@@ -111,6 +112,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     <estimator>
     <n_boosted>
     <sampling>
+    <calibrate_boosted>
     <stopping>
     <fitting>
 
@@ -125,6 +127,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
         Pseudo-loss of each member in its round.
     <validation_errors>
     <classes>
+    <calibrated>
 
     See Also
     --------
@@ -149,6 +152,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
         n_estimators: int = 100,
         *,
         sampling: Sampling = "weights",
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -160,6 +164,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.sampling = sampling
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -33,6 +33,7 @@ from orfeon.boosting.lp_boost import LPBoostScheme
 from orfeon.boosting.soft_margins import SoftMarginScheme
 from orfeon.boosting.stump_pool import StumpLearner, StumpPool
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import OWN, Combine
@@ -87,6 +88,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         For stumps: which features are categorical; "auto" infers it from their types.
     <combine_boosted>
+    <calibrate_boosted>
     <stopping>
     <fitting>
 
@@ -101,6 +103,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
     <members>
     <boosted>
     <classes>
+    <calibrated>
 
     See Also
     --------
@@ -163,6 +166,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         n_thresholds: int | None = None,
         categorical_features: Any = "auto",
         combine: Combine = OWN,
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -180,6 +184,7 @@ class PoolBoostClassifier(BoundsMixin, WeightedVoteMixin, BoostedEnsemble):
         self.n_thresholds = n_thresholds
         self.categorical_features = categorical_features
         self.combine = combine
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol

@@ -36,6 +36,7 @@ from orfeon.boosting.loop import (
 )
 from orfeon.boosting.vote_sums import SupportTally, Tally
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.decision import OWN, Combine
 from orfeon.trees.stump import StumpClassifier
@@ -189,6 +190,7 @@ class RealAdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         Factor on the votes, and in the exponent of the weights' update.
     <sampling>
     <combine_boosted>
+    <calibrate_boosted>
     <stopping>
     <fitting>
 
@@ -211,6 +213,7 @@ class RealAdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         Bound of the training error after each member: the product of the normalisers. With
         log-odds there is one for two classes only.
     <classes>
+    <calibrated>
 
     See Also
     --------
@@ -263,6 +266,7 @@ class RealAdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         learning_rate: float = 1.0,
         sampling: Sampling = "weights",
         combine: Combine = OWN,
+        calibrate: Method | None = None,
         n_iter_no_change: int | None = None,
         validation_fraction: float = 0.1,
         tol: float = 0.0,
@@ -278,6 +282,7 @@ class RealAdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
         self.learning_rate = learning_rate
         self.sampling = sampling
         self.combine = combine
+        self.calibrate = calibrate
         self.n_iter_no_change = n_iter_no_change
         self.validation_fraction = validation_fraction
         self.tol = tol
@@ -319,6 +324,14 @@ class RealAdaBoostClassifier(WeightedVoteMixin, BoostedEnsemble):
     def _leaf_outputs(self, shares: Floats) -> Floats:
         """What a leaf with these class shares adds to the sums."""
         return shares if self.confidence == "probability" else half_log(shares, self.smoothing_)
+
+    def _smoothed(self, shares: Floats, n_members: float | Floats) -> Floats:
+        # The softmax of log odds is smooth.
+        return shares if self._has_softmax else super()._smoothed(shares, n_members)
+
+    @property
+    def _has_softmax(self) -> bool:
+        return self._is_own and self.confidence == "log_odds"
 
     def _as_shares(self, sums: Floats, total: Any) -> Floats:
         if self.confidence == "probability":

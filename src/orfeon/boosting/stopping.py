@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.gradient import AdditiveModel, Sample, Stage, values_of
+from orfeon.boosting.gradient import AdditiveModel, Followed, Sample, Stage, values_of
 from orfeon.boosting.losses import Loss
 from orfeon.data.training_set import hash_rows
 from orfeon.ensembles.holdout import deal_folds
@@ -56,6 +56,15 @@ class Validation:
         self.scores += values_of(forest, self._rows)
         return self.loss_now()
 
+    def after(self, stage: Stage) -> float:
+        """The loss after a round, whose trees are added unless they were in the round itself."""
+        return self.loss_now() if stage.is_followed else self.add(stage.forest)
+
+    @property
+    def followed(self) -> Followed:
+        """What rounds may update."""
+        return Followed(self._rows, self.scores)
+
     def replay(self, model: AdditiveModel) -> list[float]:
         """Replace the scores by those of a model, and return the loss after each of its rounds."""
         losses, offsets = [], self.sample.offsets
@@ -81,9 +90,9 @@ class Watch:
         for loss in [] if model is None else validation.replay(model):
             self.ended = self.ended or patience.ends(loss)
 
-    def ends(self, forest: Forest) -> bool:
-        """Add the trees of a round, and return whether to stop."""
-        self.ended = self.patience.ends(self.validation.add(forest))
+    def ends(self, stage: Stage) -> bool:
+        """Measure the loss after a round, and return whether to stop."""
+        self.ended = self.patience.ends(self.validation.after(stage))
         return self.ended
 
 
@@ -100,7 +109,7 @@ def cross_validated_rounds(
 
     def advance(fold: tuple[Iterator[Stage], Validation]) -> float:
         rounds, validation = fold
-        return validation.add(next(rounds).forest)
+        return validation.after(next(rounds))
 
     starts = np.array([validation.loss_now() for _, validation in folds])
     patience.begin(float(np.sum(shares * starts)))

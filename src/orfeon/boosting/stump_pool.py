@@ -41,14 +41,12 @@ class Cuts(NamedTuple):
 
 
 def evenly_spread(n_places: int, n_most: int | None) -> Integers:
-    """At most ``n_most`` of ``n_places`` indices, evenly spread."""
     if n_most is None or n_places <= n_most:
         return np.arange(n_places)
     return (2 * np.arange(n_most) + 1) * n_places // (2 * n_most)
 
 
 def _tests_of(table: Table, j: int, n_most: int | None, weights: Floats) -> Cuts:
-    """All tests of one feature."""
     ranks, n_values = table.ranks[j], int(table.n_values[j])
     sums = np.bincount(ranks, weights=weights, minlength=n_values + 1)
     occurs = np.bincount(ranks, minlength=n_values + 1) > 0

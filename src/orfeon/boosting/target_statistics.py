@@ -65,7 +65,6 @@ class TargetStatistics:
         return int(self.means.shape[1])
 
     def n_levels(self, index: int) -> int:
-        """Number of levels of one of the features."""
         return int(self.first[index + 1] - self.first[index]) - _N_OTHERS
 
     def extend(self, X: Floats) -> Floats:

@@ -20,6 +20,7 @@ from orfeon.boosting.vote_sums import (
     with_ties,
 )
 from orfeon.ensembles.decision import OWN, Combine, CombinesMixin, QueryMixin
+from orfeon.ensembles.probabilities import ProbabilitiesMixin
 from orfeon.ensembles.voting import StagedClassifierMixin, StagedRegressorMixin, VotesMixin
 from orfeon.forest import Forest
 from orfeon.utils.types import Floats
@@ -72,7 +73,7 @@ class _WeightedMembers(QueryMixin):
 
 
 class WeightedVoteMixin(
-    StagedClassifierMixin, VotesMixin, CombinesMixin, TabularClassifierMixin, _WeightedMembers
+    StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin, _WeightedMembers
 ):
     """The decision of classifiers whose votes, or class supports, are weighted."""
 
@@ -129,7 +130,10 @@ class WeightedVoteMixin(
         return self._as_decision(self._sums(X))
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class shares by the rule ``combine``; by default those of the weighted vote.
+        """Probabilities from the class shares by the rule ``combine``, or of the weighted vote.
+
+        They are calibrated by ``calibrate``; without it, shares are smoothed by half a vote, so
+        that none is exactly 0 or 1.
 
         Parameters
         ----------
@@ -139,14 +143,18 @@ class WeightedVoteMixin(
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Shares, in the order of ``classes_``.
+            Probabilities, in the order of ``classes_``.
         """
+        return self._as_probabilities(self._raw_shares(X), len(self.members_))
+
+    def _raw_shares(self, X: Any) -> Floats:
+        """Class shares by the rule, or of the weighted vote."""
         if not self._is_own:
             return self._decide_by_rule(X)
         return self._as_shares(self._sums(X), self._total_vote)
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class of the greatest sum.
+        """The class of the greatest sum; with ``calibrate``, of the greatest probability.
 
         Parameters
         ----------
@@ -158,6 +166,8 @@ class WeightedVoteMixin(
         ndarray of shape (n_rows,)
             Classes; the first of those that are tied.
         """
+        if self.calibrator_ is not None:
+            return self._decided(self._raw_shares(X), len(self.members_))
         sums = self._sums(X) if self._is_own else self._decide_by_rule(X)
         return np.asarray(self.classes_[np.argmax(sums, axis=1)])
 
@@ -191,8 +201,13 @@ class WeightedVoteMixin(
         Yields
         ------
         ndarray of shape (n_rows, n_classes)
-            Shares.
+            Probabilities.
         """
+        for stage, shares in enumerate(self._staged_shares(X)):
+            yield self._as_probabilities(shares, stage + 1)
+
+    def _staged_shares(self, X: Any) -> Iterator[Floats]:
+        """Class shares of the first member, of the first two, and so on."""
         if not self._is_own:
             yield from self._staged_by_rule(X)
             return
@@ -212,9 +227,9 @@ class WeightedVoteMixin(
         ndarray of shape (n_rows,)
             Classes.
         """
-        if not self._is_own:
-            for shares in self._staged_by_rule(X):
-                yield self.classes_[np.argmax(shares, axis=1)]
+        if not self._is_own or self.calibrator_ is not None:
+            for stage, shares in enumerate(self._staged_shares(X)):
+                yield self._decided(shares, stage + 1)
             return
         for tally in self._stages(self._rows(X)):
             yield self.classes_[tally.decide()]

@@ -14,6 +14,8 @@ _HOMES = {
     "CascadeRegressor": "cascade",
     "Combination": "combination",
     "CombiningRule": "orfeon.rules.rule",
+    "ConformalClassifier": "conformal",
+    "ConformalRegressor": "conformal",
     "CostCascadeClassifier": "cost_cascade",
     "Decider": "orfeon.rules.decider",
     "DynamicSelectionClassifier": "dynamic_selection",
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from orfeon.combining.arbiter import ArbiterClassifier
     from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
     from orfeon.combining.combination import Combination, combine, combine_votes
+    from orfeon.combining.conformal import ConformalClassifier, ConformalRegressor
     from orfeon.combining.cost_cascade import CostCascadeClassifier
     from orfeon.combining.dynamic_selection import DynamicSelectionClassifier
     from orfeon.combining.early import EarlyDecision, early_decision, early_decision_votes
@@ -90,6 +93,8 @@ __all__ = [
     "CascadeRegressor",
     "Combination",
     "CombiningRule",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "CostCascadeClassifier",
     "Decider",
     "DynamicSelectionClassifier",

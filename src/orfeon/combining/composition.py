@@ -73,7 +73,9 @@ COMPOSITION_TEXTS = {
 
 @saved.attributes(
     estimators_=saved.list_of(saved.estimator, at_least=1),
-    named_estimators_=saved.dict_of(saved.string, saved.estimator),
+    named_estimators_=saved.dict_of(
+        saved.string, saved.one_of(saved.estimator, saved.exactly("drop"))
+    ),
 )
 class Composition(CallbackSupport, MetaEstimatorMixin, _BaseComposition, TabularEstimator):  # type: ignore[misc]
     """An estimator made of several named ones, of any kind.

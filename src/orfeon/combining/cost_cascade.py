@@ -400,7 +400,6 @@ class CascadeEstimates:
         return np.cumsum(self.answered(threshold)[::-1])[::-1]
 
     def of(self, levels: Sequence[int]) -> CascadeEstimates:
-        """The cascade of some of the levels."""
         kept = list(levels)
         return CascadeEstimates(self.confidence[kept[:-1]], self.right[kept], self.weights)
 

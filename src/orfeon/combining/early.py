@@ -303,8 +303,6 @@ class _Sums(ABC):
 
 
 class _Votes(_Sums):
-    """One vote each."""
-
     dtype = np.int64
 
     def rule(self, confidence: float) -> StabilityRule:
@@ -320,8 +318,6 @@ class _Votes(_Sums):
 
 
 class _WeightedVotes(_Sums):
-    """Weighted votes."""
-
     def __init__(self, members: Any, weights: Floats) -> None:
         super().__init__(members)
         self._weights = weights

@@ -126,7 +126,11 @@ class EnsembleSelection(Composition):
         """Weighted mean of the selected models."""
         check_is_fitted(self, "estimators_")
         answers = self._query(self.estimators_, self._rows(X), "predict_proba")
-        return np.asarray(np.tensordot(self.weights_[self.weights_ > 0], answers, axes=1))
+        shares = self.weights_[self.weights_ > 0]
+        total = shares[0] * answers[0]
+        for share, answer in zip(shares[1:], answers[1:], strict=True):
+            total += share * answer  # in this order everywhere, so that exports agree to the bit
+        return np.asarray(total)
 
 
 @documented(COMPOSITION_TEXTS | _TEXTS)

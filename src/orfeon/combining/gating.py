@@ -198,7 +198,6 @@ class Gates:
 
     @property
     def n_leaves(self) -> int:
-        """Number of experts."""
         n_gates, n_branches, _ = self.levels[-1].shape
         return int(n_gates * n_branches)
 

@@ -54,8 +54,6 @@ class Experts(ABC):
 @saved.attributes(weights=saved.array("f8", 3, finite=True))
 @dataclass(frozen=True)
 class SoftmaxExperts(Experts):
-    """Softmax regressions."""
-
     weights: Floats
 
     def answers(self, X: Any, inputs: Floats) -> Floats:
@@ -117,8 +115,6 @@ class GaussianExperts(Experts):
 @saved.attributes(estimators=saved.tuple_of(saved.estimator, at_least=1), classes=saved.labels)
 @dataclass(frozen=True)
 class ClassifierExperts(Experts):
-    """Classifiers of any kind."""
-
     estimators: tuple[Any, ...]
     classes: npt.NDArray[Any]
 
@@ -297,7 +293,6 @@ class ClassifierLearner(Learner):
 def _fit_all(
     estimator: Any, X: Any, y: npt.NDArray[Any], shares: Floats, seeds: tuple[int, ...]
 ) -> tuple[Any, ...]:
-    """Fit an estimator for each expert."""
     least = _LEAST_SHARE * shares.sum(axis=1)
     return tuple(
         fit_weighted(seeded_clone(estimator, seed), X, y, np.maximum(mine, least), name="expert")

@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class NumberColumn:
-    """A column of numbers."""
-
     label: str
     values: npt.NDArray[Any]
     missing: npt.NDArray[np.bool_] | None = None
@@ -96,7 +94,6 @@ Column = NumberColumn | CodedColumn
 
 
 def read_array(values: npt.NDArray[Any], label: str) -> Column:
-    """Read a column of a NumPy array."""
     kind = values.dtype.kind
     if kind in "biuf":
         return NumberColumn(label, values)

@@ -30,6 +30,8 @@ from orfeon.data.unsorted import UnsortedTable
 FEW_VALUES = 64
 #: The same where each value has this many rows or more on average.
 _MANY_VALUES, _ROWS_PER_VALUE = 255, 32
+#: A feature is sparse if it has more values, and less than one in so many rows is above the least.
+_SPARSE_VALUES, _SPARSE_ROWS = 16, 3
 #: Up to this many rows a rank and a row fit together in 32 bits.
 MAX_NARROW_ROWS = 65_535
 #: Up to this many rows columns are sorted by comparison, beyond that by digits.
@@ -170,6 +172,13 @@ class Table:
     @property
     def kind(self) -> npt.NDArray[np.uint8]:
         return self.in_order.kind
+
+    @cached_property
+    def is_sparse(self) -> npt.NDArray[np.bool_]:
+        """Whether an ordered feature has many values, of which most samples have the least."""
+        above = np.array([np.count_nonzero(own) for own in self.ranks])
+        many = (self.kind != CATEGORICAL) & (self.n_values > _SPARSE_VALUES)
+        return np.asarray(many & (_SPARSE_ROWS * above < self.n_rows))
 
     @property
     def _is_narrow(self) -> bool:

@@ -310,7 +310,7 @@ class Schema:
         if _is_numeric(X) and self.all_ordered:
             self._check_features(X.shape[1], None)
             return self._finite(X)
-        columns, names = read_table(X)
+        columns, names = read_table(X, self.categories)
         self._check_features(len(columns), names)
         return self._encode_columns(columns, mark_unseen)
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from orfeon.utils.jit import array_step, kernel
 
-#: How a feature is searched for splits.
-SORTED, COUNTED, CATEGORICAL = 0, 1, 2
+#: How a feature is searched for splits. ``SPARSE`` features are sorted node by node, and most
+#: samples have their least value.
+SORTED, COUNTED, CATEGORICAL, SPARSE = 0, 1, 2, 3
 #: The key of a missing value, larger than all others.
 MISSING_KEY = (1 << 63) - 1
 #: Bits per digit of the radix sort, and the number of digit values.

@@ -228,7 +228,7 @@ class DensityProblem(ClassificationProblem):
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionProblem(Problem):
-    """A problem whose y is a known function of x plus gaussian noise.
+    """A problem whose y is a known function of x plus Gaussian noise.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Two spherical gaussian classes: densities, posteriors and the exact Bayes error.
+"""Two spherical Gaussian classes: densities, posteriors and the exact Bayes error.
 
 With equal spreads the best boundary is a hyperplane and the error is a normal tail. With unequal
-spreads it is a sphere around the tighter class, and the squared distance of a gaussian point to its
+spreads it is a sphere around the tighter class, and the squared distance of a Gaussian point to its
 centre follows a non-central chi-squared distribution.
 """
 
@@ -41,7 +41,7 @@ def _noncentral_chi2_cdf(x: FloatArray, degrees: int, noncentrality: FloatArray)
 
 @dataclass(frozen=True, kw_only=True)
 class SphericalGaussians(DensityProblem):
-    """Two classes, each a gaussian with its own mean and its own spread in every direction."""
+    """Two classes, each a Gaussian with its own mean and its own spread in every direction."""
 
     @abstractmethod
     def _means(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Problems whose classes are gaussian: twonorm, ringnorm, threenorm, two and three clouds.
+"""Problems whose classes are Gaussian: twonorm, ringnorm, threenorm, two and three clouds.
 
 References
 ----------
@@ -33,7 +33,7 @@ from orfeon.datasets._spherical import SphericalGaussians, log_spherical_density
 
 @dataclass(frozen=True, kw_only=True)
 class TwoNorm(SphericalGaussians):
-    """Two unit gaussians with means (a, ..., a) and (-a, ..., -a), a = 2 / sqrt(d).
+    """Two unit Gaussians with means (a, ..., a) and (-a, ..., -a), a = 2 / sqrt(d).
 
     The best boundary is an oblique hyperplane, hard for trees. The Bayes error is 2.28%, whatever
     the number of features.
@@ -69,7 +69,7 @@ class TwoNorm(SphericalGaussians):
 
 @dataclass(frozen=True, kw_only=True)
 class RingNorm(SphericalGaussians):
-    """A wide gaussian N(0, 4 I), class 0, around a unit one with mean (a, ..., a), class 1.
+    """A wide Gaussian N(0, 4 I), class 0, around a unit one with mean (a, ..., a), class 1.
 
     The best boundary is a sphere. Copies of the problem differ in a: it is 2 / sqrt(d) in the DELVE
     archive, which quotes Breiman's Bayes error of 1.3% (1.24% by theory), and 1 / sqrt(d) in the R
@@ -191,7 +191,7 @@ def _error_of_two_halves(priors: FloatArray, half: float, along: float, across: 
 
 @dataclass(frozen=True, kw_only=True)
 class GaussianClouds(SphericalGaussians):
-    """Two gaussian clouds of very different size, for methods for unbalanced classes.
+    """Two Gaussian clouds of very different size, for methods for unbalanced classes.
 
     Class 1 is the minority, the class of interest.
 
@@ -239,7 +239,7 @@ class GaussianClouds(SphericalGaussians):
 
 @dataclass(frozen=True, kw_only=True)
 class ThreeClouds(DensityProblem):
-    """Three gaussian clouds: two of the majority, class 0, and one of the minority, class 1.
+    """Three Gaussian clouds: two of the majority, class 0, and one of the minority, class 1.
 
     The minority is between the others, so that no line separates the classes; three parallel
     perceptrons enclose it in a strip. Cantador's figure 5.1.1 shows three clouds without their
@@ -448,7 +448,7 @@ def make_gaussian_clouds(
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw two gaussian clouds of very different size, see :class:`GaussianClouds`.
+    """Draw two Gaussian clouds of very different size, see :class:`GaussianClouds`.
 
     Parameters
     ----------
@@ -485,7 +485,7 @@ def make_three_clouds(
     priors: Sequence[float] | None = None,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw three gaussian clouds, two of the majority and one of the minority.
+    """Draw three Gaussian clouds, two of the majority and one of the minority.
 
     Parameters
     ----------

@@ -168,7 +168,7 @@ class Circle(RegionProblem):
 
 @dataclass(frozen=True, kw_only=True)
 class NestedSpheres(RegionProblem):
-    """Standard gaussian points; class 1 is outside the sphere that holds half of them.
+    """Standard Gaussian points; class 1 is outside the sphere that holds half of them.
 
     The squared radius is the median of the chi-squared distribution with d degrees of freedom,
     9.34 for d = 10. A single feature carries little information: one stump errs on about 46%.
@@ -284,7 +284,7 @@ def make_nested_spheres(
     label_noise: float = 0.0,
     random_state: RandomState = None,
 ) -> tuple[FloatArray, LabelArray]:
-    """Draw gaussian points, labelled by their distance to the origin, see :class:`NestedSpheres`.
+    """Draw Gaussian points, labelled by their distance to the origin, see :class:`NestedSpheres`.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def _waves() -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class Waveform(DensityProblem):
-    """Mixtures u h + (1 - u) h' of two of three triangular waves, with unit gaussian noise.
+    """Mixtures u h + (1 - u) h' of two of three triangular waves, with unit Gaussian noise.
 
     The waves h1, h2 and h3 have height 6 and peaks at the points 7, 15 and 11 of 21; u is uniform
     in (0, 1). Class 0 mixes h1 and h2, class 1 mixes h1 and h3, class 2 mixes h2 and h3. The Bayes
@@ -98,7 +98,7 @@ def _log_mixture_densities(points: FloatArray, waves: FloatArray) -> FloatArray:
 
 
 def _log_segment_density(points: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
-    """Log-density of a uniform point of a segment plus unit gaussian noise.
+    """Log-density of a uniform point of a segment plus unit Gaussian noise.
 
     Along the segment, of length L, a point at distance t from the start has density
     (Phi(t) - Phi(t - L)) / L; across it the noise is alone.

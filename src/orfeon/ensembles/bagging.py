@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
@@ -64,6 +65,8 @@ class Resampling(LeavingOut):
     """An ensemble whose members see random samples, drawn with or without replacement."""
 
     _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples")
+    #: Whether members differ by how often each sample is drawn.
+    _draws_samples: ClassVar[bool] = True
 
     _only_resamples: ClassVar[bool] = True
 
@@ -136,6 +139,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
     <n_estimators>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -144,6 +148,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Notes
@@ -175,6 +180,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -188,6 +194,7 @@ class BaggingClassifier(VotingClassifierMixin, _Bagging):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
@@ -213,6 +220,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -233,6 +241,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Bagging._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -245,6 +254,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -257,6 +267,7 @@ class BaggingRegressor(AveragingRegressorMixin, _Bagging):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -45,6 +45,8 @@ _OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
     "combine": ("mean", "majority", "plurality", "soft"),
     "oob_score": (False,),
     "importance": ("impurity",),
+    "calibrate": (None,),
+    "quantiles": (False,),
 }
 
 ENSEMBLE: dict[str, list[Any]] = {
@@ -197,7 +199,6 @@ class IndependentEnsemble(Ensemble):
         return self
 
     def _train(self, recipe: Recipe, members: range, progress: Progress) -> list[Trained]:
-        """Train some members in blocks."""
         watched = self.verbose or getattr(self, "_skl_callbacks", None)
         most = self._most_in_block
         if most == MOST:

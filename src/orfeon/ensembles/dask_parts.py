@@ -1,7 +1,7 @@
 """Dask collections, partition by partition: training and prediction run where the data are.
 
 The partitions are read twice: once to agree on features, categories and classes, and once to train.
-Only these and the members travel, never the samples. Dask is imported only where one of its
+Only these and the members are sent, never the samples. Dask is imported only where one of its
 collections is given.
 """
 
@@ -135,7 +135,6 @@ NOTHING = Look(0, 0, None, None, None)
 
 
 def look_at_parts(ensemble: Any, parts: Sequence[Part]) -> list[Look]:
-    """Inspect all parts, each where it is."""
     looks = _on_parts(_look, ensemble, parts, [()] * len(parts))
     schemas = [look.schema for look in looks if look.schema is not None]
     masks = np.array([schema.is_categorical for schema in schemas])
@@ -173,7 +172,6 @@ def agree(looks: Sequence[Look]) -> Look:
 
 
 def train_parts(ensemble: Any, parts: Sequence[Part], firsts: Sequence[int]) -> list[Any]:
-    """Train the members of all parts, each where it is."""
     return _on_parts(_train, ensemble, parts, [(first,) for first in firsts])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -164,6 +165,11 @@ class CombinesMixin(QueryMixin):
     # -- learning ------------------------------------------------------------------------------
 
     @property
+    def _must_calibrate(self) -> bool:
+        """Whether shares are calibrated in fit."""
+        return False
+
+    @property
     def _must_learn(self) -> bool:
         if self._simple_rule in SIMPLE:
             return False
@@ -227,26 +233,29 @@ class CombinesMixin(QueryMixin):
             return
         reader: Any = copy(self)
         X, y, weights, *_ = reader._read_samples(X, y, sample_weight)
+        folds = self._folds_of(X, y, weights, f"combine={self.combine!r}")
+        rule = self._rule
+        assert rule is not None
+        outputs = self._no_answers(rule.reads, len(folds.y))
+        for other, rest, test in folds.each(self._without_learning()):
+            answers = self._foreign(other, rest, rule.reads)
+            n_both = min(len(answers), len(outputs))
+            outputs[:n_both, test] = answers[:n_both]
+        self._learn(outputs, folds.y, folds.weights)
+
+    def _folds_of(self, X: Any, y: Any, weights: Floats, what: str) -> Folds:
+        """Samples of positive weight in folds."""
         if not hasattr(X, "shape") and not isinstance(X, list):
             X = np.asarray(X)
-        target = class_codes(y, reader.classes_) if self._n_outputs else np.asarray(y, float)
+        classes = getattr(self, "classes_", None)
+        target = np.asarray(y, float) if classes is None else class_codes(y, classes)
         fold = self._fold_of(X, target, weights)
         if (fold == fold[0]).all():
             raise ValueError(
-                f"combine={self.combine!r} learns from samples that members did not see, but all "
-                "samples are copies of 1 sample; give at least two different ones."
+                f"{what} learns from samples that members did not see, but all samples are copies "
+                "of 1 sample; give at least two different ones."
             )
-        rule = self._rule
-        assert rule is not None
-        outputs = self._no_answers(rule.reads, len(y))
-        for number in np.unique(fold):
-            train, test = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            other = self._without_learning()
-            other.fit(_safe_indexing(X, train), y[train], weights[train])
-            answers = self._foreign(other, _safe_indexing(X, test), rule.reads)
-            n_both = min(len(answers), len(outputs))
-            outputs[:n_both, test] = answers[:n_both]
-        self._learn(outputs, target, weights)
+        return Folds(X, y, target, weights, fold)
 
     def _fold_of(self, X: Any, target: npt.NDArray[Any], weights: Floats) -> Integers:
         """A fold for each sample, by its content: copies share a fold."""
@@ -267,9 +276,11 @@ class CombinesMixin(QueryMixin):
         """An ensemble like this one, not fitted, whose members are drawn in the same way."""
         other: Any = clone(self)
         given = other.get_params(deep=False)
-        quiet = {"oob_score": False, "importance": "impurity", "warm_start": False, "verbose": 0}
+        quiet = {
+            "oob_score": False, "importance": "impurity", "warm_start": False, "verbose": 0,
+            "combine": self._plain_rule, "calibrate": None,
+        }  # fmt: skip
         other.set_params(**{name: value for name, value in quiet.items() if name in given})
-        other.set_params(combine=self._plain_rule)
         other.random_state = self._sequence
         return other
 
@@ -286,6 +297,26 @@ class CombinesMixin(QueryMixin):
         return whole
 
 
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Samples in folds: rows and targets as given, with codes of classes or numbers."""
+
+    X: Any
+    given: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    weights: Floats
+    fold: Integers
+
+    def each(self, ensemble: Any) -> Iterator[tuple[Any, Any, Integers]]:
+        """The ensemble trained without each fold, with the rows of the fold and their indices."""
+        for number in np.unique(self.fold):
+            train, test = np.flatnonzero(self.fold != number), np.flatnonzero(self.fold == number)
+            fitted = clone(ensemble)
+            fitted.random_state = ensemble.random_state
+            fitted.fit(_safe_indexing(self.X, train), self.given[train], self.weights[train])
+            yield fitted, _safe_indexing(self.X, test), test
+
+
 def only_left_out(
     answers: npt.NDArray[Any], out: npt.NDArray[np.bool_], n_classes: int
 ) -> npt.NDArray[Any]:
@@ -296,5 +327,4 @@ def only_left_out(
 
 
 def slice_rows(X: Any, first: int, last: int) -> Any:
-    """Consecutive rows."""
     return X.iloc[first:last] if hasattr(X, "iloc") else X[first:last]

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
+from orfeon.calibration.methods import Method
 from orfeon.data.schema import Schema
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import (
@@ -133,6 +134,7 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
         :class:`orfeon.CARTClassifier`.
     <n_estimators>
     <combine>
+    <calibrate>
     <class_weight>
     <fitting>
 
@@ -140,6 +142,7 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
     ----------
     <members>
     <classes>
+    <calibrated>
 
     Notes
     -----
@@ -170,6 +173,7 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
         n_estimators: int = 100,
         *,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -179,6 +183,7 @@ class DoubleBaggingClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from orfeon.calibration.methods import Method
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
@@ -67,6 +68,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     <categorical_features>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight_of_trees>
     <leaving_out>
     <fitting>
@@ -75,11 +77,13 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Examples
     --------
     >>> from orfeon import ExtraTreesClassifier
+    >>> from orfeon.calibration.methods import Method
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> ExtraTreesClassifier(random_state=0).fit(X, y).score(X, y)
@@ -110,6 +114,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         bootstrap: Bootstrap = False,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -132,6 +137,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
@@ -162,6 +168,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -182,6 +189,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ExtraTrees._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -202,6 +210,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -222,6 +231,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -15,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
-from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.perturbation import Perturbation
-from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
+from orfeon.ensembles.switched_labels import SwitchedLabels
+from orfeon.ensembles.voting import CLASSIFIER
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
@@ -76,8 +78,8 @@ def flip_labels(
     estimator="an unpruned :class:`orfeon.CARTClassifier`, grown until it errs on no altered label",
     n_estimators="1000",
 )
-class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
-    """Vote of unpruned trees trained on labels flipped at random, class proportions kept.
+class FlippingClassifier(SwitchedLabels):
+    """Vote of unpruned trees trained on labels flipped at random in fixed class proportions.
 
     Parameters
     ----------
@@ -89,6 +91,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
     relative_rate : float, default=0.6
         ``flip_rate`` as a fraction of ``(K - 1) / K`` for K classes.
     <combine>
+    <calibrate>
     <fitting>
 
     Attributes
@@ -99,14 +102,15 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
         Probability that a label of one class becomes one of another.
     <members>
     <classes>
+    <calibrated>
 
     Notes
     -----
     With two classes of unequal size the rate should stay below the share of the smaller one: from
     there on half of the labels of that class or more change, and the vote turns against it. At
     ``(1 - sum(P ** 2)) / (1 - min(P))``, P the class shares, all labels of the smallest class
-    change; beyond it, they still all change, but the shares can no longer be kept. Both give a
-    warning. Where classes are unequal, :class:`ClassSwitchingClassifier` is the better choice.
+    change; beyond it they still all change, but the shares can no longer be kept. Both cases raise
+    a warning. Where classes are unequal, :class:`ClassSwitchingClassifier` is the better choice.
 
     Examples
     --------
@@ -136,6 +140,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
         flip_rate: float | None = None,
         relative_rate: float = 0.6,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -146,6 +151,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.flip_rate = flip_rate
         self.relative_rate = relative_rate
         self.combine = combine
+        self.calibrate = calibrate
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -189,3 +195,7 @@ class FlippingClassifier(VotingClassifierMixin, IndependentEnsemble):
 
     def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         return Perturbation(labels=flip_labels(samples.y, self.flip_probabilities_, rng))
+
+    @property
+    def _switching(self) -> Floats:
+        return self.flip_probabilities_

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
@@ -59,6 +60,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
     <tie_rule>
     <categorical_features>
     <combine>
+    <calibrate>
     <class_weight>
     <fitting>
 
@@ -66,6 +68,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
     ----------
     <members>
     <classes>
+    <calibrated>
 
     Examples
     --------
@@ -92,6 +95,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
         ties: Ties = "random",
         categorical_features: Any = "auto",
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -105,6 +109,7 @@ class IGPEnsembleClassifier(OfIGPTrees):
         self.ties = ties
         self.categorical_features = categorical_features
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from orfeon.calibration.methods import Method
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
@@ -65,6 +66,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     <categorical_features>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight>
     <leaving_out>
     <fitting>
@@ -73,6 +75,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Notes
@@ -82,6 +85,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     Examples
     --------
     >>> from orfeon import ObliqueForestClassifier
+    >>> from orfeon.calibration.methods import Method
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> forest = ObliqueForestClassifier(oob_score=True, random_state=0).fit(X, y)
@@ -113,6 +117,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -135,6 +140,7 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
@@ -164,6 +170,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -184,6 +191,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ObliqueForest._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -204,6 +212,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -224,6 +233,7 @@ class ObliqueForestRegressor(AveragingRegressorMixin, _ObliqueForest):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

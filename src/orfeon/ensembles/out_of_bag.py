@@ -23,7 +23,7 @@ from orfeon.ensembles.base import IndependentEnsemble
 from orfeon.ensembles.decision import COUNTS, CombinesMixin, only_left_out
 from orfeon.ensembles.ensemble import origin_of
 from orfeon.ensembles.holdout import hash_samples
-from orfeon.ensembles.perturbation import draw_seed, member_generator
+from orfeon.ensembles.remembering import RemembersSamplesMixin, drawn_weights
 from orfeon.forest import Forest
 from orfeon.forest.neighbourhood import forest_weights, proximities
 from orfeon.forest.permutation import PermutationImportances, oob_permutation_importances
@@ -55,7 +55,7 @@ LEAVING_OUT: dict[str, list[Any]] = {
     oob_prediction_=saved.optional(saved.floats),
     permutation_importances_=saved.optional(saved.instance("PermutationImportances")),
 )
-class LeavingOut(CombinesMixin, IndependentEnsemble):
+class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
     """An ensemble whose members do not see all the samples."""
 
     oob_score: Any
@@ -76,7 +76,9 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         return state
 
     def _leaves_out(self) -> bool:
-        return bool(self.oob_score) or self.importance == "permutation" or self._must_learn
+        is_estimated = bool(self.oob_score) or self.importance == "permutation"
+        is_estimated |= self._keeps_leaves
+        return is_estimated or self._must_learn or self._must_calibrate
 
     def in_bag(self, X: Any, y: Any, sample_weight: Any = None) -> npt.NDArray[Any]:
         """How often each training sample is in each member's bootstrap sample.
@@ -107,10 +109,8 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         reader._sequence, reader._history = origin.sequence, origin.history
         reader._prepare(samples, range(len(self.members_), len(self.members_)))
         counts = np.zeros((len(self.members_), samples.n_given))
-        for t, row in zip(origin.members, counts, strict=True):
-            rng = member_generator(origin.sequence, t)
-            draw_seed(rng)
-            weights = reader._perturb(samples, rng, t).weights
+        drawn = drawn_weights(reader, samples, origin.sequence, origin.members)
+        for weights, row in zip(drawn, counts, strict=True):
             np.add.at(row, samples.rows, samples.weights if weights is None else weights)
         return counts
 
@@ -169,8 +169,16 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         ).astype(np.float64)
         if self._must_learn:
             self._learn_from_left_out(X, y, weights, out)
-        if self.oob_score:
-            self._keep_estimates(X, y, weights, out, samples.rows[one], samples.n_given)
+        calibrates = self._must_calibrate and bool(out.any())  # if not, it is left to folds
+        if self.oob_score or calibrates:
+            estimate = self._estimate(X, y, weights, out)
+            rows, n_given = samples.rows[one], samples.n_given
+            if calibrates:
+                self._calibrate_left_out(estimate, X, y, weights, out, rows, n_given)
+            if self.oob_score:
+                self._keep_estimates(estimate, y, weights, out, rows, n_given)
+        if self.oob_score or self._keeps_leaves:
+            self._remember(samples, X, y, weights, out, one)
         if self.importance == "permutation":
             if issparse(X):
                 raise ValueError(
@@ -191,12 +199,21 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
         for name in [n for n in self.__dict__ if n.startswith("oob_") and n.endswith("_")]:
             delattr(self, name)
         self.__dict__.pop("permutation_importances_", None)
+        self._forget_samples()
 
     def _importance_state(self) -> np.random.Generator:
         return np.random.default_rng(branch(self._sequence, Purpose.IMPORTANCE))
 
+    def _calibrate_left_out(
+        self, estimate: OutOfBag, X: Any, y: Any, weights: Any, out: Any, rows: Any, n_given: int
+    ) -> None:
+        """Calibrate out-of-bag shares."""
+        mixin: Any = self
+        shares = mixin._smoothed(estimate.outputs, np.maximum(out.sum(axis=0), 1))
+        mixin._calibrate_shares(shares, y, weights, self._fold_of(X, y, weights), rows, n_given)
+
     def _keep_estimates(
-        self, X: Any, y: Any, weights: Any, out: Any, rows: Any, n_given: int
+        self, estimate: OutOfBag, y: Any, weights: Any, out: Any, rows: Any, n_given: int
     ) -> None:
         never = int((~out.any(axis=0)).sum())
         if never:
@@ -207,7 +224,6 @@ class LeavingOut(CombinesMixin, IndependentEnsemble):
                     "More members, or smaller samples, would give them one.",
                 )
             )
-        estimate = self._estimate(X, y, weights, out)
         if is_classifier(self):
             self._keep_classes(estimate, rows, n_given)
             self.oob_score_ = 1.0 - estimate.error

@@ -26,7 +26,7 @@ from orfeon.utils.scikit_learn import Interval
 
 @documented(estimator="an unpruned :class:`orfeon.CARTRegressor`", n_estimators="100")
 class OutputSmearingRegressor(AveragingRegressorMixin, IndependentEnsemble):
-    """Mean of regressors, each trained on targets with gaussian noise added.
+    """Mean of regressors, each trained on targets with Gaussian noise added.
 
     Parameters
     ----------

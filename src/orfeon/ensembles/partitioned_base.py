@@ -119,8 +119,8 @@ class PartitionedEnsemble(DrawsByClass):
         """
         if not part.weights.any():
             raise ValueError(
-                f"class_weight={getattr(self, 'class_weight', None)} leaves a part of the samples "
-                "without any weight; give fewer parts, or no class a weight of 0."
+                f"class_weight={getattr(self, 'class_weight', None)} leaves a part without any "
+                "weight; use fewer parts, or give no class a weight of 0."
             )
         if self.n_estimators == 1:
             drawn = draw_by_class(part, rng)
@@ -143,7 +143,7 @@ class PartitionedEnsemble(DrawsByClass):
         chunks : iterable of (X, y) or (X, y, sample_weight)
             The parts of the data, one after the other.
         classes : array, optional
-            All the classes, for a classifier: no chunk alone need have them all.
+            All the classes, for a classifier: a single chunk need not contain them all.
 
         Returns
         -------
@@ -201,7 +201,6 @@ class PartitionedEnsemble(DrawsByClass):
         return concatenate([block.members for block in blocks])
 
     def _keep(self, members: list[Any], n_chunks: int) -> None:
-        """Set the members of all chunks."""
         self.members_ = concatenate(members)
         self.n_chunks_ = n_chunks
         self._history = []  # there is no single training set

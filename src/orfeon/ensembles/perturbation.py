@@ -41,7 +41,6 @@ def draw_seed(rng: np.random.Generator) -> np.uint64:
 
 
 def sample_size(max_samples: float | None, n_samples: int, name: str = "max_samples") -> int:
-    """How many samples are drawn."""
     if max_samples is None:
         return n_samples
     if isinstance(max_samples, int | np.integer):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.bagging import SAMPLING, Bootstrap, Resampling
 from orfeon.ensembles.base import ENSEMBLE
@@ -94,6 +95,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     <categorical_features>
     <bootstrap>
     <combine>
+    <calibrate>
     <class_weight_of_trees>
     <leaving_out>
     <fitting>
@@ -102,6 +104,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     See Also
@@ -144,6 +147,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -167,6 +171,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
@@ -199,6 +204,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     <bootstrap>
     <combine_numbers>
     <leaving_out>
+    <quantiles>
     <fitting>
 
     Attributes
@@ -219,6 +225,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RandomForest._parameter_constraints,
         **REGRESSOR,
+        "quantiles": ["boolean"],
     }
 
     def __init__(
@@ -240,6 +247,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         combine: Combine = "mean",
         oob_score: bool = False,
         importance: Importance = "impurity",
+        quantiles: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -261,6 +269,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         self.combine = combine
         self.oob_score = oob_score
         self.importance = importance
+        self.quantiles = quantiles
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, IndependentEnsemble
 from orfeon.ensembles.decision import Combine
@@ -47,6 +48,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     <min_impurity_decrease>
     <categorical_features>
     <combine>
+    <calibrate>
     <class_weight>
     <fitting>
 
@@ -54,6 +56,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
     ----------
     <members>
     <classes>
+    <calibrated>
 
     Examples
     --------
@@ -87,6 +90,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
         min_impurity_decrease: float = 0.0,
         categorical_features: Any = "auto",
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -104,6 +108,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.min_impurity_decrease = min_impurity_decrease
         self.categorical_features = categorical_features
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs

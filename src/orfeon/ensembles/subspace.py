@@ -15,6 +15,7 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet, are_counts
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
 from orfeon.ensembles.class_sampling import draw_by_class
@@ -105,6 +106,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         Features drawn for each member: a number, a share or a rule; ``None`` for all.
         <log2>
     <combine>
+    <calibrate>
     <class_weight_drawn>
     <fitting>
 
@@ -114,6 +116,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
     subspaces_ : list of ndarray of int
         The features that were drawn for each member.
     <classes>
+    <calibrated>
 
     Examples
     --------
@@ -138,6 +141,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         *,
         max_features: Any = 0.5,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
@@ -148,6 +152,7 @@ class RandomSubspaceClassifier(VotingClassifierMixin, _RandomSubspace):
         self.n_estimators = n_estimators
         self.max_features = max_features
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.n_jobs = n_jobs

@@ -19,15 +19,18 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
-from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR, IndependentEnsemble
+from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.perturbation import Perturbation
-from orfeon.ensembles.voting import CLASSIFIER, VotingClassifierMixin
+from orfeon.ensembles.switched_labels import SwitchedLabels
+from orfeon.ensembles.voting import CLASSIFIER
 from orfeon.trees import CARTClassifier
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval
+from orfeon.utils.types import Floats
 
 
 def switch_labels(
@@ -48,7 +51,7 @@ def switch_labels(
     estimator="an unpruned :class:`orfeon.CARTClassifier`, grown until it errs on no altered label",
     n_estimators="1000",
 )
-class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
+class ClassSwitchingClassifier(SwitchedLabels):
     """Vote of unpruned trees, each trained on labels partly switched at random.
 
     Parameters
@@ -61,6 +64,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
     relative_rate : float, default=0.6
         ``switch_rate`` as a fraction of its upper limit.
     <combine>
+    <calibrate>
     <fitting>
 
     Attributes
@@ -69,6 +73,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         The rate that was used.
     <members>
     <classes>
+    <calibrated>
 
     Notes
     -----
@@ -106,6 +111,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         switch_rate: float | None = None,
         relative_rate: float = 0.6,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -116,6 +122,7 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
         self.switch_rate = switch_rate
         self.relative_rate = relative_rate
         self.combine = combine
+        self.calibrate = calibrate
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -148,3 +155,10 @@ class ClassSwitchingClassifier(VotingClassifierMixin, IndependentEnsemble):
     def _perturb(self, samples: TrainingSet, rng: np.random.Generator, member: int) -> Perturbation:
         n_switched = round(self.switch_rate_ * len(samples))
         return Perturbation(labels=switch_labels(samples.y, samples.n_classes, n_switched, rng))
+
+    @property
+    def _switching(self) -> Floats:
+        n_others = self.n_classes_ - 1
+        matrix = np.full((self.n_classes_, self.n_classes_), self.switch_rate_ / n_others)
+        np.fill_diagonal(matrix, 1.0 - self.switch_rate_)
+        return matrix

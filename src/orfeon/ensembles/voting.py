@@ -13,6 +13,8 @@ from sklearn.utils import check_consistent_length, column_or_1d
 
 from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
+from orfeon.ensembles.probabilities import CALIBRATE, ProbabilitiesMixin
+from orfeon.ensembles.remembering import IntervalsMixin, SetsMixin
 from orfeon.forest import Forest
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
@@ -23,6 +25,7 @@ _BLOCK = 32
 
 CLASSIFIER: dict[str, list[Any]] = {
     "combine": [StrOptions(set(rules_for("classification"))), CombiningRule],
+    **CALIBRATE,
 }
 REGRESSOR: dict[str, list[Any]] = {
     "combine": [StrOptions(set(rules_for("regression"))), CombiningRule],
@@ -64,8 +67,6 @@ def _voting_forest(forest: Forest, n_classes: tuple[int, ...]) -> Forest:
 
 
 class StagedClassifierMixin:
-    """A classifier with staged predictions."""
-
     if TYPE_CHECKING:
 
         def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -96,8 +97,6 @@ class StagedClassifierMixin:
 
 
 class StagedRegressorMixin:
-    """A regressor with staged predictions."""
-
     if TYPE_CHECKING:
 
         def staged_predict(self, X: Any) -> Iterator[Any]:
@@ -125,7 +124,7 @@ class StagedRegressorMixin:
 
 
 class VotingClassifierMixin(
-    StagedClassifierMixin, VotesMixin, CombinesMixin, TabularClassifierMixin
+    SetsMixin, StagedClassifierMixin, VotesMixin, ProbabilitiesMixin, TabularClassifierMixin
 ):
     """How an ensemble of classifiers decides: by a vote, or by another rule."""
 
@@ -175,7 +174,10 @@ class VotingClassifierMixin(
         return self._by_output(mean) if self._output_classes else mean
 
     def predict_proba(self, X: Any) -> Any:
-        """Class shares by the rule ``combine``; by default shares of the votes.
+        """Probabilities from the class shares by the rule ``combine``, by default of the votes.
+
+        They are calibrated by ``calibrate``; without it, shares are smoothed by half a vote, so
+        that none is exactly 0 or 1. :meth:`vote_shares` and :meth:`mean_supports` are not.
 
         Parameters
         ----------
@@ -185,9 +187,16 @@ class VotingClassifierMixin(
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Shares, in the order of ``classes_``. With several outputs, a list with an array for
-            each.
+            Probabilities, in the order of ``classes_``. With several outputs, a list with an
+            array of vote shares or mean supports for each.
         """
+        shares = self._raw_shares(X)
+        if self._output_classes:
+            return shares
+        return self._as_probabilities(shares, len(self.members_))
+
+    def _raw_shares(self, X: Any) -> Any:
+        """Class shares by the rule."""
         if self._simple_rule in COUNTS:
             return self.vote_shares(X)
         if self._simple_rule == "soft":
@@ -196,6 +205,8 @@ class VotingClassifierMixin(
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class with the largest share by the rule ``combine``, by default of the votes.
+
+        With ``calibrate`` it is the class with the largest probability.
 
         Parameters
         ----------
@@ -207,10 +218,10 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows,) or (n_rows, n_outputs)
             Classes; the first of those that are tied.
         """
-        shares = self.predict_proba(X)
+        shares = self._raw_shares(X)
         if self._output_classes:
             return self._decide_outputs(shares)
-        return np.asarray(self.classes_[np.argmax(shares, axis=1)])
+        return self._decided(shares, len(self.members_))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """:meth:`predict_proba` of the first member, of the first two, and so on.
@@ -223,8 +234,13 @@ class VotingClassifierMixin(
         Yields
         ------
         ndarray of shape (n_rows, n_classes)
-            Shares.
+            Probabilities.
         """
+        for stage, shares in enumerate(self._staged_shares(X)):
+            yield self._as_probabilities(shares, stage + 1)
+
+    def _staged_shares(self, X: Any) -> Iterator[Floats]:
+        """Class shares of the first member, of the first two, and so on."""
         self._check_one_output("staged predictions")
         is_soft = self._simple_rule == "soft"
         if not is_soft and self._simple_rule not in COUNTS:
@@ -256,11 +272,13 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows,)
             Classes.
         """
-        for shares in self.staged_predict_proba(X):
-            yield self.classes_[np.argmax(shares, axis=1)]
+        for stage, shares in enumerate(self._staged_shares(X)):
+            yield self._decided(shares, stage + 1)
 
 
-class AveragingRegressorMixin(StagedRegressorMixin, CombinesMixin, TabularRegressorMixin):
+class AveragingRegressorMixin(
+    IntervalsMixin, StagedRegressorMixin, CombinesMixin, TabularRegressorMixin
+):
     """How an ensemble of regressors predicts: by the mean, or by another rule."""
 
     _plain_rule: ClassVar[Combine] = "mean"

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import clone
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.class_sampling import DrawsByClass, draw_by_class
@@ -39,7 +40,7 @@ Noise = Literal["gaussian", "poisson"]
 
 
 def gaussian_weights(n: int, scale: float, rng: np.random.Generator) -> Floats:
-    """Weights of mean 1 with gaussian noise, the negative ones cut to 0."""
+    """Weights of mean 1 with Gaussian noise, the negative ones clipped to 0."""
     while True:
         weights: Floats = np.maximum(1.0 + scale * rng.standard_normal(n), 0.0)
         if weights.any():
@@ -89,11 +90,12 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     <estimator>
     <n_estimators>
     noise : {"gaussian", "poisson"}, default="gaussian"
-        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some samples are
+        Weights of mean 1 with Gaussian noise, negative ones clipped to 0, so that some samples are
         left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
     scale : float, default=2.0
-        Standard deviation of the gaussian noise.
+        Standard deviation of the Gaussian noise.
     <combine>
+    <calibrate>
     <class_weight_drawn>
     <leaving_out>
     <fitting>
@@ -102,6 +104,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
     ----------
     <members>
     <classes>
+    <calibrated>
     <oob_classes>
 
     Examples
@@ -128,6 +131,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         noise: Noise = "gaussian",
         scale: float = 2.0,
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         class_weight: Any = None,
         oob_score: bool = False,
         importance: Importance = "impurity",
@@ -141,6 +145,7 @@ class WaggingClassifier(VotingClassifierMixin, _Wagging):
         self.noise = noise
         self.scale = scale
         self.combine = combine
+        self.calibrate = calibrate
         self.class_weight = class_weight
         self.oob_score = oob_score
         self.importance = importance
@@ -162,10 +167,10 @@ class WaggingRegressor(AveragingRegressorMixin, _Wagging):
     <estimator>
     <n_estimators>
     noise : {"gaussian", "poisson"}, default="gaussian"
-        Weights of mean 1 with gaussian noise, negative ones cut to 0, so that some samples are
+        Weights of mean 1 with Gaussian noise, negative ones clipped to 0, so that some samples are
         left out; or weights of the continuous Poisson (exponential) distribution, which leave none.
     scale : float, default=2.0
-        Standard deviation of the gaussian noise.
+        Standard deviation of the Gaussian noise.
     <combine_numbers>
     <leaving_out>
     <fitting>

@@ -111,9 +111,9 @@ class EnsembleWithSelection(MetaEstimatorMixin, BaseEstimator, metaclass=ABCMeta
         )  # fmt: skip
         if not aside.any():
             raise ValueError(
-                f"validation_fraction={self.validation_fraction} sets no sample aside to order "
-                f"members by, of {len(count)} sample(s); of each class, or of all in regression, "
-                "one that is different must stay to train on."
+                f"validation_fraction={self.validation_fraction} holds out none of "
+                f"{len(count)} sample(s); each class, or the whole training set in regression, "
+                "needs at least two different samples, one of which is trained on."
             )
         parts = []
         for chosen in (count[~aside], count[aside]):

@@ -9,6 +9,7 @@ are ``2 < x <= 5``.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TypeAlias
@@ -62,7 +63,7 @@ class Interval:
         )
 
     def covers(self, X: Floats) -> Mask:
-        """Which encoded rows fulfil it; a missing value taken in part counts."""
+        """Which encoded rows satisfy it; a missing value taken in part counts."""
         value = np.zeros(len(X))
         for feature, weight in self.subject:
             value += weight * X[:, feature]
@@ -105,7 +106,7 @@ class Subset:
         )
 
     def covers(self, X: Floats) -> Mask:
-        """Which encoded rows fulfil it; a category or a missing value taken in part counts."""
+        """Which encoded rows satisfy it; a category or a missing value taken in part counts."""
         code = X[:, self.subject[0][0]]
         inside = np.isin(code, sorted(self.accepted | self.shared))
         return np.asarray(np.where(np.isnan(code), self.missing > Missing.NO, inside), dtype=bool)
@@ -116,7 +117,6 @@ Conditions: TypeAlias = dict[tuple[type[Condition], Subject], Condition]
 
 
 def branch_conditions(forest: Forest, node: int) -> tuple[Condition, ...]:
-    """The condition of each branch of an inner node."""
     feature = int(forest.feature[node])
     threshold = float(forest.threshold[node])
     width = int(forest.n_children[node])
@@ -143,6 +143,14 @@ def branch_conditions(forest: Forest, node: int) -> tuple[Condition, ...]:
         Interval(subject, high=threshold, missing=missing[0]),
         Interval(subject, low=threshold, missing=missing[1]),
     )
+
+
+def covered(conditions: Iterable[Condition], X: Floats) -> Mask:
+    """Which encoded rows satisfy all conditions."""
+    inside = np.ones(len(X), dtype=bool)
+    for condition in conditions:
+        inside &= condition.covers(X)
+    return inside
 
 
 def _subject(forest: Forest, feature: int) -> Subject:

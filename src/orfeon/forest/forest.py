@@ -17,6 +17,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 
 from orfeon.forest.packed import PackedForest, gains_by_packing
+from orfeon.forest.ranked import RankedForest, gains_by_ranking
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import fractional, packed, route
 from orfeon.kernels.routing import sparse as sparse_rows
@@ -297,13 +298,17 @@ class Forest:
                 self.value, self._pure_label, out,
             )  # fmt: skip
             return _NO_ROWS
-        if self._routes_plain(X):
+        is_plain = self._routes_plain(X)
+        ranked = self._ranked_for(X, is_plain)
+        if ranked is not None:
+            ranked.add(self, X, weights, out)
+            return _NO_ROWS
+        if is_plain:
             route.add_plain(
                 *self._words(), self.tree_start, kernel_view(X), self.label, weights, self.value,
                 self._pure_label, out,
             )  # fmt: skip
             return _NO_ROWS
-        self._check_codes(X)
         return self._packed.add(self, X, weights, out)
 
     def _sparse_arguments(self, X: sparse.csr_matrix) -> tuple[Any, ...]:
@@ -319,6 +324,24 @@ class Forest:
             *self._words(), self.missing, self.tree_start, starts, columns, kernel_view(X.data),
             self.n_features,
         )  # fmt: skip
+
+    def _ranked_for(self, X: Floats, is_plain: bool) -> RankedForest | None:
+        """The forest as many rows are routed; None for few rows, and for shallow trees."""
+        if not is_plain:
+            self._check_codes(X)
+        if not gains_by_ranking(self, len(X)):
+            return None
+        if is_plain:
+            return self._ranked_numbers
+        return None if self._packed.heaps is not None else self._ranked
+
+    @cached_property
+    def _ranked_numbers(self) -> RankedForest | None:
+        return RankedForest.of(self, numbers=True)
+
+    @cached_property
+    def _ranked(self) -> RankedForest | None:
+        return RankedForest.of(self, numbers=False)
 
     def _routes_plain(self, X: Floats) -> bool:
         """Whether nodes and rows are routed as they are, without packing."""

@@ -67,7 +67,6 @@ class PackedForest:
 
     @classmethod
     def of(cls, forest: Forest) -> PackedForest:
-        """Pack a forest."""
         words = np.empty(2 * len(forest.nodes), np.uint64)
         column_of = np.empty(forest.n_features, np.int64)
         has_odd = packed.pack_nodes(

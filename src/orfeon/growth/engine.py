@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.presorted import Table
-from orfeon.data.sorting import SORTED
+from orfeon.data.sorting import SORTED, SPARSE
 from orfeon.data.sparse import SparseTable
 from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import grow_in_blocks, rows_of, takes_long
@@ -114,14 +114,15 @@ def _columns(
         return table.unsorted.arrays
     if n_candidates is not None and _sorts_nodes(growth, n_candidates):
         # Kernels look at their type, and whether there are any.
-        known = np.zeros(int((table.kind == SORTED).any()), type(table.mask))
+        kinds = np.where(table.is_sparse, np.uint8(SPARSE), table.kind)
+        known = np.zeros(int(np.isin(kinds, (SORTED, SPARSE)).any()), type(table.mask))
     else:
-        known = table.records
+        known, kinds = table.records, table.kind
     # A table from another process may be memory-mapped, read-only.
     records, ranks, segment, kind, n_values, value_start, values = map(
         kernel_view,
         (
-            known, table.ranks, table.segment, table.kind, table.n_values,
+            known, table.ranks, table.segment, kinds, table.n_values,
             table.value_start, table.values,
         ),
     )  # fmt: skip

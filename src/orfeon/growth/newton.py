@@ -19,29 +19,26 @@ import numpy.typing as npt
 from orfeon.data.presorted import Table
 from orfeon.data.sorting import SORTED
 from orfeon.forest import NODE, Forest
-from orfeon.growth.engine import Growth, _columns, _limits, integer_weights
+from orfeon.growth.engine import _MAX_COUNT, Growth, _columns, _limits, integer_weights
 from orfeon.growth.residuals import check_weights, checked_candidates, checked_residuals
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.grow import NO_LIMIT
 from orfeon.kernels.cart.node_sorting import MOST_PAIRS, N_DIGITS
-from orfeon.kernels.gradient.exact_grow import grow_tree
+from orfeon.kernels.gradient.exact_round import GIVEN, NOT_FINITE, newton_round
 from orfeon.kernels.gradient.interactions import ANY
+from orfeon.kernels.routing import packed
+from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
 Seeds = npt.NDArray[np.uint64]
 Leaves = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 
-#: Sums of second derivatives stay below two to this power, so that a float holds them exactly.
-_HESSIAN_BITS = 52
-#: Sums of gradients stay below two to this power, in 64-bit integers.
-_MOMENT_BITS = 61
-#: A derivative keeps all bits of a float if there is room.
-_FLOAT_BITS = 53
-#: Squares of larger powers of two would not be floats.
-_MOST_BITS = 400
+#: Most nodes that the trees of one call have space for.
+_MOST_NODES = 1 << 18
 #: Minimum number of rows for which several threads pay.
 _WORTH_THREADS = 1 << 12
+_NO_ROWS, _NO_TARGETS = np.zeros((0, 0)), np.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -116,19 +113,38 @@ class Weighed:
         self, weights: npt.NDArray[Any], growth: Growth, n_samples: Floats | None = None
     ) -> None:
         self.given = weights
-        whole = integer_weights(weights.reshape(1, -1), n_samples)
-        limits = _limits(growth, np.full(1, VARIANCE), whole)
-        self.whole = whole
-        self.weights = whole.weights[0]
-        self.total = int(whole.total[0])
-        self.scale = float(whole.scale[0])
-        self.is_exact = bool(whole.exact[0])
-        self.min_split, self.min_leaf = int(limits[0, 0]), int(limits[0, 1])
-        self.has_absent = bool((self.weights == 0).any())
+        real = weights.reshape(-1)
+        total = float(real.sum())
+        self.is_exact = bool(total < _MAX_COUNT and (real == np.rint(real)).all())
+        if self.is_exact:  # most rounds draw new weights, so this is fast
+            self.weights, self.scale = real.astype(np.int64), 1.0
+            self.total = int(total)
+            self.min_split, self.min_leaf = _limits_of_counts(growth, total)
+        else:
+            whole = integer_weights(real[None], n_samples)
+            limits = _limits(growth, np.full(1, VARIANCE), whole)
+            self.weights, self.scale = whole.weights[0], float(whole.scale[0])
+            self.total = int(whole.total[0])
+            self.min_split, self.min_leaf = int(limits[0, 0]), int(limits[0, 1])
+        self.has_absent = not self.weights.all()
         self.are_ones = self.is_exact and self.total == len(self.weights) and not self.has_absent
+
+    @property
+    def for_kernel(self) -> tuple[Any, ...]:
+        real = kernel_view(np.ascontiguousarray(self.given, dtype=np.float64).reshape(-1))
+        return (
+            real, self.weights, self.total, self.scale, int(self.is_exact), int(self.are_ones)
+        )  # fmt: skip
 
     def leaf_weights(self, sums: Integers) -> npt.NDArray[Any]:
         return sums.astype(np.uint32) if self.is_exact else sums / self.scale
+
+
+def _limits_of_counts(growth: Growth, total: float) -> tuple[int, int]:
+    """Minimum weights of a node that is split and of a leaf, if all weights are counts."""
+    leaf = 1 if growth.min_samples_leaf <= 1 else math.ceil(growth.min_samples_leaf)
+    leaf = max(leaf, math.ceil(growth.min_weight_fraction_leaf * total * (1 - 1e-12)))
+    return 0 if growth.min_samples_split <= 2 else math.ceil(growth.min_samples_split), leaf
 
 
 class Units(NamedTuple):
@@ -146,40 +162,12 @@ class Units(NamedTuple):
         return self.moment / self.hessian
 
 
-def exponent_above(size: float) -> int:
-    """Exponent of a power of two above a number."""
-    return math.frexp(size)[1] if size > 0.0 else 0
-
-
 def check_derivatives(gradients: Floats, hessians: Floats) -> None:
     """Reject derivatives that are not finite, and negative second ones."""
     if not np.isfinite(gradients).all():
         raise ValueError("gradients must be finite.")
     if not (np.isfinite(hessians).all() and hessians.min() >= 0.0):
         raise ValueError("hessians must be finite and not negative.")
-
-
-def coded_pairs(gradient: Floats, hessian: Floats, weighed: Weighed) -> tuple[Integers, Units]:
-    """Moment and hessian of each row as integers, side by side, and their units."""
-    bits = weighed.total.bit_length()
-    most = float(max(gradient.max(), -gradient.min()))
-    above = exponent_above(most)
-    to_moment = min(_MOMENT_BITS - above - bits, _FLOAT_BITS - above, _MOST_BITS)
-    above = exponent_above(float(hessian.max()))
-    to_hessian = min(_HESSIAN_BITS - above - bits, _MOST_BITS)
-    moment_scale, hessian_scale = math.ldexp(1.0, to_moment), math.ldexp(1.0, to_hessian)
-    pairs = np.empty((len(gradient), 2), np.int64)
-    weights = weighed.weights
-    if weighed.is_exact:
-        pairs[:, 0] = np.rint(gradient * moment_scale)
-        pairs[:, 1] = np.maximum(np.rint(hessian * hessian_scale), 1.0)
-        if not weighed.are_ones:
-            pairs *= weights[:, None]
-    else:
-        pairs[:, 0] = np.rint(gradient * moment_scale * weights)
-        pairs[:, 1] = np.maximum(np.rint(hessian * hessian_scale * weights), weights > 0)
-    units = Units(hessian_scale * weighed.scale, moment_scale * weighed.scale)
-    return pairs.ravel(), units
 
 
 def rule_of(
@@ -237,6 +225,18 @@ def newton_values(rule: tuple[Any, ...], stats: Integers, units: Units, bounds: 
     return np.asarray(np.clip(soft / (hessian + l2), bounds[:, 0], bounds[:, 1]) / units.value)
 
 
+class Update(NamedTuple):
+    """What a round does with its trees, besides growing them, of a loss that kernels know."""
+
+    kind: int  # of loss
+    y: Floats
+    scores: Floats  # of shape (n_scores, n_rows); changed in place
+    learning_rate: float
+    largest_step: float  # of a Newton step
+    held: Floats  # rows of a validation set; may be none
+    held_scores: Floats  # changed in place
+
+
 class ExactNewtonTrees:
     """Newton trees that consider every threshold."""
 
@@ -274,54 +274,91 @@ class ExactNewtonTrees:
         gradients = checked_residuals(gradients, n_trees, n_rows)
         hessians = checked_residuals(hessians, n_trees, n_rows)
         check_derivatives(gradients, hessians)
-        chosen = self._all_features
-        if candidates is not None:
-            chosen = checked_candidates(candidates, n_trees, self.table.n_features)
+        chosen = self._candidates(candidates, n_trees)
+        check_weights(weights, 1, n_rows)
         weighed = self._weigh(weights)
 
-        def grow(t: int) -> Grown:
-            own = np.array(chosen[t if len(chosen) > 1 else 0], dtype=np.int64)
-            return self._grow(gradients[t], hessians[t], weighed, seeds[t], own)
+        def grow(trees: slice) -> Grown:
+            derivatives = gradients[trees], hessians[trees]
+            return self._grow(derivatives, weighed, seeds[trees], chosen[trees], None)
 
-        return joined(in_threads(grow, n_trees, self.n_jobs))
+        at_once = 1 if self.n_jobs > 1 else min(n_trees, self._most_at_once)
+        blocks = [slice(t, t + at_once) for t in range(0, n_trees, at_once)]
+        return joined(in_threads(grow, blocks, self.n_jobs))
+
+    def can_update(self, n_trees: int) -> bool:
+        """Whether rounds of so many trees are one call of :meth:`update`."""
+        return n_trees <= self._most_at_once and (self.n_jobs == 1 or n_trees == 1)
+
+    def knows_codes(self, X: Floats) -> bool:
+        """Whether rows have no categories beyond the branch tables."""
+        n_categories = self.table.schema.n_categories
+        return bool(packed.first_unknown_code(kernel_view(X), *_categorical(n_categories)) < 0)
+
+    def update(
+        self,
+        update: Update,
+        weights: npt.NDArray[Any],
+        seeds: Seeds,
+        candidates: Integers | None = None,
+    ) -> Grown:
+        """Grow the trees of a round, and add the values of their leaves to the scores."""
+        chosen = self._candidates(candidates, len(seeds))
+        return self._grow(None, self._weigh(weights), seeds, chosen, update)
+
+    @property
+    def _most_at_once(self) -> int:
+        """The most trees that one call grows."""
+        return max(1, _MOST_NODES // (2 * most_leaves(self.growth, self.table.n_rows) + 1))
+
+    def _candidates(self, candidates: Integers | None, n_trees: int) -> Integers:
+        """The features that each tree may use."""
+        if candidates is not None:
+            chosen = checked_candidates(candidates, n_trees, self.table.n_features)
+            return chosen if len(chosen) == n_trees else np.repeat(chosen, n_trees, axis=0)
+        if len(self._all_features) < n_trees:
+            self._all_features = np.repeat(self._all_features[:1], n_trees, axis=0)
+        return self._all_features[:n_trees]
 
     def _weigh(self, weights: npt.NDArray[Any]) -> Weighed:
         """The weights as integers, cached while they are the same array."""
         if self._known is None or self._known.given is not weights:
-            check_weights(weights, 1, self.table.n_rows)
             self._known = Weighed(weights, self.growth, self.n_samples)
         return self._known
 
     def _grow(
         self,
-        gradient: Floats,
-        hessian: Floats,
+        derivatives: tuple[Floats, Floats] | None,
         weighed: Weighed,
-        seed: np.uint64,
+        seeds: Seeds,
         candidates: Integers,
+        update: Update | None,
     ) -> Grown:
-        pairs, units = coded_pairs(gradient, hessian, weighed)
-        rule = rule_of(self.growth, self.newton, weighed, units, len(candidates))
         try:
             scratch = self._scratch.pop()
         except IndexError:  # all are in use by other threads
             scratch = _Scratch(self.table, self.growth, self.newton)
+        scratch.make_room(len(seeds), candidates.shape[1])
+        rule = rule_of(self.growth, self.newton, weighed, Units(1.0, 1.0), candidates.shape[1])
+        rule = (*rule[:2], float(self.newton.min_hessian), *rule[3:])
         while True:
-            n = grow_tree(
-                self._columns, rule, (pairs, weighed.weights), scratch.work(candidates),
-                scratch.tree, self._signs, scratch.groups, seed,
+            n = newton_round(
+                self._columns, rule, weighed.for_kernel, scratch.work(), scratch.tree,
+                self._signs, scratch.groups, seeds, candidates,
+                *scratch.of_round(derivatives, update, self.newton), self.X,
+                *((_NO_ROWS, _NO_ROWS) if update is None else (update.held, update.held_scores)),
             )  # fmt: skip
-            if not scratch.used[1]:
+            if n >= 0:
                 break
+            if n == NOT_FINITE:
+                raise ValueError("gradients must be finite.")
             scratch.branches = np.empty(2 * len(scratch.branches), np.uint16)
-        grown = self._pack(scratch, n, rule, weighed, units)
+        grown = self._pack(scratch, n, weighed, len(seeds))
         self._scratch.append(scratch)
         return grown
 
-    def _pack(
-        self, scratch: _Scratch, n: int, rule: tuple[Any, ...], weighed: Weighed, units: Units
-    ) -> Grown:
-        """A forest of one tree, with the leaf of each row."""
+    def _pack(self, scratch: _Scratch, n: int, weighed: Weighed, n_trees: int) -> Grown:
+        """A forest of the trees of a round, with the leaf of each row."""
         own: list[Any] = [array[:n] for array in scratch.tree[:8]]
         threshold, feature, first_child, n_children, missing, stats, bounds, gain = own
         nodes = np.empty(n, dtype=NODE)
@@ -329,26 +366,23 @@ class ExactNewtonTrees:
         nodes["feature"] = feature
         nodes["first_child"] = first_child
         forest = Forest(
-            tree_start=np.array([0, n]),
+            tree_start=scratch.starts[: n_trees + 1].copy(),
             nodes=nodes,
             n_children=n_children.copy(),
             missing=missing.copy(),
             label=np.zeros(0, np.int32),
-            value=newton_values(rule, stats, units, bounds)[:, None],
+            value=scratch.value[:n, None].copy(),
             n_classes=0,
             n_categories=self.table.schema.n_categories,
             branches=scratch.branches[: scratch.used[0]].copy(),
             leaf_weight=weighed.leaf_weights(stats[n_children == 0, 2]),
         )
-        leaves: Any = scratch.tree[10].copy()
-        if weighed.has_absent:
-            leaves = np.ascontiguousarray(forest._leaves(self.X)[:, 0]).view(np.int32)
-        own_bounds = bounds / units.value if self.newton.is_bounded else None
-        return Grown(forest, leaves[None], gain / units.score, own_bounds)
+        own_bounds = bounds.copy() if self.newton.is_bounded else None
+        return Grown(forest, scratch.leaves.copy(), gain.copy(), own_bounds)
 
 
 class _Scratch:
-    """Arrays for growing a tree, reused from tree to tree; each thread has its own."""
+    """Arrays for growing the trees of a round, reused in all; each thread has its own."""
 
     def __init__(self, table: Table, growth: Growth, newton: Newton) -> None:
         n_rows, n_features = table.n_rows, table.n_features
@@ -360,6 +394,7 @@ class _Scratch:
         paths, self.groups, allowed = path_words(newton, n_nodes, n_features)
         self.branches = np.empty(16 * widest if not table.schema.all_ordered else 1, np.uint16)
         self.used = np.zeros(2, np.int64)
+        self._n_rows, self._n_nodes, self._paths = n_rows, n_nodes, paths
         self._before = (
             np.empty(n_segments + n_rows + MOST_PAIRS, table.records.dtype),
             np.empty(n_rows + 1, np.uint32), np.empty(n_rows + 1, np.uint32),
@@ -372,23 +407,66 @@ class _Scratch:
             np.empty(1, np.uint64), allowed, np.empty((2, 4), np.int64),
             np.empty((n_waiting, 8), np.int64), np.empty(n_waiting),
         )  # fmt: skip
+        self._of_leaves = np.empty(n_nodes), np.empty(n_nodes)
+        self._of_rows = np.empty(2 * n_rows, np.int64), np.empty(n_rows), np.empty(n_rows)
+        self._candidates = np.empty(0, np.int64)
+        self.leaves = np.empty((0, n_rows), np.int32)
+
+    def make_room(self, n_trees: int, n_candidates: int) -> None:
+        """Space for so many trees, each of so many features."""
+        if len(self._candidates) != n_candidates:
+            self._candidates = np.empty(n_candidates, np.int64)
+        if len(self.leaves) == n_trees:
+            return
+        n = n_trees * self._n_nodes
         self.tree = (
-            np.empty(n_nodes), np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32),
-            np.empty(n_nodes, np.uint16), np.empty(n_nodes, np.uint16),
-            np.empty((n_nodes, 3), np.int64), np.empty((n_nodes, 2)), np.empty(n_nodes), paths,
-            np.empty((n_nodes, 2), np.int64), np.empty(n_rows, np.int32),
+            np.empty(n), np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.uint16),
+            np.empty(n, np.uint16), np.empty((n, 3), np.int64), np.empty((n, 2)), np.empty(n),
+            self._paths, np.empty((self._n_nodes, 2), np.int64),
+        )  # fmt: skip
+        self.leaves = np.empty((n_trees, self._n_rows), np.int32)
+        self.starts = np.zeros(n_trees + 1, np.int64)
+        self.value = np.empty(n)
+        self._derivatives = np.empty((0, 0)), np.empty((0, 0))
+
+    def work(self) -> tuple[Any, ...]:
+        return (*self._before, self._candidates, *self._after, self.branches, self.used)
+
+    def of_round(
+        self, derivatives: tuple[Floats, Floats] | None, update: Update | None, newton: Newton
+    ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """The loss of a round, and the arrays that it fills."""
+        if update is None:
+            assert derivatives is not None
+            loss = (GIVEN, 0.0, 1.0, _NO_TARGETS, newton.l2, newton.l1)
+            scores = _NO_ROWS
+        else:
+            loss = (
+                update.kind, update.largest_step, update.learning_rate, update.y, newton.l2,
+                newton.l1,
+            )  # fmt: skip
+            scores = update.scores
+            if self._derivatives[0].shape != scores.shape:
+                self._derivatives = np.empty(scores.shape), np.empty(scores.shape)
+            derivatives = self._derivatives
+        return loss, (
+            scores, *derivatives, self.leaves, self.starts, self.value, *self._of_leaves,
+            *self._of_rows,
         )  # fmt: skip
 
-    def work(self, candidates: Integers) -> tuple[Any, ...]:
-        return (*self._before, candidates, *self._after, self.branches, self.used)
+
+def _categorical(n_categories: Integers) -> tuple[Integers, Integers]:
+    """Indices of the categorical features, and their numbers of categories."""
+    where = np.flatnonzero(n_categories)
+    return where, n_categories[where]
 
 
-def in_threads(grow: Callable[[int], Grown], n_trees: int, n_jobs: int) -> list[Grown]:
-    """Grow the trees of a round one after the other, or in threads."""
-    if n_jobs == 1 or n_trees == 1:
-        return [grow(t) for t in range(n_trees)]
+def in_threads(grow: Callable[[slice], Grown], blocks: list[slice], n_jobs: int) -> list[Grown]:
+    """Grow the trees of a round block by block, or in threads."""
+    if n_jobs == 1 or len(blocks) == 1:
+        return [grow(trees) for trees in blocks]
     with ThreadPoolExecutor(n_jobs) as threads:
-        return list(threads.map(grow, range(n_trees)))
+        return list(threads.map(grow, blocks))
 
 
 def joined(trees: list[Grown]) -> Grown:

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
+from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
 from orfeon.ensembles.base import ENSEMBLE, ESTIMATOR
 from orfeon.ensembles.decision import Combine
@@ -45,7 +46,6 @@ class Division:
 
     @property
     def n_parts(self) -> Integers:
-        """Number of parts of each class."""
         counts = np.array([len(rows) for rows in self.rows])
         return -(-counts // self.sizes)
 
@@ -84,6 +84,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         replacement. When all parts of a class are used up, the next member starts another random
         partition; a short last part is filled up from the start of the partition.
     <combine>
+    <calibrate>
     <fitting>
 
     Attributes
@@ -94,6 +95,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         Number of samples of each class that a member sees.
     <members>
     <classes>
+    <calibrated>
 
     Notes
     -----
@@ -152,6 +154,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         ratio: float = 1.0,
         sampling: Literal["partition", "random"] = "partition",
         combine: Combine = "majority",
+        calibrate: Method | None = None,
         warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -162,6 +165,7 @@ class BalancedSubsetsClassifier(VotingClassifierMixin, LeavingOut):
         self.ratio = ratio
         self.sampling = sampling
         self.combine = combine
+        self.calibrate = calibrate
         self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -23,7 +23,9 @@ class Trainee:
     """Trains a classifier on standardized features, and measures its errors on all samples."""
 
     def __init__(self, estimator: Any, X: Any, y: npt.NDArray[Any], random_state: Any) -> None:
-        self.inputs = StandardScaler().fit_transform(X.toarray() if issparse(X) else X)
+        # Sums depend on the layout in memory in their last bits, and training amplifies these.
+        values = np.ascontiguousarray(X.toarray() if issparse(X) else X)
+        self.inputs = StandardScaler().fit_transform(values)
         self.classes, self.codes = np.unique(y, return_inverse=True)
         self._targets = np.eye(len(self.classes))[self.codes]
         default = MLPClassifier((10,), learning_rate_init=0.01)

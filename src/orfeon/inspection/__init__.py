@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: numbers and pictures of twelve subjects.
+"""Seeing why an ensemble works: numbers and pictures of thirteen subjects.
 
 - Error curves: :func:`error_curves`, :class:`ErrorCurveDisplay`; :func:`bagging_error`.
 - Margins: :func:`margins`, :class:`MarginDistributionDisplay`.
@@ -12,9 +12,15 @@
 - Neighbourhoods: :func:`proximities`, :class:`ProximityDisplay`; :func:`row_weights`,
   :class:`ForestWeightsDisplay`.
 - Importances: :func:`importances`, :class:`ImportanceDisplay`.
+- Explanations: :func:`why`, :func:`counterfactual`; :func:`shap_values`,
+  :class:`ShapWaterfallDisplay`, :class:`ShapBeeswarmDisplay`, :class:`ShapDependenceDisplay`;
+  :func:`partial_dependence`, :class:`PartialDependenceDisplay`; :func:`accumulated_effects`,
+  :class:`AccumulatedEffectsDisplay`.
 - Theory: :func:`condorcet_error`, :class:`CondorcetDisplay`, :class:`BoostingBoundsDisplay`,
   :class:`GeneralizationBoundsDisplay`.
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
+- Probabilities: :func:`reliability_curve`, :class:`ReliabilityDisplay`;
+  :func:`expected_calibration_error`; :func:`brier_score`, :class:`BrierDisplay`.
 - Summaries: :func:`classification_summary`, :func:`regression_summary`.
 """
 
@@ -24,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
-#: The twelve subjects: their modules, and the public names of each, which are imported on first
+#: The thirteen subjects: their modules, and the public names of each, which are imported on first
 #: use.
 _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Error curves": {
@@ -91,6 +97,18 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Importances": {
         "feature_importance": ("ImportanceDisplay", "Importances", "importances"),
     },
+    "Explanations": {
+        "shapley": ("ShapleyValues", "shap_values"),
+        "partial_effects": (
+            "AccumulatedEffects", "PartialDependence", "accumulated_effects", "partial_dependence",
+        ),
+        "shapley_display": (
+            "ShapBeeswarmDisplay", "ShapDependenceDisplay", "ShapWaterfallDisplay",
+        ),
+        "counterfactuals": ("Counterfactual", "counterfactual"),
+        "decision_reasons": ("Reason", "Why", "why"),
+        "partial_effects_display": ("AccumulatedEffectsDisplay", "PartialDependenceDisplay"),
+    },
     "Theory": {
         "theory": (
             "condorcet_error", "switching_error", "switching_error_curve",
@@ -105,6 +123,13 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
             "PerceptronCategories", "PerceptronCategoriesDisplay", "SelectionHistoryDisplay",
             "perceptron_categories",
         ),
+    },
+    "Probabilities": {
+        "probability_quality": (
+            "BrierScore", "ReliabilityCurve", "brier_score", "expected_calibration_error",
+            "reliability_curve",
+        ),
+        "probability_display": ("BrierDisplay", "ReliabilityDisplay"),
     },
     "Summaries": {
         "metrics_summary": (
@@ -172,6 +197,8 @@ if TYPE_CHECKING:
         CorrelatedMeanDisplay,
         MemberCorrelationDisplay,
     )
+    from orfeon.inspection.counterfactuals import Counterfactual, counterfactual
+    from orfeon.inspection.decision_reasons import Reason, Why, why
     from orfeon.inspection.diversity_display import DiversityDisplay, PairwiseDiversityDisplay
     from orfeon.inspection.diversity_measures import (
         MEASURES,
@@ -212,13 +239,37 @@ if TYPE_CHECKING:
     from orfeon.inspection.mosaic import MapMosaic, MapMosaicDisplay, map_mosaic
     from orfeon.inspection.neighbourhood import ForestWeightsDisplay, RowWeights, row_weights
     from orfeon.inspection.out_of_bag_error import BaggingError, bagging_error
+    from orfeon.inspection.partial_effects import (
+        AccumulatedEffects,
+        PartialDependence,
+        accumulated_effects,
+        partial_dependence,
+    )
+    from orfeon.inspection.partial_effects_display import (
+        AccumulatedEffectsDisplay,
+        PartialDependenceDisplay,
+    )
     from orfeon.inspection.perceptron_samples import (
         PerceptronCategories,
         PerceptronCategoriesDisplay,
         SelectionHistoryDisplay,
         perceptron_categories,
     )
+    from orfeon.inspection.probability_display import BrierDisplay, ReliabilityDisplay
+    from orfeon.inspection.probability_quality import (
+        BrierScore,
+        ReliabilityCurve,
+        brier_score,
+        expected_calibration_error,
+        reliability_curve,
+    )
     from orfeon.inspection.proximity_display import OutlierDisplay, ProximityDisplay
+    from orfeon.inspection.shapley import ShapleyValues, shap_values
+    from orfeon.inspection.shapley_display import (
+        ShapBeeswarmDisplay,
+        ShapDependenceDisplay,
+        ShapWaterfallDisplay,
+    )
     from orfeon.inspection.theory import (
         condorcet_error,
         switching_error,
@@ -238,12 +289,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEASURES",
+    "AccumulatedEffects",
+    "AccumulatedEffectsDisplay",
     "BaggingError",
     "BiasVariance",
     "BiasVarianceDisplay",
     "BiasVarianceIntervals",
     "BoostingBoundsDisplay",
     "BreimanBiasVariance",
+    "BrierDisplay",
+    "BrierScore",
     "ClassificationMap",
     "ClassificationMapDisplay",
     "ClassificationSummary",
@@ -253,6 +308,7 @@ __all__ = [
     "ComplexityDisplay",
     "CondorcetDisplay",
     "CorrelatedMeanDisplay",
+    "Counterfactual",
     "Diversity",
     "DiversityDisplay",
     "DomingosBiasVariance",
@@ -281,19 +337,31 @@ __all__ = [
     "OutlierDisplay",
     "PairwiseDiversity",
     "PairwiseDiversityDisplay",
+    "PartialDependence",
+    "PartialDependenceDisplay",
     "PerceptronCategories",
     "PerceptronCategoriesDisplay",
     "ProximityDisplay",
+    "Reason",
     "RegressionSummary",
+    "ReliabilityCurve",
+    "ReliabilityDisplay",
     "ResampledPredictions",
     "RowWeights",
     "SelectionHistoryDisplay",
+    "ShapBeeswarmDisplay",
+    "ShapDependenceDisplay",
+    "ShapWaterfallDisplay",
+    "ShapleyValues",
     "SwitchingTheoryDisplay",
+    "Why",
+    "accumulated_effects",
     "bagging_error",
     "bias_variance_decomposition",
     "bias_variance_difference",
     "bias_variance_intervals",
     "breiman_decomposition",
+    "brier_score",
     "classification_map",
     "classification_summary",
     "coincident_failure",
@@ -301,6 +369,7 @@ __all__ = [
     "condorcet_error",
     "correlated_mean_variance",
     "correlation",
+    "counterfactual",
     "curves_of_orders",
     "difficulty",
     "disagreement",
@@ -310,6 +379,7 @@ __all__ = [
     "ensemble_walk",
     "entropy",
     "error_curves",
+    "expected_calibration_error",
     "forest_weights",
     "friedman_decomposition",
     "generalized_diversity",
@@ -328,12 +398,15 @@ __all__ = [
     "member_correlation_curve",
     "outlier_scores",
     "pairwise_diversity",
+    "partial_dependence",
     "perceptron_categories",
     "proximities",
     "q_statistic",
     "regression_summary",
+    "reliability_curve",
     "resample_predictions",
     "row_weights",
+    "shap_values",
     "squared_error_decomposition",
     "subset_coincidence",
     "switching_error",
@@ -341,6 +414,7 @@ __all__ = [
     "switching_margin_distribution",
     "switching_margins",
     "webb_decomposition",
+    "why",
 ]  # fmt: skip
 
 __getattr__ = lazy_names(__name__, _HOMES)

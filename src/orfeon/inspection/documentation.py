@@ -62,6 +62,25 @@ on : {"train", "out_of_bag"}, default="train"
 no_vote : optional
     The value in a matrix of votes that means "does not vote".
 """,
+    "probabilities": """
+y : array of shape (n_samples,)
+    Classes of samples that the model was not trained on.
+probabilities : array of shape (n_samples,) or (n_samples, n_classes)
+    Probability of the second of two classes, or of each class.
+classes : array of shape (n_classes,), optional
+    The classes, in the order of the columns; by default those of ``y``, sorted.
+""",
+    "kind": """
+kind : {"confidence", "classes"}, default="confidence"
+    With more than two classes: whether the largest probability is compared with how often its class
+    is the right one, or the probability of each class with how often it comes.
+""",
+    "bins": """
+n_bins : int or None, default=10
+    Groups of similar probabilities; with None only equal probabilities are together.
+bins : {"quantile", "uniform"}, default="quantile"
+    Whether groups have about the same number of samples, or the same width.
+""",
     "measure": """
 members_or_votes, X, y
     As for :func:`diversity`; or what %(counts)s() returns, alone.

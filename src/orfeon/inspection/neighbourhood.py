@@ -157,7 +157,6 @@ def row_weights(
 
 
 def _one_row(row: Any) -> Any:
-    """A row as a table of one."""
     if hasattr(row, "columns"):
         if len(row) != 1:
             raise ValueError(f"row has {len(row)} rows; give one.")

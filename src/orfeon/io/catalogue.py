@@ -37,6 +37,10 @@ _PARTS = {
     "orfeon.boosting.quantiles": "QuantileErrors",
     "orfeon.boosting.stump_pool": "Cuts StumpPool",
     "orfeon.boosting.target_statistics": "TargetStatistics",
+    "orfeon.calibration.binary": "BetaCalibrator IsotonicCalibrator SigmoidCalibrator",
+    "orfeon.calibration.one_against_rest": "OneAgainstRest",
+    "orfeon.calibration.softmax": "SoftmaxCalibrator",
+    "orfeon.calibration.venn_abers": "VennAbersCalibrator",
     "orfeon.combining.gating": "Gates",
     "orfeon.combining.local_models": "ClassifierExperts GaussianExperts SoftmaxExperts",
     "orfeon.combining.stacking_base": "MeanAnswers",
@@ -53,6 +57,9 @@ _PARTS = {
     "orfeon.rules.supports": "Average",
     "orfeon.rules.votes": "WeightedVote",
     "orfeon.trees.rule_table": "RuleTable",
+    "orfeon.uncertainty.in_bag": "InBagCounts",
+    "orfeon.uncertainty.leaf_samples": "LeafSamples",
+    "orfeon.uncertainty.left_out": "LeftOutSamples",
 }
 #: Packages whose name is a prefix of the names of their classes.
 _OTHER_PACKAGES = ("imblearn", "sklearn")

@@ -83,6 +83,22 @@ def check_additive_model(fields: Fields) -> None:
     require(not _splits_rows(forest), "its trees must not send rows down several branches.")
 
 
+def check_isotonic(fields: Fields) -> None:
+    _check_steps(fields["shares"], fields["probabilities"])
+
+
+def check_venn_abers(fields: Fields) -> None:
+    _check_steps(fields["shares"], fields["if_negative"], fields["if_positive"])
+    require((fields["if_negative"] <= fields["if_positive"]).all(), "if_negative is above.")
+
+
+def _check_steps(shares: Any, *steps: Any) -> None:
+    require(len(shares) and (np.diff(shares) > 0).all(), "shares must be ascending.")
+    for one in steps:
+        require(len(one) == len(shares), "it must have one probability per share.")
+        require(((one >= 0) & (one <= 1)).all(), "probabilities must be from 0 to 1.")
+
+
 def check_target_statistics(fields: Fields) -> None:
     features, first = fields["features"], fields["first"]
     require(len(features) and (np.diff(features) > 0).all(), "features must be ascending.")
@@ -132,6 +148,68 @@ def check_inputs(fields: Fields) -> None:
     require(fields["divisor"] > 0, "divisor must be positive.")
 
 
+def check_left_out(fields: Fields) -> None:
+    n_samples = len(fields["rows"])
+    lengths = {len(fields[name]) for name in ("targets", "weights", "left_out")}
+    require(lengths == {n_samples}, "its arrays must have one entry per sample.")
+    require((fields["weights"] > 0).all(), "weights must be positive.")
+    require(_are_bits(fields["left_out"], fields["n_members"]), "left_out must fit n_members.")
+    require(fields["left_out"].any(axis=1).all(), "a sample was left out by no member.")
+
+
+def check_conformal_regressor(fields: Fields) -> None:
+    check_estimator(fields)
+    samples, fold = fields["_samples"], fields["fold_"]
+    n_samples = len(fields["errors_"])
+    require(n_samples and len(fields["_weights"]) == n_samples, "_weights must fit errors_.")
+    require((fields["_weights"] > 0).all(), "_weights must be positive.")
+    if samples is not None:
+        require(len(samples.rows) == n_samples, "_samples must fit errors_.")
+    else:
+        right = len(fold) == n_samples and fold.max() < len(fields["models_"])
+        require(right, "fold_ must name one of models_ for each sample.")
+
+
+def check_conformal_classifier(fields: Fields) -> None:
+    check_estimator(fields)
+    shares, codes, weights = (fields[name] for name in ("unseen_shares_", "_codes", "_weights"))
+    require(len(shares) and len(shares) == len(codes) == len(weights), "its samples differ.")
+    require((weights > 0).all(), "_weights must be positive.")
+    n_classes = len(fields["classes_"])
+    require(shares.shape[1] == n_classes, "unseen_shares_ must have one column per class.")
+    require(codes.max() < n_classes, "_codes must be codes of classes_.")
+
+
+def check_in_bag(fields: Fields) -> None:
+    planes, n_units = fields["planes"], len(fields["rows"])
+    require(0 < len(planes) < 63 and n_units, "counts must have digits and samples.")
+    for plane in planes:
+        right = len(plane) == n_units and _are_bits(plane, fields["n_members"])
+        require(right, "planes must fit rows and n_members.")
+
+
+def check_leaf_samples(fields: Fields) -> None:
+    leaves, first = fields["leaves"], fields["first_node"]
+    n_trees, n_samples = leaves.shape
+    require(n_trees and n_samples, "leaves must not be empty.")
+    require(fields["weights"].shape == leaves.shape, "weights must have the shape of leaves.")
+    require(
+        len(fields["targets"]) == n_samples == len(fields["rows"]),
+        "targets and rows must have one entry per sample.",
+    )
+    require(np.isfinite(fields["weights"]).all(), "weights must be finite.")
+    require((fields["weights"] >= 0).all(), "weights must not be negative.")
+    require((np.diff(fields["rows"]) > 0).all(), "rows must be ascending.")
+    require(len(first) == n_trees + 1 and first[0] == 0, "first_node must fit leaves.")
+    require((leaves < np.diff(first)[:, None]).all(), "leaves has a node that does not exist.")
+
+
+def _are_bits(bits: Any, n_members: int) -> bool:
+    """Whether rows of bytes have a bit for each member and no more ones."""
+    n_bytes = (n_members + 7) // 8
+    return bits.shape[1] == n_bytes and not (bits[:, -1] >> (n_members - 8 * (n_bytes - 1))).any()
+
+
 def check_gates(fields: Fields) -> None:
     """Each level has as many gates as the one above has branches."""
     n_gates = 1
@@ -178,6 +256,7 @@ def check_estimator(fields: Fields) -> None:
     _check_voters(fields)
     _check_members(fields)
     _check_perceptrons(fields)
+    _check_calibrator(fields)
 
 
 def check_meta_decision_tree(fields: Fields) -> None:
@@ -259,6 +338,7 @@ def _check_members(fields: Fields) -> None:
         require(len(weights) == n_members, "member_weights_ must have one entry per member.")
         require(np.isfinite(weights).all(), "member_weights_ must be finite.")
     _check_pool(fields)
+    _check_remembered(fields)
     if "committees_" in fields:
         who = fields["committees_"]
         require(
@@ -274,6 +354,38 @@ def _check_base(fields: Fields) -> None:
         has_trees = any(isinstance(one, Forest) for one in _voters_of(fields))
         is_tree = isinstance(fields["estimator_"], BaseTree)
         require(has_trees == is_tree, "members_ must be trees if and only if estimator_ is one.")
+
+
+def _check_remembered(fields: Fields) -> None:
+    """Samples that were left out fit the members, and what these say of them."""
+    members = fields["members_"]
+    for name in ("left_out_samples_", "_in_bag"):
+        known = fields.get(name)
+        require(known is None or known.n_members == len(members), f"{name} must fit members_.")
+    leaves = fields.get("_leaf_samples")
+    if leaves is not None:
+        right = isinstance(members, Forest) and np.array_equal(
+            leaves.first_node, members.tree_start
+        )
+        require(right, "_leaf_samples must fit members_.")
+    samples = fields.get("left_out_samples_")
+    if samples is None:
+        return
+    n_classes = len(fields["classes_"]) if "classes_" in fields else 0
+    is_code = samples.targets.dtype.kind == "i"
+    require(is_code == (n_classes > 0), "targets must be numbers or classes as the members are.")
+    if n_classes:
+        codes = samples.targets
+        require(((codes >= 0) & (codes < n_classes)).all(), "a target is not in classes_.")
+    known = fields.get("oob_decision_function_" if n_classes else "oob_prediction_")
+    fits = known is None or not len(samples.rows) or samples.rows.max() < len(known)
+    require(fits, "left_out_samples_ has a row without an out-of-bag prediction.")
+    if leaves is not None:
+        require(
+            np.isin(samples.rows, leaves.rows).all(), "left_out_samples_ must be among the leaves."
+        )
+    if known is not None and n_classes:
+        require(known.shape[1] == n_classes, "oob_decision_function_ must fit classes_.")
 
 
 def _check_pool(fields: Fields) -> None:
@@ -319,6 +431,13 @@ def _check_classes(fields: Fields) -> None:
     if "n_classes_" in fields:
         require(fields["n_classes_"] == len(classes), "n_classes_ must be the length of classes_.")
     require(len(set(classes.tolist())) == len(classes), "classes_ must be distinct.")
+
+
+def _check_calibrator(fields: Fields) -> None:
+    calibrator: Any = fields.get("calibrator_")
+    if calibrator is not None:
+        is_same = calibrator.n_classes == len(fields.get("classes_", ()))
+        require(is_same, "calibrator_ must have the classes of classes_.")
 
 
 def _check_table(fields: Fields) -> None:
@@ -398,13 +517,19 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "C45Classifier": check_soft_thresholds,
     "C45RulesClassifier": check_rules,
     "CommitteeMembers": check_committees,
+    "ConformalClassifier": check_conformal_classifier,
+    "ConformalRegressor": check_conformal_regressor,
     "Cuts": check_cuts,
     "DynamicSelectionClassifier": check_dynamic_selection,
     "EstimatorMembers": check_estimator_members,
     "Forest": check_forest,
     "GaussianExperts": check_gaussian_experts,
     "Gates": check_gates,
+    "InBagCounts": check_in_bag,
     "Inputs": check_inputs,
+    "IsotonicCalibrator": check_isotonic,
+    "LeafSamples": check_leaf_samples,
+    "LeftOutSamples": check_left_out,
     "MetaDecisionTree": check_meta_decision_tree,
     "Order": check_order,
     "ProblemMembers": check_problem_members,
@@ -412,6 +537,7 @@ CHECKS: dict[str, Callable[[Fields], None]] = {
     "Schema": check_schema,
     "StumpPool": check_stump_pool,
     "TargetStatistics": check_target_statistics,
+    "VennAbersCalibrator": check_venn_abers,
     "VoteLikelihoods": check_vote_likelihoods,
 }
 #: Classes that are not built by their constructors alone.

@@ -31,8 +31,8 @@ KINDS = (
     "ensembles of orfeon, pruned or not; BaggingClassifier, BaggingRegressor, "
     "RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor, "
     "AdaBoostClassifier, VotingClassifier and VotingRegressor of scikit-learn; pipelines that "
-    "end in one of these; all of these also frozen; lists of fitted classifiers or regressors, or "
-    "of (name, estimator)"
+    "end in one of these; FrozenEstimators of all of these; lists of fitted classifiers or "
+    "regressors, or of (name, estimator)"
 )
 
 

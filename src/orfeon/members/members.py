@@ -92,7 +92,6 @@ class EstimatorMembers(FromEach):
         return class_supports(estimator, X, np.arange(self.n_classes))
 
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> EstimatorMembers:
-        """Some of the members."""
         index = np.arange(len(self))[np.asarray(chosen)]
         features = None if self.features is None else [self.features[t] for t in index]
         return EstimatorMembers([self.estimators[t] for t in index], self.n_classes, features)
@@ -116,7 +115,6 @@ class CommitteeMembers(FromEach):
 
     @property
     def n_classes(self) -> int:  # type: ignore[override]
-        """Number of classes."""
         return self.committees[0].n_classes
 
     def __len__(self) -> int:
@@ -131,7 +129,6 @@ class CommitteeMembers(FromEach):
         return np.asarray([c.count_votes(X) / len(c) for c in self.committees])
 
     def subset(self, chosen: Sequence[int] | npt.NDArray[np.integer[Any]]) -> CommitteeMembers:
-        """Some of the committees."""
         index = np.arange(len(self))[np.asarray(chosen)]
         return CommitteeMembers([self.committees[c] for c in index])
 

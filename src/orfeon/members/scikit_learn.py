@@ -174,8 +174,6 @@ def _counted(drawn: Integers, sample_weight: Any) -> Iterator[Integers]:
 
 @dataclass(frozen=True, eq=False)
 class ForestOfScikitLearn(_Resampled):
-    """A fitted forest of scikit-learn."""
-
     def __post_init__(self) -> None:
         if self.ensemble.n_outputs_ > 1:
             raise ValueError(

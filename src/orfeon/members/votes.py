@@ -371,7 +371,7 @@ def warn_of_other_labels(selection: Selection) -> None:
     are_codes = alone.dtype.kind in "iu" and selection.classes[voted].max() < true.sum()
     if are_codes and 0 in alone.tolist() and len(never):
         warn_user(
-            f"votes holds {alone[0]!s}, which is not in y, and nobody votes for {never[0]!s}, "
+            f"votes holds {alone[0]!s}, which is not in y, and no member votes for {never[0]!s}, "
             "which is: do both name the classes in the same way? The votes of an ensemble are "
             "class codes; classes_[votes] gives labels.",
         )
@@ -512,7 +512,6 @@ def read_source(
 def read_votes(
     votes: Any, y: Any, sample_weight: Any = None, *, no_vote: Any = None, task: Task | None = None
 ) -> Source:
-    """Votes of a matrix."""
     if y is None:
         raise ValueError("y is missing: the votes need the true labels or targets.")
     read = read_selection(votes, y, sample_weight, no_vote=no_vote, task=task)

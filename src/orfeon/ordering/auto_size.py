@@ -1,4 +1,4 @@
-"""How many members to keep: the size with the least cross-validated error.
+"""How many members to keep: the size with the lowest cross-validated error.
 
 The error curve on the samples that determined the order reaches its minimum far too early. So the
 members are ordered without some of the samples, and the curve is measured on the samples left out,

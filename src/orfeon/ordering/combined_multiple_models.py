@@ -59,7 +59,7 @@ _N_MEMBERS = 25
 
 
 def _has_probabilities(model: CombinedMultipleModels) -> bool:
-    """Whether the one model gives probabilities."""
+    """Whether the single model gives probabilities."""
     given = C45Classifier if model.estimator is None else model.estimator
     return hasattr(getattr(model, "estimator_", given), "predict_proba")
 
@@ -102,7 +102,7 @@ class CombinedMultipleModels(TabularClassifierMixin, TabularEstimator):
     ensemble_ : classifier
         The fitted ensemble.
     estimator_ : classifier
-        The one model.
+        The single model.
     fidelity_ : float
         Share of ``n_generated`` more samples on which model and ensemble agree.
     generation_ : str

@@ -38,7 +38,6 @@ class Contests:
 
     @property
     def n_members(self) -> int:
-        """Number of members."""
         return int(self.signs.shape[0])
 
     @property

@@ -194,8 +194,8 @@ def search_exhaustive(
 ) -> ExhaustiveSearch:
     """Search all subsets of the members for the best of each size.
 
-    The best subset has the least error of its vote on the selection samples. All subsets are
-    tried: the time doubles with each member, and grows with the number of samples that differ.
+    The best subset is the one whose vote has the lowest error on the selection samples. All subsets
+    are tried: the time doubles with each member, and grows with the number of distinct samples.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def search_exhaustive(
     Returns
     -------
     ExhaustiveSearch
-        Least error, number of best subsets and one of them, for each size.
+        Lowest error, number of best subsets and one of them, for each size.
 
     See Also
     --------
@@ -273,7 +273,7 @@ def search_exhaustive_votes(
     Returns
     -------
     ExhaustiveSearch
-        Least error, number of best subsets and one of them, for each size.
+        Lowest error, number of best subsets and one of them, for each size.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def search_genetic(
     random_state: RandomState = None,
     verbose: int | bool = 0,
 ) -> GeneticSearch:
-    """Search the subsets of the members for one whose vote errs little, by a genetic algorithm.
+    """Search for a subset of the members whose vote has a low error, by a genetic algorithm.
 
     The fitness of a string of T bits is ``1 / (1 + error + zeros / (2 T N))``, where the error is
     the share of the N selection samples on which the vote of its members is wrong, and zeros
@@ -112,9 +112,9 @@ def search_genetic(
     between subsets of equal error: the larger one is fitter. The empty string has error 1.
 
     Parents are drawn with probabilities proportional to their fitness. Two parents have two
-    children, to whom their bits are distributed at random (uniform crossover), or who are copies;
-    then each bit may flip. The children replace the population, except for two copies of its
-    fittest string, the first one among equals.
+    children, which share out the parents' bits at random (uniform crossover) or are copies; then
+    each bit may flip. The children replace the population, except for two copies of its fittest
+    string, the first of equally fit ones.
 
     Parameters
     ----------
@@ -136,14 +136,14 @@ def search_genetic(
     mutation : float, default=0.005
         Probability that a bit flips.
     seeded : bool, default=False
-        Whether two copies of the reduce-error solution replace the last two strings of the start.
-        The solution has the first members of the reduce-error order with the least error, the most
-        among equals.
+        Whether two copies of the reduce-error solution replace the last two strings of the start:
+        as many first members of the reduce-error order as have the lowest error, the larger number
+        if tied.
     start : {"diagonal", "random"}, default="diagonal"
         The first strings. ``"diagonal"``: string i has member i only. With more strings than
         members it starts again with the first member; with more members than strings the remaining
-        members go on from the first string, so that each is in some string. ``"random"``: each bit
-        at random.
+        members are added from the first string on, so that each is in some string. ``"random"``:
+        each bit at random.
     random_state : int, Generator, RandomState or None, default=None
         Seed of all random choices.
     verbose : int or bool, default=0
@@ -360,7 +360,7 @@ def _first(start: str, n_strings: int, n_members: int, rng: np.random.Generator)
 
 
 def _reduce_error_solution(selection: Selection, scorer: _Fitness) -> Strings:
-    """The first members of the reduce-error order that err least, the most of them, as a string."""
+    """The first members of the reduce-error order with the lowest error, as a string."""
     order = ReduceError().arrange(selection).order
     prefixes = np.zeros((len(order), len(order)), dtype=bool)
     prefixes[:, order] = np.tri(len(order), dtype=bool)

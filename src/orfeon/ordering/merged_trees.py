@@ -46,7 +46,7 @@ def single_tree(ensemble: Any, *, max_nodes: int = 100_000) -> Any:
     Parameters
     ----------
     ensemble : fitted ensemble of orfeon
-        A classifier whose members are trees and vote with equal weights; three of them, or few.
+        A classifier of about three trees, which vote with equal weights.
     max_nodes : int, default=100_000
         Larger trees are rejected.
 
@@ -55,7 +55,7 @@ def single_tree(ensemble: Any, *, max_nodes: int = 100_000) -> Any:
     tree estimator
         Fitted, of the kind of the members; for any row it predicts the class that the majority of
         the members votes for, the first of those tied. Its leaves hold no class shares: the
-        predicted class has all.
+        predicted class has probability 1.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def single_tree(ensemble: Any, *, max_nodes: int = 100_000) -> Any:
         raise ValueError("the members of ensemble vote with different weights; they must be equal.")
     if getattr(ensemble, "combine", "majority") != "majority":
         raise ValueError(
-            f"ensemble has combine={ensemble.combine!r}; only the vote of the majority is one tree."
+            f"ensemble has combine={ensemble.combine!r}; only a majority vote can become one tree."
         )
     if (forest.missing == ALL_BRANCHES).any():
         raise ValueError(

@@ -132,7 +132,7 @@ class Order:
         ----------
         keep : float, int, "auto" or "rule"
             A share of the members, up to 1.0; a number of members; ``"rule"``: the size that the
-            ordering rule suggests; ``"auto"``: the size with the least cross-validated error.
+            ordering rule suggests; ``"auto"``: the size with the lowest cross-validated error.
 
         Returns
         -------
@@ -189,7 +189,6 @@ class Order:
 
     @cached_property
     def _automatic(self) -> SizeChoice:
-        """The automatic size, cached."""
         return self.size_choice()
 
     @property
@@ -465,9 +464,9 @@ def prune(
     kept, found = _choose(source, chosen, keep)
     if found is not None and found.has_own_weights:
         raise ValueError(
-            f"{found.rule!r} gives the votes weights, and {type(ensemble).__name__} has no place "
-            f"for them; use Pruned{'Classifier' if found.n_classes else 'Regressor'} with this "
-            "rule, or order() for the weights."
+            f"{found.rule!r} gives the votes weights, and {type(ensemble).__name__} cannot store "
+            f"them; use Pruned{'Classifier' if found.n_classes else 'Regressor'} with this rule, "
+            "or order() for the weights."
         )
     assert source.ensemble is not None
     return with_order(source.ensemble.subset(kept), kept, found)
@@ -517,7 +516,7 @@ def prune_votes(
     kept, found = _choose(source, chosen, keep)
     if found is not None and found.has_own_weights:
         raise ValueError(
-            f"{found.rule!r} gives the votes weights, and a matrix has no place for them; use "
+            f"{found.rule!r} gives the votes weights, and a matrix cannot store them; use "
             "order_votes() for the weights."
         )
     if hasattr(votes, "iloc"):

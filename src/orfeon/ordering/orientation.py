@@ -1,7 +1,7 @@
 """Orientation ordering: members by the angle of their correctness with a reference direction.
 
 The reference is the projection of the diagonal, where all samples are right, on the plane normal
-to the vector of the whole ensemble: the direction in which the ensemble lacks most. It is not
+to the vector of the whole ensemble: the direction that the ensemble lacks most. It is not
 greedy: one pass and a sort.
 
 References
@@ -25,7 +25,7 @@ from orfeon.ordering.rule import Arrangement, Rule
 from orfeon.utils.types import Floats, Integers
 
 #: How the warning begins that the reference is unstable.
-NEAR_DIAGONAL = "the ensemble is right almost alike on all samples"
+NEAR_DIAGONAL = "the ensemble is almost equally right on all samples"
 #: Below this angle between the ensemble and the diagonal, in degrees, the reference is unstable.
 NEAR = 15.0
 
@@ -174,5 +174,5 @@ def _warning(diagonal: int, ensemble: int, total_weight: int) -> str | None:
     return (
         f'{NEAR_DIAGONAL} ({angle:.1f} degrees from the diagonal), so rule="orientation" is '
         "unstable, as it is with unpruned trees and boosting. Another rule, pruned trees, or other "
-        "selection samples (out-of-bag) will serve better."
+        "selection samples (out-of-bag) will work better."
     )

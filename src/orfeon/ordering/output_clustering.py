@@ -51,8 +51,9 @@ class OutputClustering(Rule):
     n_clusters : int, default=10
         Number of clusters; at most that of the members.
     weighted_vote : bool, default=False
-        Whether representatives count by the sizes of their clusters, as published. All other
-        members then count nothing, and only :class:`~orfeon.PrunedRegressor` can prune by the rule.
+        Whether representatives are weighted by the sizes of their clusters, as published. The
+        other members then have weight 0, and only :class:`~orfeon.PrunedRegressor` can prune by
+        the rule.
     random_state : int, default=0
         Seed of the search for the directions in which clusters split.
 

@@ -73,7 +73,7 @@ def prune_partitions(
         "random" need only sums over the partitions; the others need all votes together.
     keep : float, int, "auto" or "rule", default=0.2
         A share of the members, their number, the size that the rule suggests (``"rule"``), or the
-        size of least cross-validated error (``"auto"``), which needs all votes together.
+        size with the lowest cross-validated error (``"auto"``), which needs all votes together.
     sample_weight : dask array, series or bag, optional
         Sample weights; whole numbers where sums are taken.
     max_bytes : int, default=2**31
@@ -97,8 +97,8 @@ def prune_partitions(
     )  # fmt: skip
     if found.has_own_weights:
         raise ValueError(
-            f"{found.rule!r} gives the votes weights, and {type(ensemble).__name__} has no place "
-            "for them; use order_partitions() for the weights."
+            f"{found.rule!r} gives the votes weights, and {type(ensemble).__name__} cannot store "
+            "them; use order_partitions() for the weights."
         )
     kept = found.members(keep)
     return with_order(adapt(ensemble).subset(kept), kept, found)

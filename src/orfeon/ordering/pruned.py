@@ -33,7 +33,7 @@ class PrunedClassifier(ClassifierMixin, PrunedEnsemble):  # type: ignore[misc]
     rule : str or Rule, default="margin_distance"
         How members are ordered: see :func:`orfeon.order`.
     keep : float, int, "auto" or "rule", default=0.2
-        A share of the members, their number, the size with the least cross-validated error
+        A share of the members, their number, the size with the lowest cross-validated error
         ("auto"), or the size that the rule suggests ("rule").
     on : {"train", "out_of_bag", "validation"}, default="train"
         Which votes determine the order: those on all training samples, on the samples that a member
@@ -230,7 +230,7 @@ class PrunedRegressor(RegressorMixin, PrunedEnsemble):  # type: ignore[misc]
         How members are ordered: "reduce_error", "complementarity", "individual_error",
         "early_stopping", "gasen", "utility", "output_clustering" or "random".
     keep : float, int, "auto" or "rule", default=0.2
-        A share of the members, their number, the size with the least cross-validated error
+        A share of the members, their number, the size with the lowest cross-validated error
         ("auto"), or the size that the rule suggests ("rule").
     on : {"train", "out_of_bag", "validation"}, default="train"
         Which predictions determine the order: those on all training samples, on the samples that a

@@ -71,7 +71,7 @@ _TEXTS = {
 """,
     "keep": """
     keep : float, int, "auto", "rule" or array of int, default=0.2
-        A share of the members; their number; ``"auto"``, the size of least cross-validated
+        A share of the members; their number; ``"auto"``, the size with the lowest cross-validated
         error; ``"rule"``, the size that the rule suggests; or the members themselves, such as a
         subset that a search found. Where all members were trained on all samples, as in
         class-switching, or where it is not known on which, as in scikit-learn's bagging of
@@ -199,7 +199,6 @@ def check_switches(rule: Rule, *names: str) -> None:
 
 
 def as_rule(rule: str | Rule, **options: Any) -> Rule:
-    """The rule of a name."""
     return _NAMES.rule(rule, Rule, options)
 
 

@@ -85,12 +85,10 @@ class Box:
 
     @property
     def width(self) -> float:
-        """Its width."""
         return self.size.width
 
     @property
     def height(self) -> float:
-        """Its height."""
         return self.size.height
 
     @property

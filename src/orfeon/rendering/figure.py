@@ -59,7 +59,6 @@ def inches(figure: Any) -> tuple[float, float]:
 
 
 def width_of(ax: Any) -> float:
-    """Width of axes."""
     return float(ax.get_window_extent().width / ax.figure.dpi * 72.0)
 
 

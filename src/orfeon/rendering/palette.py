@@ -22,7 +22,6 @@ INK, MUTED_INK, EDGE, TRACK, FAINT = "#1F2328", "#57606A", "#8C959F", "#A3AFBA",
 
 
 def mixed(colour: str, other: str, share: float) -> str:
-    """Mix two colours."""
     parts = (
         round(share * int(colour[i : i + 2], 16) + (1 - share) * int(other[i : i + 2], 16))
         for i in (1, 3, 5)
@@ -31,7 +30,6 @@ def mixed(colour: str, other: str, share: float) -> str:
 
 
 def class_colours(n_classes: int) -> tuple[str, ...]:
-    """Choose a colour for each class."""
     darker = [mixed(c, "#000000", 0.6) for c in _OKABE_ITO]
     lighter = [mixed(c, "#FFFFFF", 0.5) for c in _OKABE_ITO]
     colours = [*_OKABE_ITO, *darker, *lighter]

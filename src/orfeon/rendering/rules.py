@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.data.schema import Schema
-from orfeon.forest.conditions import Condition, Conditions, Missing, narrowed
+from orfeon.forest.conditions import Condition, Conditions, Missing, covered, narrowed
 from orfeon.rendering.numbers import share_text, weight_text
 from orfeon.rendering.view import (
     NodeView,
@@ -38,7 +38,7 @@ class LeafRule:
     leaf : int
         The leaf's number within its tree, or the rule's among ordered rules.
     conditions : tuple of Interval or Subset
-        What a row must fulfil, one condition for each feature or linear combination.
+        Conditions on a row, one for each feature or linear combination.
     prediction : int or float
         Code of the class, or the mean in regression.
     coverage : float or None
@@ -69,7 +69,7 @@ class LeafRule:
         return self.text
 
     def covers(self, X: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-        """Which rows fulfil the rule.
+        """Which rows satisfy the rule.
 
         Parameters
         ----------
@@ -81,10 +81,7 @@ class LeafRule:
         ndarray of shape (n_rows,)
             Whether each row reaches the leaf, perhaps in part.
         """
-        inside = np.ones(len(X), dtype=bool)
-        for condition in self.conditions:
-            inside &= condition.covers(X)
-        return inside
+        return covered(self.conditions, X)
 
 
 @documented

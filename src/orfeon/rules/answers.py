@@ -38,11 +38,9 @@ class Labels:
 
     @property
     def total_weight(self) -> float:
-        """Sum of the weights."""
         return float(self.weights.sum()) * self.step
 
     def weight_of(self, chosen: npt.NDArray[np.bool_]) -> float:
-        """Weight of some of the samples."""
         return float(self.weights[chosen].sum()) * self.step  # whole numbers: exact in any order
 
     def mean(self, values: Floats, chosen: npt.NDArray[np.bool_] | None = None) -> float:
@@ -69,7 +67,6 @@ class LabelledAnswers:
 
     @property
     def n_members(self) -> int:
-        """Number of members."""
         return len(self.answers)
 
     @property
@@ -78,7 +75,6 @@ class LabelledAnswers:
         return any(self.answered(member).any() for member in range(self.n_members))
 
     def answered(self, member: int) -> npt.NDArray[np.bool_]:
-        """Where a member votes."""
         answers = self.answers[member]
         if answers.dtype.kind in "iu":
             return np.asarray(answers != NO_VOTE)
@@ -231,7 +227,6 @@ def read_supports(answers: Any, n_classes: int, n_members: int | None = None) ->
 
 
 def read_predictions(answers: Any, n_members: int | None = None) -> Floats:
-    """Predictions as floats."""
     numbers = _as_floats(answers, "predictions")
     _check_shape(numbers, ("members", "rows"), n_members)
     if np.isinf(numbers).any():

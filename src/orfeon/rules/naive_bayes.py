@@ -50,7 +50,6 @@ class VoteLikelihoods(RunningDecider):
         return len(self.log_likelihoods)
 
     def subset(self, indices: Any) -> VoteLikelihoods:
-        """The likelihoods of some of the members."""
         index = members_at(indices, self.n_members)
         return VoteLikelihoods(self.log_priors, self.log_likelihoods[index])
 

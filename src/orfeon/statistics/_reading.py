@@ -79,7 +79,6 @@ def _finite_table(scores: Any, names: Sequence[Any] | None) -> Floats:
 
 
 def method_names(names: Sequence[Any], n_methods: int) -> tuple[str, ...]:
-    """Check the names of methods."""
     read = tuple(str(name) for name in names)
     if len(read) != n_methods:
         raise ValueError(

@@ -75,7 +75,6 @@ def least_weight(limit: float, total: float) -> float:
 
 
 def features_per_node(max_features: Any, n_features: int) -> int | None:
-    """How many features are drawn at each node."""
     if max_features is None:
         return None
     if max_features == "sqrt":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from orfeon.forest.conditions import Condition, Conditions, Interval, Subset, narrowed
+from orfeon.forest.conditions import Condition, Conditions, Interval, Subset, covered, narrowed
 from orfeon.utils import saved
 from orfeon.utils.types import Floats, Integers, Mask
 
@@ -27,11 +27,11 @@ class ClassRule:
     Parameters
     ----------
     conditions : tuple of Interval or Subset
-        What a row must fulfil, one condition for each feature; a missing value fulfils none.
+        Conditions on a row, one for each feature; a missing value satisfies none.
     prediction : int
         Code of the class.
     coverage : float
-        Share of the training weight that fulfils the conditions.
+        Share of the training weight that satisfies the conditions.
     confidence : float
         Share of that weight that is of the class.
     error : float
@@ -53,7 +53,7 @@ class ClassRule:
     error: float
 
     def covers(self, X: Floats) -> Mask:
-        """Which rows fulfil the rule.
+        """Which rows satisfy the rule.
 
         Parameters
         ----------
@@ -65,10 +65,7 @@ class ClassRule:
         ndarray of shape (n_rows,)
             Whether all conditions hold.
         """
-        inside = np.ones(len(X), dtype=bool)
-        for condition in self.conditions:
-            inside &= condition.covers(X)
-        return inside
+        return covered(self.conditions, X)
 
 
 @saved.attributes(

@@ -136,6 +136,24 @@ _TEXTS = {
         each predicted by an ensemble trained without it. Pass a rule of :mod:`orfeon.combining` to
         set its options.
 """,
+    "calibrate": """
+    calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
+        How shares become calibrated probabilities, which then also decide: by a logistic function
+        of log odds, beta (with several classes Dirichlet) calibration, a monotone step function, or
+        Venn-Abers prediction; "auto" is the one of least log loss on folds. All are learnt from
+        shares of members that did not see the samples: those left out, or else five folds, each
+        predicted by an ensemble of a fifth of the members trained without it, which costs about one
+        more fit. Probabilities are those under ``sample_weight``, whatever the class weights. None
+        smooths the shares, so that no probability is exactly 0 or 1.
+""",
+    "calibrate_boosted": """
+    calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
+        How shares become calibrated probabilities, which then also decide: by a logistic function
+        of log odds, beta (with several classes Dirichlet) calibration, a monotone step function, or
+        Venn-Abers prediction; "auto" is the one of least log loss on folds. All are learnt from
+        five folds, each predicted by an ensemble trained without it, which costs five more fits.
+        None smooths the shares, so that no probability is exactly 0 or 1.
+""",
     "combine_numbers": """
     combine : str or CombiningRule, default="mean"
         How the members' predictions are combined: "mean", "median", "trimmed_mean", "min" or
@@ -176,11 +194,17 @@ _TEXTS = {
 """,
     "leaving_out": """
     oob_score : bool or callable, default=False
-        Whether to estimate the error on the samples that members did not see. A callable
+        Whether to estimate the error on the samples that members did not see, and to keep which
+        these are: prediction intervals, prediction sets and standard errors need it. A callable
         ``metric(y_true, y_pred)`` makes ``oob_score_``.
     importance : {"impurity", "permutation"}, default="impurity"
         What ``feature_importances_`` measures: the impurity decrease, or the increase of the
         out-of-bag error when a feature is permuted (trees only).
+""",
+    "quantiles": """
+    quantiles : bool, default=False
+        Whether to keep the leaf of each training sample, which ``predict_quantiles`` and
+        ``predict_interval(method="quantile")`` need (trees only).
 """,
     "bootstrap": """
     bootstrap : bool or "balanced", default=%(default)s
@@ -219,6 +243,15 @@ _TEXTS = {
     classes_ : ndarray of shape (n_classes,)
         The classes.
 """,
+    "calibrated": """
+    calibrator_ : Calibrator or None
+        With ``calibrate``: what turns shares into probabilities.
+    oob_log_loss_ : float
+        With ``calibrate``: log loss on the samples that it was learnt from, each fold calibrated by
+        the others.
+    oob_probabilities_ : ndarray of shape (n_rows, n_classes)
+        The probabilities behind it; NaN for samples that every member saw.
+""",
     "oob_classes": """
     oob_error_, oob_score_ : float
         With ``oob_score``: out-of-bag error, and accuracy or what the callable returns.
@@ -228,6 +261,8 @@ _TEXTS = {
         Votes as indices into ``classes_``, -1 where the member saw the sample.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes)
         Out-of-bag vote shares or supports, NaN for samples that every member saw.
+    left_out_samples_ : LeftOutSamples
+        With ``oob_score=True``: the training samples that some members left out, and which.
     <permutation_importances>
 """,
     "oob_predictions": """
@@ -237,6 +272,8 @@ _TEXTS = {
         Out-of-bag mean squared error of the first 1, 2, ... members.
     oob_prediction_ : ndarray of shape (n_rows,)
         Out-of-bag predictions, NaN for samples that every member saw.
+    left_out_samples_ : LeftOutSamples
+        With ``oob_score=True``: the training samples that some members left out, and which.
     <permutation_importances>
 """,
     "permutation_importances": """

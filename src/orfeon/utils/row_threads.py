@@ -19,9 +19,11 @@ class RowThreads:
         self.n_threads = n_threads
         self._executor: ThreadPoolExecutor | None = None
 
-    def map(self, function: Callable[[slice], ResultT], n_rows: int) -> list[ResultT]:
-        """The results for all parts of the rows, in order."""
-        parts = [slice(k, min(k + PART, n_rows)) for k in range(0, n_rows, PART)]
+    def map(
+        self, function: Callable[[slice], ResultT], n_rows: int, size: int = PART
+    ) -> list[ResultT]:
+        """The results for all parts of the rows, in order; parts have ``size`` rows."""
+        parts = [slice(k, min(k + size, n_rows)) for k in range(0, n_rows, size)]
         if self.n_threads == 1 or len(parts) == 1:
             return [function(part) for part in parts]
         if self._executor is None:

@@ -171,6 +171,10 @@ def one_of(*kinds: Kind) -> Kind:
     return Kind(words, lambda v: any(kind.holds(v) for kind in kinds))
 
 
+def exactly(text: str) -> Kind:
+    return Kind(repr(text), lambda v: type(v) is str and v == text)
+
+
 def is_key(value: Any) -> bool:
     """Whether an attacker cannot choose many such values with the same hash.
 

@@ -1,4 +1,7 @@
-"""Write the corpus of the running release, or check those of all: ``python -m tests.io.corpus``."""
+"""The corpus: write that of the running release, add what it lacks, or check those of all releases.
+
+``python -m tests.io.corpus {write,add,check}``
+"""
 
 from __future__ import annotations
 
@@ -12,14 +15,14 @@ from tests.io.corpus.releases import FOLDER, difference, models, release, releas
 def main() -> int:
     """Write or check; 1 if anything differs."""
     parser = argparse.ArgumentParser(prog="python -m tests.io.corpus", description=__doc__)
-    parser.add_argument("what", choices=("write", "check"))
+    parser.add_argument("what", choices=("write", "add", "check"))
     parser.add_argument("--into", type=Path, help="write there, and not into the repository")
     options = parser.parse_args()
-    if options.what == "write":
+    if options.what != "check":
         from tests.io.corpus.writing import write  # it fits; checking does not
 
         folder = FOLDER / release() if options.into is None else options.into
-        n_files, n_bytes = write(folder)
+        n_files, n_bytes = write(folder, only_new=options.what == "add")
         print(f"{n_files} models, {n_bytes / 1000:.0f} kB, in {folder}")
         return 0
     found = [(model, difference(model)) for folder in releases() for model in models(folder)]

@@ -67,6 +67,9 @@ def small(kind: type) -> Any:
         wanted["estimators"] = two if is_number else pair
     if kind.__name__.startswith("Cost") and "estimator" in kind().get_params():
         wanted["estimator"] = orfeon.CARTClassifier(max_depth=4)
+    if kind.__name__.startswith("Conformal"):
+        cart = orfeon.CARTRegressor if is_number else orfeon.CARTClassifier
+        wanted |= {"estimator": cart(max_depth=2), "cv": 2}
     if kind is orfeon.C45RulesClassifier:
         wanted["min_samples_leaf"] = 1  # for rules on words and on numbers
     if kind is orfeon.CombinedMultipleModels:
@@ -93,6 +96,8 @@ def estimators() -> Iterator[tuple[str, Any, str]]:
     yield "bag_of_c45", orfeon.BaggingClassifier(orfeon.C45Classifier(), 2, random_state=0), "mixed"
     out_of_bag = orfeon.RandomForestClassifier(4, oob_score=True, random_state=0)
     yield "forest_out_of_bag", out_of_bag, "numbers"
+    keeps = {"oob_score": True, "quantiles": True, "max_depth": 2, "random_state": 0}
+    yield "forest_with_quantiles", orfeon.RandomForestRegressor(4, **keeps), "numbers"
     bag = orfeon.BaggingClassifier(n_estimators=5, combine="naive_bayes", random_state=0)
     yield "bag_by_naive_bayes", bag, "mixed"
     yield "bag_of_bayes", orfeon.BaggingClassifier(GaussianNB(), 2, random_state=0), "numbers"
@@ -174,17 +179,19 @@ def fitted() -> Iterator[tuple[str, Any, str]]:
     yield from others(numbers, mixed, classes)
 
 
-def write(folder: Path) -> tuple[int, int]:
+def write(folder: Path, *, only_new: bool = False) -> tuple[int, int]:
     """Write the files and what the models say; how many there are, and how large."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers, mixed, _, _ = data()
     # A category that there was not, too.
     unseen = [*mixed[: N_ASKED - 1].tolist(), [0.5, "never seen", 0.5, None]]
     tables = {"numbers": numbers[:N_ASKED].tolist(), "mixed": unseen}
-    found = {}
+    found = json.loads((folder / ANSWERS).read_text())["models"] if only_new else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for name, model, which in fitted():
+            if name in found:
+                continue
             path = folder / f"{name}.orfeon"
             model, preparation = model if isinstance(model, tuple) else (model, None)
             orfeon.save(model, path, preparation=preparation, about={"corpus": name})

@@ -8,10 +8,11 @@ from functools import cache
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
+from sklearn.naive_bayes import GaussianNB
 from tests.io.onnx.running import hard_rows, run
 from tests.shared import public_estimators
 
-from orfeon import to_onnx
+from orfeon import CARTClassifier, EnsembleSelectionClassifier, to_onnx
 from orfeon.datasets import make_friedman1, make_waveform
 from orfeon.forest import Forest
 from orfeon.io.onnx import NoOnnxFormError
@@ -20,9 +21,8 @@ ESTIMATORS = public_estimators()
 #: Not made of trees, or of models of any kind.
 REFUSED = {
     "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
-    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor",
-    "CostCascadeClassifier", "DynamicSelectionClassifier", "EnsembleSelectionClassifier",
-    "EnsembleSelectionRegressor",
+    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor", "ConformalClassifier",
+    "ConformalRegressor", "CostCascadeClassifier", "DynamicSelectionClassifier",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor", "OutputCodeClassifier", "PPBoostClassifier", "PPTSSClassifier",
     "ParallelPerceptronClassifier", "ParallelPerceptronRegressor", "StackingClassifier",
@@ -32,7 +32,8 @@ REFUSED = {
 PARTING = {"C45Classifier", "CombinedMultipleModels", "MultiBoostClassifier"}
 #: Probabilities that are made of sums by the logistic function, the softmax or the tangent.
 BY_FUNCTIONS = {
-    "AdaBoostPairwiseClassifier", "GradientBoostingClassifier", "RealAdaBoostClassifier",
+    "AdaBoostPairwiseClassifier", "EnsembleSelectionClassifier", "GradientBoostingClassifier",
+    "RealAdaBoostClassifier",
 }  # fmt: skip
 #: Members of which each has no vote of its own.
 WITHOUT_VOTES = {"AdaBoostMHClassifier", "AdaBoostPairwiseClassifier", "GradientBoostingClassifier"}
@@ -53,8 +54,19 @@ def fitted(name: str):
 
 
 def forests_of(model) -> list[Forest]:
-    forest = model.forest_ if hasattr(model, "forest_") else model.estimator_.forest_
-    return [forest]
+    if hasattr(model, "forest_"):
+        return [model.forest_]
+    if hasattr(model, "estimators_"):
+        return [forest for one in model.estimators_ for forest in forests_of(one)]
+    return forests_of(model.estimator_)
+
+
+def test_a_selection_of_models_that_read_rows_differently_is_refused():
+    X, y = make_waveform(90, random_state=0)
+    models = [("tree", CARTClassifier()), ("bayes", GaussianNB())]
+    model = EnsembleSelectionClassifier(models, weights=[0.5, 0.5]).fit(X, y)
+    with pytest.raises(NoOnnxFormError, match=r"GaussianNB.*does not read the rows as the others"):
+        to_onnx(model)
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))

@@ -18,7 +18,9 @@ from orfeon.workbench.experiment.evaluation import RunKey
 from orfeon.workbench.experiment.plan import Plan
 from orfeon.workbench.store import RunRow
 
-PLAN = Plan.of("x", "classification", methods=["baseline", "cart", "bagging"], keep=[0.2])
+PLAN = Plan.of(
+    "x", "classification", methods=["baseline", "cart", "bagging"], keep=[0.2], n_inner=3
+)
 
 
 def row(unit, inner, method, errors, nodes=None, **more):
@@ -82,6 +84,26 @@ def test_candidates_come_by_their_mean_with_ranks_and_tests():
     assert best.fit_seconds == 0.75  # with ordering
     assert candidates[1].fit_seconds == 0.5
     assert best.predict_seconds == 0.01
+
+
+def test_folds_that_differ_by_almost_the_same_few_rows_are_no_proof():
+    # 5, 5, 6, 6, 6 errors of 20 against 6, 6, 7, 7, 8: a t test sees hardly any spread.
+    ours, theirs = [5, 5, 6, 6, 6], [6, 6, 7, 7, 8]
+    found = []
+    for unit, (a, b) in enumerate(zip(ours, theirs, strict=True)):
+        for method, wrong in [("baseline", 10), ("cart", b), ("bagging", a)]:
+            names = [method] + (["bagging@0.2"] if method == "bagging" else [])
+            found += [
+                row(unit, part, method, dict.fromkeys(names, wrong / 20), nodes=10)
+                for part in (None, 0, 1, 2)
+            ]
+    evidence = Evidence.of(PLAN, found)
+    cart = next(c for c in rank_candidates(evidence) if c.name == "cart")
+    plain = corrected_resampled_t_test(
+        np.array(theirs) / 20, np.array(ours) / 20, n_train=80, n_test=20
+    )
+    assert plain.p_value < 0.02
+    assert cart.p_versus_best == pytest.approx(2 * 0.5**6)
 
 
 def test_folds_that_are_not_complete_do_not_count():

@@ -73,7 +73,7 @@ def test_classes_with_a_single_sample_do_not_end_it():
     ("settings", "words"),
     [
         ({"n_folds": 1}, "^n_folds: must be at least 2; got 1"),
-        ({"n_inner_folds": 1}, "^n_inner_folds: must be at least 2"),
+        ({"n_inner_folds": 1}, "^n_inner_folds: must be 0 or at least 2"),
         ({"test_share": 1.0}, "^test_share: must lie between 0 and 1"),
         ({"n_folds": 30}, "^n_folds: 20 rows are too few for 30 folds"),
         ({"groups": np.zeros(20)}, "1 groups are too few"),

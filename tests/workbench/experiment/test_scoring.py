@@ -7,8 +7,17 @@ from hypothesis import strategies as st
 from sklearn import metrics
 
 from orfeon.errors import UserError
-from orfeon.workbench.experiment.evaluation import class_scores, full_shares, target_scores
+from orfeon.workbench.experiment.evaluation import full_shares
+from orfeon.workbench.experiment.metrics import METRICS, Answers, losses
 from orfeon.workbench.experiment.plan import chosen_metric
+
+
+def class_scores(codes, predicted, shares):
+    return losses(Answers(codes, predicted, shares), "classification", "error")
+
+
+def target_scores(y, predicted):
+    return losses(Answers(y, predicted, predicted), "regression", "rmse")
 
 
 @given(st.integers(0, 10_000), st.integers(2, 5), st.integers(5, 40))
@@ -64,5 +73,60 @@ def test_a_class_not_met_in_training_has_no_probability():
 
 
 def test_a_measure_of_the_other_task_is_refused():
-    with pytest.raises(UserError, match="one of error, balanced_error, log_loss for class"):
+    with pytest.raises(
+        UserError,
+        match="one of error, balanced_error, log_loss, brier, auc, average_precision, f1, mcc for",
+    ):
         chosen_metric("rmse", "classification")
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_more_metrics_are_those_of_scikit_learn(n_classes, weighted):
+    rng = np.random.default_rng(n_classes)
+    codes = rng.integers(0, n_classes, 80)
+    shares = rng.dirichlet(np.ones(n_classes), 80)
+    predicted = shares.argmax(axis=1)
+    weights = rng.integers(1, 4, 80).astype(float) if weighted else None
+    answers = Answers(codes, predicted, shares, weights)
+    found = {name: metric.of(answers) for name, metric in METRICS["classification"].items()}
+    is_two = n_classes == 2
+    given = {"sample_weight": weights}
+    rest = np.eye(n_classes)[codes]
+    expected = {
+        "auc": metrics.roc_auc_score(codes, shares[:, 1], **given)
+        if is_two
+        else metrics.roc_auc_score(codes, shares, multi_class="ovr", **given),
+        "average_precision": metrics.average_precision_score(
+            codes if is_two else rest, shares[:, 1] if is_two else shares, **given
+        ),
+        "f1": metrics.f1_score(codes, predicted, average="binary" if is_two else "macro", **given),
+        "mcc": metrics.matthews_corrcoef(codes, predicted, **given),
+        "balanced_error": 1 - metrics.balanced_accuracy_score(codes, predicted, **given),
+    }
+    if is_two:
+        expected["brier"] = metrics.brier_score_loss(codes, shares[:, 1], **given)
+    assert {name: found[name] for name in expected} == pytest.approx(expected)
+
+
+def test_a_weight_of_two_is_two_rows_in_every_metric():
+    rng = np.random.default_rng(0)
+    y, predicted = rng.normal(size=30), rng.normal(size=30)
+    twice = np.repeat(np.arange(30), 1 + (np.arange(30) < 10))
+    weights = 1.0 + (np.arange(30) < 10)
+    for name, metric in METRICS["regression"].items():
+        one = metric.of(Answers(y, predicted, predicted, weights))
+        two = metric.of(Answers(y[twice], predicted[twice], predicted[twice]))
+        assert one == pytest.approx(two), name
+
+
+def test_metrics_of_one_class_only_are_not_a_number():
+    answers = Answers(np.zeros(3, int), np.zeros(3, int), np.tile([0.8, 0.2], (3, 1)))
+    assert np.isnan(METRICS["classification"]["auc"].of(answers))
+    assert METRICS["classification"]["error"].of(answers) == 0.0
+
+
+def test_a_percentage_error_is_relative_to_the_target():
+    answers = Answers(np.array([10.0, 20.0]), np.array([11.0, 10.0]), np.zeros(2))
+    assert METRICS["regression"]["mape"].of(answers) == pytest.approx((0.1 + 0.5) / 2)
+    assert METRICS["regression"]["median_error"].of(answers) == 1.0

@@ -153,7 +153,7 @@ def test_curves_come_back_from_the_file(diabetes, fits):
     assert all(comparison.kept is not None for comparison in first.comparisons)
 
 
-@pytest.mark.filterwarnings("ignore:the ensemble is right almost alike")
+@pytest.mark.filterwarnings("ignore:the ensemble is almost equally right")
 def test_a_class_that_only_the_test_set_has_is_always_wrong():
     """As in a problem with classes of a single sample."""
     X = np.arange(40.0)[:, None]

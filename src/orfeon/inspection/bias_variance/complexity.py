@@ -128,7 +128,7 @@ def complexity_curve(
     Parameters
     ----------
     estimator : classifier or regressor
-        Copied, never changed.
+        Cloned, never modified.
     data, y, n_repetitions, random_state, **options
         As for :func:`resample_predictions`. All values have the same samples and test set.
     parameter : str

@@ -585,7 +585,6 @@ class Numbers(NamedTuple):
 
     @property
     def n_trainings(self) -> int:
-        """Number of trainings."""
         return int(self.answers.shape[0])
 
 

@@ -47,7 +47,6 @@ class Votes(NamedTuple):
 
     @property
     def n_trainings(self) -> int:
-        """Number of trainings."""
         return int(self.codes.shape[0])
 
     @property
@@ -148,9 +147,9 @@ def read_repeated_votes(
     answers = np.asarray(predictions)
     check_predictions(answers)
     if (y is None) == (posterior is None):
-        given = "neither" if y is None else "both"
+        given = "neither is" if y is None else "both are"
         raise ValueError(
-            f"y and posterior: {given} of them given; give the labels y, or posterior where the "
+            f"y and posterior: {given} given; give the labels y, or posterior where the "
             "probabilities of the classes are known."
         )
     y_true: npt.NDArray[Any]
@@ -202,9 +201,9 @@ def no_correction(definition: str, unbiased: bool) -> None:
     """Refuse to correct parts without a known unbiased estimate."""
     if unbiased:
         raise ValueError(
-            f"unbiased=True is not allowed with definition={definition!r}: its bias looks at the "
-            "class predicted most often, of which no unbiased estimate is known. It is for "
-            "'kohavi_wolpert' and 'squared_error'; here more trainings help."
+            f"unbiased=True is not allowed with definition={definition!r}: its bias is that of the "
+            "class predicted most often, for which no unbiased estimate is known. Use more "
+            "trainings, or 'kohavi_wolpert' or 'squared_error'."
         )
 
 

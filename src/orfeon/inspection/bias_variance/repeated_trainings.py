@@ -2,7 +2,7 @@
 
 Bias and variance are estimated from them. If the problem is a generator, every sample is fresh, and
 the true probabilities are known if the generator knows them. A data set is only one: by the
-protocol of Kohavi and Wolpert a test set is put aside, and the training samples are halves of the
+protocol of Kohavi and Wolpert a test set is held out, and the training samples are halves of the
 rest, drawn without replacement. They overlap, so the variance is that of smaller samples of a
 smaller population.
 
@@ -234,7 +234,7 @@ def resample_predictions(
     Parameters
     ----------
     estimator : classifier or regressor
-        Copied, never changed. Each ``random_state`` in it that is None gets a new seed in each
+        Cloned, never modified. Each ``random_state`` in it that is None gets a new seed in each
         training; one that is set stays, so nothing but the sample changes.
     data : problem, callable, or array or data frame of shape (n_rows, n_features)
         A problem of :mod:`orfeon.datasets`, or anything with its methods: the true probabilities
@@ -255,8 +255,8 @@ def resample_predictions(
     method : {"predict", "predict_proba"}, default="predict"
         What to predict.
     n_jobs : int, optional
-        Trainings at once; changes only the time. They run in threads, unless a joblib context says
-        otherwise.
+        Trainings that run at once; affects only the time. They run in threads, unless a joblib
+        context says otherwise.
     verbose : int, default=0
         Whether to show progress.
     random_state : int, Generator, RandomState or None, default=None

@@ -46,7 +46,8 @@ def to_onnx(
     ----------
     model : estimator or Forest
         A tree of orfeon; an ensemble or a booster of such trees; a tree, a forest, a bag of trees
-        or an AdaBoost of trees of scikit-learn; any of these after :func:`orfeon.prune`.
+        or an AdaBoost of trees of scikit-learn; any of these after :func:`orfeon.prune`;
+        ensemble selection among models of orfeon.
     path : path-like, optional
         The file to write.
     outputs : sequence of str, optional
@@ -231,9 +232,11 @@ def _schema_of(inner: Any) -> tuple[Schema, bool]:
 
 def decide(prediction: PredictionGraph, model: Any) -> Decision:
     """Add the decision of a model to a graph."""
+    from orfeon.combining.ensemble_selection import EnsembleSelection
     from orfeon.imbalance import CostSensitiveClassifier, CostThresholdClassifier
     from orfeon.io.onnx.boosting import decide_by_costs
     from orfeon.io.onnx.ensembles import decide_count, decide_mean
+    from orfeon.io.onnx.selection import decide_selection
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
     from orfeon.ordering.pruned_base import PrunedEnsemble
 
@@ -247,6 +250,8 @@ def decide(prediction: PredictionGraph, model: Any) -> Decision:
         return decide_by_costs(prediction, model, decide(prediction, model.estimator_))
     if isinstance(model, CostSensitiveClassifier | CombinedMultipleModels):
         return decide(prediction, model.estimator_)
+    if isinstance(model, EnsembleSelection):
+        return decide_selection(prediction, model, decide)
     if isinstance(model, Forest):
         codes = np.arange(model.n_classes)
         return (
@@ -276,6 +281,7 @@ def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.io.onnx import boosting, ensembles
+    from orfeon.io.onnx.probabilities import with_probabilities
     from orfeon.trees.base import BaseTree
 
     if type(model).__module__.startswith("orfeon.perceptrons"):
@@ -304,7 +310,7 @@ def _decide_own(prediction: PredictionGraph, model: Any) -> Decision:
     ]
     for kind, how in kinds:
         if isinstance(model, kind):
-            return how(prediction, model)
+            return with_probabilities(prediction.graph, how(prediction, model), model)
     return _decide_scikit_learn(prediction, model)
 
 

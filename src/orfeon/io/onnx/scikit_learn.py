@@ -22,7 +22,7 @@ from sklearn.ensemble import (
 )
 from sklearn.tree import BaseDecisionTree
 
-from orfeon.forest import NODE, Forest
+from orfeon.forest import Forest
 from orfeon.io.onnx.boosting import decide_by_weights
 from orfeon.io.onnx.decision import (
     Decision,
@@ -36,6 +36,7 @@ from orfeon.io.onnx.ensembles import decide_mean, decide_shares
 from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.graph import INT64
 from orfeon.io.onnx.prediction import PredictionGraph
+from orfeon.members.scikit_learn_trees import tree_as_forest
 
 FORESTS = (
     RandomForestClassifier, RandomForestRegressor, ExtraTreesClassifier, ExtraTreesRegressor,
@@ -43,42 +44,6 @@ FORESTS = (
 BAGS = (BaggingClassifier, BaggingRegressor)
 #: Classes of scikit-learn that can be exported.
 KINDS = (BaseDecisionTree, *FORESTS, *BAGS, AdaBoostClassifier)
-
-
-def tree_as_forest(
-    fitted: Any,
-    n_classes: int,
-    codes: npt.NDArray[np.int64] | None,
-    n_features: int,
-    columns: npt.NDArray[np.int64] | None = None,
-) -> Forest:
-    """A tree of scikit-learn as a forest of one."""
-    tree = fitted.tree_
-    inner = np.flatnonzero(tree.children_left >= 0)
-    place = np.zeros(tree.node_count, np.int64)
-    place[tree.children_left[inner]] = 1 + 2 * np.arange(len(inner))
-    place[tree.children_right[inner]] = 2 + 2 * np.arange(len(inner))
-    nodes = np.zeros(tree.node_count, NODE)
-    nodes["threshold"], nodes["first_child"] = np.inf, np.arange(tree.node_count)
-    at = place[inner]
-    feature = tree.feature[inner]
-    nodes["feature"][at] = feature if columns is None else columns[feature]
-    nodes["threshold"][at] = tree.threshold[inner]
-    nodes["first_child"][at] = place[tree.children_left[inner]]
-    n_children = np.zeros(tree.node_count, np.uint16)
-    n_children[at] = 2
-    missing = np.zeros(tree.node_count, np.uint16)
-    missing[at] = 1 - tree.missing_go_to_left[inner].astype(np.uint16)
-    value = np.zeros((tree.node_count, n_classes or 1))
-    given = tree.value[:, 0]
-    value[place[:, None], np.zeros(1, np.int64) if codes is None else codes] = given
-    label = np.zeros(0 if codes is None else tree.node_count, np.int32)
-    if codes is not None:
-        label[place] = codes[given.argmax(axis=1)]
-    return Forest(
-        np.array([0, tree.node_count]), nodes, n_children, missing, label, value, n_classes,
-        np.zeros(n_features, np.int64),
-    )  # fmt: skip
 
 
 def _check_one_output(model: Any, trees: Sequence[Any]) -> None:
@@ -99,7 +64,6 @@ def _check_one_output(model: Any, trees: Sequence[Any]) -> None:
 
 
 def scikit_learn_forest(model: Any) -> Forest:
-    """The trees of a model of scikit-learn."""
     trees = [model] if isinstance(model, BaseDecisionTree) else list(model.estimators_)
     _check_one_output(model, trees)
     n_classes = len(model.classes_) if is_classifier(model) else 0

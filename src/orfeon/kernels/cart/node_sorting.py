@@ -156,6 +156,32 @@ def sort_by_rank(segments, shift, ranks, base, stride, rows, begin, end, digits)
 
 
 @array_step
+def sort_above_least(segments, shift, ranks, base, stride, rows, begin, end, digits):
+    """Sort the records above rank 0, if less than half are: (where they begin, how many).
+
+    In front of them is one of the records of rank 0.
+    """
+    put = np.uint64(1)
+    for i in range(begin, end):
+        row = rows[np.uint64(i)]
+        segments[put] = segments.dtype.type(row)
+        put += np.uint64(ranks[base + stride * np.uint64(row)] != 0)
+    n = np.int64(put) - 1
+    at = np.int64(1)
+    if 0 < 2 * n < end - begin:
+        for i in range(1, n + 1):
+            row = segments[np.uint64(i)]
+            rank = ranks[base + stride * np.uint64(row)]
+            segments[np.uint64(i)] = (segments.dtype.type(rank) << shift) | row
+        at = sort_records(segments, shift, at, n, digits)
+        i = np.uint64(begin)
+        while ranks[base + stride * np.uint64(rows[i])] != 0:
+            i += np.uint64(1)
+        segments[np.uint64(at - 1)] = segments.dtype.type(rows[i])
+    return at, n
+
+
+@array_step
 def segment_of(kind, segment, segments, shift, ranks, n_rows, f, n_ranks, rows, begin, end, count,
                digits, buffer, small):  # fmt: skip
     """Bounds of the node's sorted records of a feature, which are sorted first if necessary."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.data.sorting import CATEGORICAL, COUNTED, SORTED
-from orfeon.kernels.cart.bounded import CONSTANT, HAS_MISSING, search_bounded
+from orfeon.data.sorting import CATEGORICAL, COUNTED, SORTED, SPARSE
+from orfeon.kernels.cart.bounded import CONSTANT, HAS_MISSING, SEARCHED, search_bounded
 from orfeon.kernels.cart.choice import ABSENT as ABSENT
 from orfeon.kernels.cart.choice import MISSING_LEFT as MISSING_LEFT
 from orfeon.kernels.cart.choice import MISSING_RIGHT as MISSING_RIGHT
@@ -28,7 +28,12 @@ from orfeon.kernels.cart.counting import (
     search_subsets,
 )
 from orfeon.kernels.cart.criteria import GINI, GINI_PAIR, VARIANCE, best_of_two, best_possible
-from orfeon.kernels.cart.node_sorting import small_node, sort_by_counting, sort_by_rank
+from orfeon.kernels.cart.node_sorting import (
+    small_node,
+    sort_above_least,
+    sort_by_counting,
+    sort_by_rank,
+)
 from orfeon.kernels.cart.scan import scan, scan_gini_few, scan_gini_two
 from orfeon.kernels.cart.subset import best_subset, sort_by_key
 from orfeon.kernels.cart.words import (
@@ -303,11 +308,73 @@ def search_ranks(columns, sample, options, work, f, begin, end, best):
 
 
 @array_step
+def sum_below(segments, first, last, mask, packing, n_fields, bits, packed, total, field_total,
+              left):  # fmt: skip
+    """Fill ``left`` with the class weights of the node without those of some records."""
+    high = np.uint64(32)
+    low = np.uint64(0xFFFFFFFF)
+    others = np.uint64(0)
+    if packing == TWO_CLASSES:
+        for i in range(first, last):
+            others += packed[segments[np.uint64(i)] & mask]
+        left[1] = total[1] - np.int64(others >> high)
+        left[0] = total[0] + total[1] - np.int64(others & low) - left[1]
+        return
+    place = np.uint64(0xFFFF)
+    for i in range(first, last):
+        word = packed[segments[np.uint64(i)] & mask]
+        others += (word >> np.uint64(16)) << (word & place)
+    lowest = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
+    for c in range(n_fields):
+        left[c] = field_total[c] - np.int64((others >> np.uint64(bits * c)) & lowest)
+
+
+@array_step
+def search_sparse(columns, sample, options, work, f, begin, end, packing, n_fields, bits, best):
+    """Best cut of a feature whose least value most rows have: (score, what was found)."""
+    # ``HAS_MISSING`` also where another way is better. Only the other rows are sorted and scanned;
+    # the scan begins at the last record of the least value, as if all before had been added.
+    segments = work.segments
+    shift = columns.shift
+    mask = columns.mask
+    left = work.left
+    base, stride = place_of(f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin)
+    first, n = sort_above_least(
+        segments, shift, columns.ranks, base, stride, work.rows, begin, end, work.counts.digits
+    )
+    if n == 0:
+        return best, np.int64(CONSTANT)
+    last = first + n
+    if 2 * n >= end - begin or np.int64(segments[last - 1] >> shift) == columns.n_values[f]:
+        return best, np.int64(HAS_MISSING)
+    first -= 1
+    sum_below(
+        segments, first, last, mask, packing, n_fields, bits, sample.packed, work.total,
+        work.counts.field_total, left,
+    )  # fmt: skip
+    if packing == TWO_CLASSES:
+        best, position = scan_gini_two(
+            segments, first, last, shift, mask, sample.packed, left, work.total, options.min_leaf,
+            best,
+        )  # fmt: skip
+    else:
+        best, position = scan_gini_few(
+            segments, first, last, shift, mask, sample.packed, left, work.counts.field_total,
+            n_fields, bits, options.min_leaf, best,
+        )  # fmt: skip
+    if position >= 0:
+        cut = np.int64(segments[position] >> shift)
+        following = np.int64(segments[position + 1] >> shift)
+        keep_cut(work.choice, f, cut, following, np.int64(NONE_MISSING))
+    return best, np.int64(SEARCHED)
+
+
+@array_step
 def first_record(columns, work, f, begin, end, small):
     """Where the node's sorted records of an ordered feature begin."""
     if columns.kind[f] == SORTED and end - begin > small:
         return columns.segment[f] * columns.n_rows + begin
-    if columns.kind[f] == SORTED:
+    if columns.kind[f] != COUNTED:
         base, stride = place_of(
             f, columns.ranks, columns.n_rows, columns.kind.shape[0], end - begin
         )
@@ -415,8 +482,12 @@ def find_best(columns, sample, options, work, begin, end, n_candidates):
             best, n = search_code_sums(columns, sample, options, work, f, begin, end, best)
         else:
             found = np.int64(HAS_MISSING)
+            if kind == SPARSE and is_packed:
+                best, found = search_sparse(
+                    columns, sample, options, work, f, begin, end, packing, n_fields, bits, best
+                )
             if (
-                by_bounds and kind == SORTED
+                found == HAS_MISSING and by_bounds and kind != COUNTED
                 and (end - begin > LARGE or end - begin > columns.n_values[f])
             ):  # fmt: skip
                 best, found = search_ranks(columns, sample, options, work, f, begin, end, best)

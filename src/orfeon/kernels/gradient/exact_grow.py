@@ -25,13 +25,11 @@ from orfeon.kernels.cart.partition import (
     partition_by_rank,
     partition_rows,
 )
-from orfeon.kernels.cart.records import Columns
 from orfeon.kernels.cart.search import cut_between
 from orfeon.kernels.gradient.exact_search import (
     HESSIAN,
     MOMENT,
     WEIGHT,
-    Work,
     add_row,
     clear,
     find_best,
@@ -42,10 +40,10 @@ from orfeon.kernels.gradient.interactions import (
     extend_paths,
     has_feature,
 )
-from orfeon.kernels.gradient.newton_scores import Rule, best_value, own_score, write_bounds
+from orfeon.kernels.gradient.newton_scores import best_value, own_score, write_bounds
 from orfeon.kernels.record import record
 from orfeon.kernels.rng import seed_state
-from orfeon.utils.jit import array_step, inlined, kernel
+from orfeon.utils.jit import array_step, inlined
 
 #: Columns of the frontier.
 BEGIN, END, NODE, DEPTH, FEATURE, CUT, FOLLOWING, MISSING = range(8)
@@ -356,12 +354,3 @@ def grow(columns, rule, sample, work, tree, signs, groups, seed):
             for i in range(tree.segment[node, 0], tree.segment[node, 1]):
                 tree.leaf_of_row[np.uint64(work.rows[np.uint64(i)])] = node
     return n_nodes
-
-
-@kernel
-def grow_tree(columns, rule, sample, work, tree, signs, groups, seed):
-    """Grow one tree from the fields of the records; returns its number of nodes."""
-    return grow(
-        Columns(*columns), Rule(*rule), Sample(*sample), Work(*work), Tree(*tree), signs, groups,
-        seed,
-    )  # fmt: skip

@@ -12,7 +12,7 @@ from orfeon.utils.jit import array_step, kernel
 
 _LOG2_E = 1.4426950408889634
 #: The logarithm of 2 in two parts; the first has zeros at its end, so that products are exact.
-_LOG_2_HIGH, _LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+LOG_2_HIGH, LOG_2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 #: Adding this rounds a small number to an integer, found in the lowest bits of the sum.
 _TO_INTEGER = 6755399441055744.0
 #: Below this, exponentials are cut off: they would lose bits.
@@ -25,7 +25,7 @@ def exp_of_negative(x):
     x = _LEAST if x < _LEAST else x
     shifted = x * _LOG2_E + _TO_INTEGER
     n = shifted - _TO_INTEGER
-    r = (x - n * _LOG_2_HIGH) - n * _LOG_2_LOW
+    r = (x - n * LOG_2_HIGH) - n * LOG_2_LOW
     p = 1.0 / 6227020800.0
     p = p * r + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
@@ -89,12 +89,17 @@ def negative_gradient(y, scores, out):
         out[row] = float(y[row]) - (1.0 if score >= 0.0 else e) / (1.0 + e)
 
 
-@kernel
-def derivatives(y, scores, residuals, curvature):
-    """The negative gradient, and the second derivative p (1 - p)."""
+@array_step
+def write_derivatives(y, scores, residuals, curvature):
     for i in range(y.shape[0]):
         row = np.uint64(i)
         score = scores[row]
         e = exp_of_negative(-abs(score))
         residuals[row] = float(y[row]) - (1.0 if score >= 0.0 else e) / (1.0 + e)
         curvature[row] = e / ((1.0 + e) * (1.0 + e))
+
+
+@kernel
+def derivatives(y, scores, residuals, curvature):
+    """The negative gradient, and the second derivative p (1 - p)."""
+    write_derivatives(y, scores, residuals, curvature)

@@ -73,12 +73,10 @@ def route_plain(thresholds, links, root, x, d, first, last, leaves):
     """Leaf of each row from ``first`` to ``last`` in one tree; ordered tests, no missing values."""
     # ``thresholds`` and ``links`` view the nodes as float64 and uint64 words: word 2n is the
     # threshold, word 2n + 1 is ``child << 32 | feature``. ``x`` holds the rows one after the other;
-    # ``leaves`` starts at ``first``. Twelve rows travel at once, until the last has arrived.
-    two = np.uint64(2)
-    one = np.uint64(1)
-    high = np.uint64(32)
-    low = np.uint64(0xFFFFFFFF)
-    base = two * np.uint64(root)
+    # ``leaves`` starts at ``first``. Twelve rows travel at once, until the last has arrived: until
+    # the sum of their nodes stays, since children come after their parents. A comparison for each
+    # row would be a branch for each row, and often mispredicted.
+    base = np.uint64(root) << np.uint64(1)
     together = first + ((last - first) // 12) * 12
     for i in range(first, together, 12):
         o0 = np.uint64(i) * d
@@ -94,49 +92,24 @@ def route_plain(thresholds, links, root, x, d, first, last, leaves):
         o10 = o9 + d
         o11 = o10 + d
         n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = n8 = n9 = n10 = n11 = np.uint64(0)
+        before = np.uint64(0)
         while True:
-            p = base + two * n0
-            a = links[p + one]
-            m0 = (a >> high) + np.uint64(x[o0 + (a & low)] > thresholds[p])
-            p = base + two * n1
-            a = links[p + one]
-            m1 = (a >> high) + np.uint64(x[o1 + (a & low)] > thresholds[p])
-            p = base + two * n2
-            a = links[p + one]
-            m2 = (a >> high) + np.uint64(x[o2 + (a & low)] > thresholds[p])
-            p = base + two * n3
-            a = links[p + one]
-            m3 = (a >> high) + np.uint64(x[o3 + (a & low)] > thresholds[p])
-            p = base + two * n4
-            a = links[p + one]
-            m4 = (a >> high) + np.uint64(x[o4 + (a & low)] > thresholds[p])
-            p = base + two * n5
-            a = links[p + one]
-            m5 = (a >> high) + np.uint64(x[o5 + (a & low)] > thresholds[p])
-            p = base + two * n6
-            a = links[p + one]
-            m6 = (a >> high) + np.uint64(x[o6 + (a & low)] > thresholds[p])
-            p = base + two * n7
-            a = links[p + one]
-            m7 = (a >> high) + np.uint64(x[o7 + (a & low)] > thresholds[p])
-            p = base + two * n8
-            a = links[p + one]
-            m8 = (a >> high) + np.uint64(x[o8 + (a & low)] > thresholds[p])
-            p = base + two * n9
-            a = links[p + one]
-            m9 = (a >> high) + np.uint64(x[o9 + (a & low)] > thresholds[p])
-            p = base + two * n10
-            a = links[p + one]
-            m10 = (a >> high) + np.uint64(x[o10 + (a & low)] > thresholds[p])
-            p = base + two * n11
-            a = links[p + one]
-            m11 = (a >> high) + np.uint64(x[o11 + (a & low)] > thresholds[p])
-            moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3) | (m4 ^ n4) | (m5 ^ n5)
-            moved |= (m6 ^ n6) | (m7 ^ n7) | (m8 ^ n8) | (m9 ^ n9) | (m10 ^ n10) | (m11 ^ n11)
-            n0, n1, n2, n3, n4, n5 = m0, m1, m2, m3, m4, m5
-            n6, n7, n8, n9, n10, n11 = m6, m7, m8, m9, m10, m11
-            if moved == np.uint64(0):
+            n0 = next_plain(thresholds, links, base, n0, x, o0)
+            n1 = next_plain(thresholds, links, base, n1, x, o1)
+            n2 = next_plain(thresholds, links, base, n2, x, o2)
+            n3 = next_plain(thresholds, links, base, n3, x, o3)
+            n4 = next_plain(thresholds, links, base, n4, x, o4)
+            n5 = next_plain(thresholds, links, base, n5, x, o5)
+            n6 = next_plain(thresholds, links, base, n6, x, o6)
+            n7 = next_plain(thresholds, links, base, n7, x, o7)
+            n8 = next_plain(thresholds, links, base, n8, x, o8)
+            n9 = next_plain(thresholds, links, base, n9, x, o9)
+            n10 = next_plain(thresholds, links, base, n10, x, o10)
+            n11 = next_plain(thresholds, links, base, n11, x, o11)
+            total = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7 + n8 + n9 + n10 + n11
+            if total == before:
                 break
+            before = total
         at = np.uint64(i - first)
         leaves[at] = n0
         leaves[at + np.uint64(1)] = n1
@@ -154,9 +127,7 @@ def route_plain(thresholds, links, root, x, d, first, last, leaves):
         offset = np.uint64(i) * d
         node = np.uint64(0)
         while True:
-            p = base + two * node
-            a = links[p + one]
-            child = (a >> high) + np.uint64(x[offset + (a & low)] > thresholds[p])
+            child = next_plain(thresholds, links, base, node, x, offset)
             if child == node:
                 break
             node = child
@@ -274,21 +245,20 @@ def _across(thresholds, links, tree_start, x, row, leaves):
         b5 = np.uint64(tree_start[t + 5]) << one
         b6 = np.uint64(tree_start[t + 6]) << one
         b7 = np.uint64(tree_start[t + 7]) << one
-        n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = np.uint64(0)
+        n0 = n1 = n2 = n3 = n4 = n5 = n6 = n7 = before = np.uint64(0)
         while True:
-            m0 = next_node(thresholds, links, b0, n0, x, row)
-            m1 = next_node(thresholds, links, b1, n1, x, row)
-            m2 = next_node(thresholds, links, b2, n2, x, row)
-            m3 = next_node(thresholds, links, b3, n3, x, row)
-            m4 = next_node(thresholds, links, b4, n4, x, row)
-            m5 = next_node(thresholds, links, b5, n5, x, row)
-            m6 = next_node(thresholds, links, b6, n6, x, row)
-            m7 = next_node(thresholds, links, b7, n7, x, row)
-            moved = (m0 ^ n0) | (m1 ^ n1) | (m2 ^ n2) | (m3 ^ n3)
-            moved |= (m4 ^ n4) | (m5 ^ n5) | (m6 ^ n6) | (m7 ^ n7)
-            n0, n1, n2, n3, n4, n5, n6, n7 = m0, m1, m2, m3, m4, m5, m6, m7
-            if moved == np.uint64(0):
+            n0 = next_node(thresholds, links, b0, n0, x, row)
+            n1 = next_node(thresholds, links, b1, n1, x, row)
+            n2 = next_node(thresholds, links, b2, n2, x, row)
+            n3 = next_node(thresholds, links, b3, n3, x, row)
+            n4 = next_node(thresholds, links, b4, n4, x, row)
+            n5 = next_node(thresholds, links, b5, n5, x, row)
+            n6 = next_node(thresholds, links, b6, n6, x, row)
+            n7 = next_node(thresholds, links, b7, n7, x, row)
+            total = n0 + n1 + n2 + n3 + n4 + n5 + n6 + n7
+            if total == before:
                 break
+            before = total
         leaves[t] = n0
         leaves[t + 1] = n1
         leaves[t + 2] = n2

@@ -75,8 +75,8 @@ def select(chosen, first, second, bit):
 
 
 @step
-def route_heap(depth, tests, reached, x, n, chosen, leaves):
-    """Leaf of each row of a block in one tree; ``x`` is (columns, rows)."""
+def route_heap(depth, tests, x, n, chosen):
+    """Number of the leaf of each row of a block, in ``chosen[0]``; ``x`` is (columns, rows)."""
     for k in range((1 << depth) - 1):
         link = tests[2 * k + 1]
         column = 0 if link == _NONE else np.int64(link >> COLUMN_SHIFT)
@@ -85,8 +85,12 @@ def route_heap(depth, tests, reached, x, n, chosen, leaves):
         bit = np.uint8(1 << (depth - 1 - level))
         for k in range((1 << level) - 1, (2 << level) - 1):
             select(chosen[k, :n], chosen[2 * k + 1, :n], chosen[2 * k + 2, :n], bit)
+
+
+@step
+def add_scores(chosen, n, scores, out, first, column):
     for i in range(n):
-        leaves[i] = reached[chosen[0, i]]
+        out[np.uint64(first + i), column] += scores[chosen[i]]
 
 
 @step
@@ -105,15 +109,14 @@ def apply_shallow(depth, tests, reached, tree_start, X, features, n_categories, 
     block = min(n_rows, _ROWS)
     x, words = columns_of(features.shape[0], block)
     chosen = np.zeros((n_tests, block), np.uint8)
-    buffer = np.empty(block, np.uint32)
     for first in range(0, n_rows, block):
         n = min(block, n_rows - first)
         pack_rows(X, bits, first, n, features, n_categories, 1, block + _GAP, words)
         for t in range(tree_start.shape[0] - 1):
             at = t * (n_tests + 1)
-            route_heap(depth, tests[2 * t * n_tests :], reached[at:], x, n, chosen, buffer)
+            route_heap(depth, tests[2 * t * n_tests :], x, n, chosen)
             for i in range(n):
-                leaves[first + i, t] = buffer[i]
+                leaves[first + i, t] = reached[at + chosen[0, i]]
 
 
 @kernel
@@ -127,13 +130,22 @@ def add_shallow(depth, tests, reached, tree_start, X, features, n_categories, la
     x, words = columns_of(features.shape[0], block)
     chosen = np.zeros((n_tests, block), np.uint8)
     buffer = np.empty(block, np.uint32)
+    scores = np.empty(n_tests + 1)
+    is_score = weights.shape[0] == 0 and pure_label.shape[0] == 0
     for first in range(0, n_rows, block):
         n = min(block, n_rows - first)
         pack_rows(X, bits, first, n, features, n_categories, 1, block + _GAP, words)
         for t in range(tree_start.shape[0] - 1):
             at = t * (n_tests + 1)
-            route_heap(depth, tests[2 * t * n_tests :], reached[at:], x, n, chosen, buffer)
+            route_heap(depth, tests[2 * t * n_tests :], x, n, chosen)
             root = np.uint64(tree_start[t])
+            if is_score:
+                for k in range(n_tests + 1):
+                    scores[k] = value[root + np.uint64(reached[at + k]), 0]
+                add_scores(chosen[0], n, scores, out, first, np.uint64(t % out.shape[1]))
+                continue
+            for i in range(n):
+                buffer[i] = reached[at + chosen[0, i]]
             if weights.shape[0] > 0:
                 add_votes(buffer, n, root, label, weights[t], out, first)
             else:

@@ -27,6 +27,7 @@ COMMANDS = {
     "study": "compare methods on your data, prune the best, write a report",
     "fit": "fit one method to a table and save the model",
     "predict": "predict new rows with a saved model",
+    "score": "evaluate a saved model on labelled rows",
     "serve": "serve predictions over HTTP",
     "prune": "keep only the members of a saved ensemble that matter",
     "export": "export a saved model to an ONNX file",

@@ -31,13 +31,6 @@ def _drawn(options: argparse.Namespace) -> Path:
     options.out.mkdir(parents=True, exist_ok=True)
     store = options.store or options.out / f"{owner}.orfeon.db"
     with LiveDisplay(f"orfeon reproduce {options.table}", quiet=options.quiet) as display:
-
-        def show(n_done: int, n_all: int, latest: str) -> None:
-            display.start(n_all)
-            if n_done > display.done:
-                display.advance(n_done - display.done)
-            display.running([latest])
-
         try:
             drawn = draw_figure(
                 options.table,
@@ -46,7 +39,7 @@ def _drawn(options: argparse.Namespace) -> Path:
                 data=options.data,
                 store=store,
                 n_jobs=options.n_jobs,
-                progress=show,
+                progress=display.reach,
             )
         except (FileNotFoundError, ImportError) as error:
             raise UserError(str(error)) from error  # about data or matplotlib: says what to do

@@ -85,7 +85,6 @@ class LiveDisplay:
 
     @property
     def done(self) -> float:
-        """How much is done."""
         return self._state.done
 
     @property
@@ -119,6 +118,13 @@ class LiveDisplay:
             state.seconds_left = state.estimate()
             if text:
                 state.last = printable(text)
+
+    def reach(self, n_done: int, n_all: int, latest: str) -> None:
+        """Show how much is done of how much, and the latest step."""
+        self.start(n_all)
+        if n_done > self.done:
+            self.advance(n_done - self.done)
+        self.running([latest])
 
     def time_left(self, seconds: float) -> None:
         """Set the time left, where it is known better than from the pace so far."""

@@ -202,6 +202,14 @@ def count(text: str) -> int:
     return number
 
 
+def inner_folds(text: str) -> int:
+    """A number of folds: none, or at least two."""
+    number = 0 if text.strip() == "0" else count(text)
+    if number == 1:
+        raise ArgumentTypeError("must be 0, or 2 or more, got 1")
+    return number
+
+
 def seed(text: str) -> int:
     """A random seed: a whole number from 0 to 2**32 - 1."""
     if not text.strip().isdecimal() or int(text) > 2**32 - 1:
@@ -238,7 +246,6 @@ def size(text: str) -> int | float:
 
 
 def existing_file(text: str) -> Path:
-    """The path of an existing file."""
     path = Path(text).expanduser()
     if path.is_dir():
         raise ArgumentTypeError(f"{text!r} is a folder, not a file")

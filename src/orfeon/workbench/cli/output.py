@@ -63,7 +63,6 @@ def plain_value(value: Any) -> Any:
 
 
 def print_json(document: Any) -> None:
-    """Print one JSON document."""
     print(json.dumps(plain_value(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 

@@ -227,13 +227,6 @@ def _reproduce(options: argparse.Namespace) -> Reproduction:
 
     store = options.store or options.out / f"{PROTOCOLS[options.table].family}.orfeon.db"
     with LiveDisplay(f"orfeon reproduce {options.table}", quiet=options.quiet) as display:
-
-        def show(n_done: int, n_all: int, latest: str) -> None:
-            display.start(n_all)
-            if n_done > display.done:
-                display.advance(n_done - display.done)
-            display.running([latest])
-
         try:
             return reproduce(
                 options.table,
@@ -248,7 +241,7 @@ def _reproduce(options: argparse.Namespace) -> Reproduction:
                 data=options.data,
                 store=store,
                 n_jobs=options.n_jobs,
-                progress=show,
+                progress=display.reach,
             )
         except KeyboardInterrupt:
             display.close()

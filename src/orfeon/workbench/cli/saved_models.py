@@ -103,7 +103,6 @@ def add_foreign_option(parser: argparse.ArgumentParser) -> None:
 
 
 def read_saved(path: Path, *, foreign: bool = False) -> SavedModel:
-    """Read a model file."""
     from orfeon.io.errors import ForeignPartsError
     from orfeon.io.model_file import read_parts
     from orfeon.workbench.prepare.preparation import read_preparation
@@ -156,7 +155,6 @@ def errors_of(task: str, y: Any, predicted: Any) -> dict[str, float]:
 
 
 def error_text(errors: Mapping[str, float]) -> str:
-    """Errors as text."""
     if "error" in errors:
         return f"{errors['error']:.2%}"
     return f"RMSE {errors['rmse']:.4g}, R² {errors['r2']:.3f}"

@@ -21,6 +21,7 @@ from orfeon.workbench.cli.options import (
     command_parser,
     count,
     duration,
+    inner_folds,
     jobs,
     names,
     output_file,
@@ -46,9 +47,9 @@ how they were handled.
 
 Methods are compared by repeated stratified cross-validation (or random splits, --design splits).
 Bagging ensembles and forests are also pruned: their members are ordered and the first ones kept,
-and pruned ensembles compete with whole ones. The estimate to report comes from nested
-cross-validation: for each outer fold, the winner is chosen on folds inside its training part, so
-that the choice does not bias the estimate.
+and pruned ensembles compete with whole ones. So does a weighted mean of the models that are best
+together (ensemble selection). The estimate to report is cross-fitted: for each fold, the winner and
+the weights are chosen by the other folds, so that the choice does not bias the estimate.
 
 Ctrl-C stops, and every finished run is kept; rerun the command to resume, also with a larger
 --budget.
@@ -124,8 +125,8 @@ def _add_comparison_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--metric", metavar="M",
-        help="metric to choose by: error, balanced_error or log_loss for classification; rmse, mae "
-        "or unexplained for regression",
+        help="metric to choose by: error, balanced_error, log_loss, brier, auc, average_precision, "
+        "f1 or mcc for classification; rmse, mae, unexplained, mape or median_error for regression",
     )  # fmt: skip
     group.add_argument(
         "--budget", type=duration, metavar="TIME",
@@ -143,8 +144,9 @@ def _add_comparison_options(group: Any) -> None:
         "--folds", type=count, default=5, metavar="K", help="number of folds; default: 5"
     )
     group.add_argument(
-        "--inner-folds", type=count, default=3, metavar="K",
-        help="folds inside each training part, to choose the winner; default: 3",
+        "--inner-folds", type=inner_folds, metavar="K",
+        help="folds inside each training part, to choose the winner for the estimate; default: 0, "
+        "where the other folds choose, or 3 with random splits",
     )  # fmt: skip
     group.add_argument(
         "--test-share", type=share, default=1 / 3, metavar="S",
@@ -156,6 +158,10 @@ def _add_comparison_options(group: Any) -> None:
         metavar="T",
         help="members per ensemble; default: 200, or 99 for IGP",
     )
+    group.add_argument(
+        "--deployable", choices=("any", "onnx", "single"), default="any",
+        help="what to deliver: any model, one that 'orfeon export' takes, or a single ensemble",
+    )  # fmt: skip
     group.add_argument(
         "--rule", metavar="R",
         help="how to order members: margin_distance (default for classification), reduce_error "
@@ -279,7 +285,8 @@ def _study(
         repetitions=options.repeats, compare_rows=options.compare_rows,
         design=options.design, n_folds=options.folds, n_inner_folds=options.inner_folds,
         test_share=options.test_share, rule=options.rule, keep=options.keep,
-        members=options.members, group=options.group, drop=options.drop,
+        members=options.members, deployable=options.deployable, group=options.group,
+        drop=options.drop,
         keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs, cluster=cluster,
         store=store, listener=listener, notes=table.notes,
         command=command_text(options.arguments),

@@ -1,9 +1,10 @@
 """From the runs of a study to its figures: scores, the nested estimate, and the choice.
 
-Candidates are chosen twice. For each outer fold, the folds inside its training part choose one,
-which is scored on the outer test part: the mean of these scores estimates the whole procedure,
-including the choice. Then the outer folds together choose the candidate of the final model. Its own
-mean is the best of many, and so too optimistic to report.
+Candidates are chosen twice. For each outer fold, one is chosen by other rows (the other folds of
+the repetition, or folds inside its training part) and scored on the outer test part: the mean of
+these scores estimates the whole procedure, including the choice. Then the outer folds together
+choose the candidate of the final model. Its own mean is the best of many, and so too optimistic to
+report.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ import numpy.typing as npt
 
 from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.evaluation import RunKey
-from orfeon.workbench.experiment.methods import METHODS
+from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, Honest
-from orfeon.workbench.experiment.plan import METRICS, Plan
+from orfeon.workbench.experiment.plan import Folding, Plan
+from orfeon.workbench.experiment.selection import Selector, Weights
 
 if TYPE_CHECKING:
     from orfeon.statistics.t_tests import PairedTTest
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
 
 #: Fewer folds are too few to estimate a spread from.
 FEWEST_FOLDS = 4
-#: The method that others must beat; it is chosen only if there is no other.
-BASELINE = "baseline"
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,19 @@ class Evidence:
     inner: Mapping[tuple[int, str], list[dict[str, Any]]] = field(hash=False)
     timings: Mapping[tuple[int, str], dict[str, float]] = field(hash=False)
     n_classes: int = 0
+    #: Weights of the ensemble selection that is trained in the end.
+    weights: Weights = field(default_factory=dict, hash=False)
 
     @classmethod
     def of(
-        cls, plan: Plan, rows: Sequence[Any], n_classes: int = 0, most: int | None = None
+        cls,
+        plan: Plan,
+        rows: Sequence[Any],
+        n_classes: int = 0,
+        most: int | None = None,
+        folding: Folding | None = None,
     ) -> Evidence:
-        """Sort the rows of a store."""
+        """Sort the rows of a store; with the folds, ensemble selection is added to them."""
         outer, timings = {}, {}
         inner: dict[tuple[int, str], dict[int, dict[str, Any]]] = {}
         for row in rows:
@@ -63,19 +70,25 @@ class Evidence:
             for unit in sorted({unit for unit, _ in outer})
             if all(
                 (unit, name) in outer and len(inner.get((unit, name), {})) == plan.n_inner
-                for name in plan.methods
+                for name in plan.fitted
             )
         )
         units = complete[:most]
         listed = {place: [found[i] for i in sorted(found)] for place, found in inner.items()}
-        return cls(
-            plan,
-            units,
-            {place: found for place, found in outer.items() if place[0] in units},
-            {place: found for place, found in listed.items() if place[0] in units},
-            {place: found for place, found in timings.items() if place[0] in units},
-            n_classes,
-        )
+        outer = {place: found for place, found in outer.items() if place[0] in units}
+        listed = {place: found for place, found in listed.items() if place[0] in units}
+        timings = {place: found for place, found in timings.items() if place[0] in units}
+        weights: Weights = {}
+        if plan.keeps_predictions and folding is not None and units:
+            selector = Selector(plan, folding, outer, listed)
+            weights = selector.weights()
+            for unit in units:
+                of_unit = {name: timings[unit, name] for name in plan.fitted}
+                outer[unit, SELECTION] = selector.result(unit)
+                if plan.n_inner:
+                    listed[unit, SELECTION] = selector.inner_results(unit)
+                timings[unit, SELECTION] = selector.timings(unit, of_unit)
+        return cls(plan, units, outer, listed, timings, n_classes, weights)
 
     def outer_scores(self, name: str, metric: str) -> Floats:
         """A measure of a candidate on each outer fold."""
@@ -84,14 +97,21 @@ class Evidence:
             [_score(self.outer[unit, method], name, metric) for unit in self.units], dtype=float
         )
 
-    def inner_mean(self, unit: int, name: str) -> float:
-        """Mean over the inner folds of an outer one, of the measure that counts."""
-        found = self.inner[unit, method_of(name)]
-        return float(np.mean([_score(result, name, self.plan.metric) for result in found]))
+    def inner_mean(self, unit: int, name: str, metric: str) -> float:
+        """Mean of a measure over folds that do not test on the rows of an outer fold."""
+        found = [_score(result, name, metric) for result in self._apart(unit, name)]
+        return float(np.mean(found)) if found else math.nan
 
     def inner_nodes(self, unit: int, name: str) -> float:
-        """Mean number of nodes over the inner folds of an outer one."""
-        return _mean_size(self.inner[unit, method_of(name)], name, "nodes")
+        """Mean number of nodes over the same folds."""
+        return _mean_size(self._apart(unit, name), name, "nodes")
+
+    def _apart(self, unit: int, name: str) -> Sequence[dict[str, Any]]:
+        """Results of inner folds, or of the other outer folds of the repetition."""
+        method = method_of(name)
+        if self.plan.n_inner:
+            return self.inner[unit, method]
+        return [self.outer[one, method] for one in self.plan.others(unit, self.units)]
 
     def size(self, name: str, what: str) -> float:
         """Mean number of members or nodes of a candidate, over the outer folds."""
@@ -125,6 +145,14 @@ class Evidence:
         return float((self.parts[:, 1] / self.parts[:, 0]).mean())
 
     @property
+    def rows_apart(self) -> Floats | None:
+        """Test rows of each outer fold over the number of repetitions, for counts of errors."""
+        if self.plan.metric != "error" or len(self.parts) != len(self.units):
+            return None
+        n_repetitions = len(self.units) / (self.plan.n_folds if self.plan.design == "cv" else 1)
+        return np.asarray(self.parts[:, 1] / max(1.0, n_repetitions))
+
+    @property
     def n_tested(self) -> int:
         """Samples that were tested on, each counted once."""
         n_apart = self.plan.n_folds if self.plan.design == "cv" else 1
@@ -132,7 +160,6 @@ class Evidence:
 
 
 def method_of(candidate: str) -> str:
-    """The method of a candidate."""
     return candidate.partition("@")[0]
 
 
@@ -150,13 +177,46 @@ def best_of(scores: Mapping[str, float], nodes: Mapping[str, float]) -> str | No
     return min(able, key=preference)
 
 
+#: The measure by which a single candidate must not be worse than ensemble selection.
+STRICT = {"classification": "log_loss", "regression": "rmse"}
+
+
+def choose(
+    scores: Mapping[str, float], strict: Mapping[str, float], nodes: Mapping[str, float]
+) -> str | None:
+    """The candidate to train: ensemble selection, unless another one is better or as good.
+
+    A single candidate must have a lower score, which may be luck, as one of many, and also a
+    log loss (or squared error) that is no higher.
+    """
+    best = best_of(scores, nodes)
+    if best is None or math.isnan(scores.get(SELECTION, math.nan)):
+        return best
+    return best if strict[best] <= strict[SELECTION] else SELECTION
+
+
+def chosen_of(evidence: Evidence) -> str | None:
+    """The candidate of the final model, by all outer folds."""
+    names = evidence.plan.candidates()
+    metric, strict = evidence.plan.metric, STRICT[evidence.plan.task]
+    return choose(
+        {name: float(evidence.outer_scores(name, metric).mean()) for name in names},
+        {name: float(evidence.outer_scores(name, strict).mean()) for name in names},
+        {name: evidence.size(name, "nodes") for name in names},
+    )
+
+
 def honest_choice(evidence: Evidence) -> Honest | None:
     """What to expect of the study's own choice."""
     names = evidence.plan.candidates()
+    metric, strict = evidence.plan.metric, STRICT[evidence.plan.task]
     chosen: dict[int, str] = {}
     for unit in evidence.units:
-        means = {name: evidence.inner_mean(unit, name) for name in names}
-        best = best_of(means, {name: evidence.inner_nodes(unit, name) for name in names})
+        best = choose(
+            {name: evidence.inner_mean(unit, name, metric) for name in names},
+            {name: evidence.inner_mean(unit, name, strict) for name in names},
+            {name: evidence.inner_nodes(unit, name) for name in names},
+        )
         if best is not None:
             chosen[unit] = best
     if not chosen:
@@ -168,7 +228,7 @@ def honest_choice(evidence: Evidence) -> Honest | None:
                 for unit, name in chosen.items()
             ]
         )
-        for metric in METRICS[evidence.plan.task]
+        for metric in evidence.plan.metrics
     }
     return Honest(scores, _interval(evidence, scores[evidence.plan.metric]), tuple(chosen.values()))
 
@@ -223,7 +283,7 @@ def rank_candidates(evidence: Evidence) -> tuple[Candidate, ...]:
     filled = np.where(np.isnan(counted), np.inf, counted)
     ranks = rankdata(filled, axis=0).mean(axis=1)
     nodes = {name: evidence.size(name, "nodes") for name in names}
-    best = best_of(dict(zip(names, counted.mean(axis=1), strict=True)), nodes)
+    best = chosen_of(evidence)
     against = None if best is None else counted[names.index(best)]
     found = [
         _candidate(evidence, name, float(ranks[i]), None if name == best else against)
@@ -243,7 +303,7 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
     plan = evidence.plan
     method = METHODS[method_of(name)]
     keep = float(name.partition("@")[2]) if "@" in name else None
-    scores = {metric: evidence.outer_scores(name, metric) for metric in METRICS[plan.task]}
+    scores = {metric: evidence.outer_scores(name, metric) for metric in plan.metrics}
     times = [evidence.timings[unit, method.name] for unit in evidence.units]
     order = 0.0 if keep is None else _middle(times, "order")
     return Candidate(
@@ -254,7 +314,9 @@ def _candidate(evidence: Evidence, name: str, rank: float, best_scores: Floats |
         predict_seconds=_middle(times, f"predict {name}"),
         interval=_interval(evidence, scores[plan.metric]),
         rank=rank,
-        p_versus_best=_p_value(scores[plan.metric], best_scores, evidence.test_ratio),
+        p_versus_best=_p_value(
+            scores[plan.metric], best_scores, evidence.test_ratio, evidence.rows_apart
+        ),
         confusion=_confusion(evidence, name),
     )  # fmt: skip
 
@@ -304,11 +366,15 @@ def _or_infinite(size: float) -> float:
     return math.inf if math.isnan(size) else size
 
 
-def _p_value(scores: Floats, best: Floats | None, test_ratio: float) -> float | None:
+def _p_value(
+    scores: Floats, best: Floats | None, test_ratio: float, rows: Floats | None
+) -> float | None:
     """Corrected resampled t-test on the folds where both have a score.
 
     NaN where it would mean nothing: with fewer than four folds, or where differences that are
-    multiples of one sample happen to be equal and have no spread to go by.
+    multiples of one sample happen to be equal and have no spread to go by. With the test ``rows``
+    of error counts, at least the p-value of a sign test of all rows by which the counts differ:
+    differences that are almost equal have almost no spread, which is no certainty either.
     """
     if best is None:
         return None
@@ -318,7 +384,11 @@ def _p_value(scores: Floats, best: Floats | None, test_ratio: float) -> float | 
         return math.nan
     if _is_constant(differences):
         return 1.0 if abs(float(differences[0])) < 1e-12 else math.nan
-    return float(corrected_test(scores[both], best[both], test_ratio).p_value)
+    p_value = float(corrected_test(scores[both], best[both], test_ratio).p_value)
+    if rows is None:
+        return p_value
+    n_apart = abs(float(differences @ rows[both]))
+    return max(p_value, min(1.0, float(2.0 * 0.5**n_apart)))
 
 
 def _confusion(evidence: Evidence, name: str) -> npt.NDArray[np.int64] | None:

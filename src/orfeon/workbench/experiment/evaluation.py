@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 import warnings
 import zlib
@@ -14,41 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.utils.text import short
-from orfeon.utils.types import Floats, Integers
+from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning
 from orfeon.workbench.experiment.methods import METHODS, Method, Task
+from orfeon.workbench.experiment.metrics import Answers, losses
 from orfeon.workbench.experiment.plan import Folding, candidate_name
 from orfeon.workbench.store import RunRow
-
-#: Probabilities are not taken to be smaller than this: one sure mistake would outweigh all else.
-_LEAST = 1e-6
-
-
-def class_scores(codes: Integers, predicted: Integers, shares: Floats) -> dict[str, float]:
-    """Measures of a classifier."""
-    wrong = codes != predicted
-    n_classes = shares.shape[1]
-    in_class = np.bincount(codes, minlength=n_classes)
-    wrong_in_class = np.bincount(codes[wrong], minlength=n_classes)
-    there = in_class > 0
-    answers = np.clip(shares[np.arange(len(codes)), codes], _LEAST, 1.0)
-    return {
-        "error": float(wrong.mean()),
-        "balanced_error": float((wrong_in_class[there] / in_class[there]).mean()),
-        "log_loss": float(-np.log(answers).mean()),
-    }
-
-
-def target_scores(y: Floats, predicted: Floats) -> dict[str, float]:
-    """Measures of a regressor."""
-    residual = y - predicted
-    squared = float(residual @ residual)
-    around_mean = float(((y - y.mean()) ** 2).sum())
-    return {
-        "rmse": float(np.sqrt(squared / len(y))),
-        "mae": float(np.abs(residual).mean()),
-        "unexplained": squared / around_mean if around_mean > 0 else float(squared > 0),
-    }
 
 
 def full_shares(model: Any, X: Any, n_classes: int) -> Floats:
@@ -59,6 +31,19 @@ def full_shares(model: Any, X: Any, n_classes: int) -> Floats:
     shares = np.zeros((len(found), n_classes))
     shares[:, np.asarray(model.classes_, dtype=np.int64)] = found
     return shares
+
+
+def packed(predictions: Floats) -> dict[str, Any]:
+    """Predictions as a store keeps them: in single precision, as text."""
+    values = np.ascontiguousarray(predictions, dtype="<f4")
+    return {"shape": list(values.shape), "values": base64.b64encode(values.tobytes()).decode()}
+
+
+def unpacked(stored: Mapping[str, Any]) -> Floats:
+    """Predictions from a store, of shape (n_rows, n_outputs)."""
+    values = np.frombuffer(base64.b64decode(stored["values"]), dtype="<f4")
+    found = values.reshape(stored["shape"]).astype(np.float64)
+    return found if found.ndim == 2 else found[:, None]
 
 
 #: A message of a warning or an error is cut there.
@@ -82,7 +67,6 @@ class RunKey(NamedTuple):
 
     @staticmethod
     def read(text: str) -> RunKey:
-        """A key from its text."""
         words = text.split()
         inner = None if words[2] == "outer" else int(words[3])
         return RunKey(int(words[1]), inner, words[-1])
@@ -121,6 +105,9 @@ class Evaluation:
     members: int | None
     seed: int
     n_jobs: int = 1
+    metric: str = ""
+    keeps_predictions: bool = False
+    calibrated: bool = True
 
     def random_state(self, key: RunKey) -> int:
         """The seed of a run's estimator."""
@@ -169,7 +156,9 @@ class Evaluation:
         X_train, y_train = take_rows(self.X, train), self.y[train]
         X_test, y_test = take_rows(self.X, test), self.y[test]
         with _Clock(timings, "fit"):
-            model = method.build(self.task, seed, self.n_jobs, self.members).fit(X_train, y_train)
+            model = method.build(
+                self.task, seed, self.n_jobs, self.members, calibrated=self.calibrated
+            ).fit(X_train, y_train)
         result: dict[str, Any] = {"scores": {}, "sizes": {}, "n": [len(train), len(test)]}
         if key.inner is None and self.task == "classification":
             result["confusion"] = {}
@@ -180,22 +169,25 @@ class Evaluation:
             if key.inner is None:
                 result["curves"] = _curves(model, found, X_test, y_test)
         for name, candidate in self._candidates(method, model, found):
-            predicted = candidate.predict(X_test)
-            scores = self._scores(candidate, X_test, y_test, predicted)
-            result["scores"][name] = scores
+            predicted, answers = self._predict(candidate, X_test)
+            result["scores"][name] = losses(
+                Answers(y_test, predicted, answers), self.task, self.metric
+            )
+            if name == method.name and self.keeps_predictions:
+                result["predictions"] = packed(answers)
             result["sizes"][name] = model_size(candidate)
             if "confusion" in result:
-                result["confusion"][name] = _confusions(y_test, predicted.astype(np.int64))
+                result["confusion"][name] = confusions(y_test, predicted)
             if key.inner is None:
                 timings[f"predict {name}"] = _prediction_time(candidate, X_test)
         return result
 
-    def _scores(
-        self, model: Any, X: Any, y: npt.NDArray[Any], predicted: npt.NDArray[Any]
-    ) -> dict[str, float]:
+    def _predict(self, model: Any, X: Any) -> tuple[npt.NDArray[Any], Floats]:
+        """Predicted classes and class probabilities; in regression predictions, twice."""
         if self.task == "regression":
-            return target_scores(y, np.asarray(predicted, dtype=np.float64))
-        return class_scores(y, predicted.astype(np.int64), full_shares(model, X, self.n_classes))
+            predicted = np.asarray(model.predict(X), dtype=np.float64)
+            return predicted, predicted
+        return model.predict(X).astype(np.int64), full_shares(model, X, self.n_classes)
 
     def _candidates(self, method: Method, model: Any, found: Any) -> list[tuple[str, Any]]:
         """The whole model and, where members were ordered, its parts."""
@@ -221,7 +213,7 @@ class _Clock:
         self._timings[self._name] = round(time.perf_counter() - self._start, 6)
 
 
-def _confusions(codes: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64]) -> list[list[int]]:
+def confusions(codes: npt.NDArray[np.int64], predicted: npt.NDArray[np.int64]) -> list[list[int]]:
     """True class, predicted class and how often: of many classes most pairs never occur."""
     pairs, counts = np.unique(np.column_stack([codes, predicted]), axis=0, return_counts=True)
     found: list[list[int]] = np.column_stack([pairs, counts]).tolist()

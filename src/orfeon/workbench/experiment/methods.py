@@ -15,8 +15,17 @@ from orfeon.utils.text import did_you_mean, nearest
 
 Task = Literal["classification", "regression"]
 
+#: What a study may deliver: any model, one with an ONNX form, or a single ensemble or tree.
+Deployable = Literal["any", "onnx", "single"]
+DEPLOYABLE: tuple[Deployable, ...] = ("any", "onnx", "single")
+
 #: Default number of members of an ensemble.
 MEMBERS = 200
+
+#: The method that others must beat; it is chosen only if there is no other.
+BASELINE = "baseline"
+#: The weighted mean of other methods.
+SELECTION = "selection"
 
 #: From the number of members, the seed and the number of threads to an estimator.
 Build = Callable[[int, int, int | None], Any]
@@ -33,6 +42,12 @@ class Method:
     members: int = MEMBERS
     is_prunable: bool = False
     is_default: bool = True
+    #: Whether it is made of the others' out-of-fold predictions, and so needs no fits of its own.
+    is_derived: bool = False
+    #: Whether its shares of votes are worth calibrating: they cost one pass or one more fit.
+    is_calibrated: bool = False
+    #: Whether it is made of other models, and so has no ONNX form and is no single model.
+    is_composed: bool = False
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -40,15 +55,24 @@ class Method:
         return tuple(self.builds)
 
     def build(
-        self, task: Task, seed: int, n_jobs: int | None = None, members: int | None = None
+        self,
+        task: Task,
+        seed: int,
+        n_jobs: int | None = None,
+        members: int | None = None,
+        *,
+        calibrated: bool = False,
     ) -> Any:
-        """Make the estimator."""
+        """Make the estimator, of classes with calibrated probabilities if they are worth it."""
         if task not in self.builds:
             raise UserError(
                 f"The method {self.name} is for {' and '.join(self.tasks)}, not for {task}."
             )
         wanted = self.members if members is None or self.members == 1 else members
-        return self.builds[task](wanted, seed, n_jobs)
+        made = self.builds[task](wanted, seed, n_jobs)
+        if calibrated and self.is_calibrated and task == "classification":
+            made.set_params(calibrate="auto")
+        return made
 
 
 def _majority(members: int, seed: int, n_jobs: int | None) -> Any:
@@ -64,8 +88,6 @@ def _mean(members: int, seed: int, n_jobs: int | None) -> Any:
 
 
 def _tree(name: str, **settings: Any) -> Build:
-    """A single tree."""
-
     def build(members: int, seed: int, n_jobs: int | None) -> Any:
         import orfeon
 
@@ -117,6 +139,18 @@ def _stack(task: Task) -> Build:
     return build
 
 
+def _selection(task: Task) -> Build:
+    """What the selected models are given to; the study knows which, and their weights."""
+
+    def build(members: int, seed: int, n_jobs: int | None) -> Any:
+        import orfeon
+
+        kind = "Classifier" if task == "classification" else "Regressor"
+        return getattr(orfeon, f"EnsembleSelection{kind}")(random_state=seed)
+
+    return build
+
+
 def _both(name: str, base: str | None = None, **settings: Any) -> dict[str, Build]:
     """Classifier and regressor of one name."""
     return {
@@ -155,24 +189,25 @@ METHODS = {
         ),
         Method(
             "bagging", "bagging", "fully grown trees on bootstrap samples",
-            _both("Bagging"), is_prunable=True,
+            _both("Bagging"), is_prunable=True, is_calibrated=True,
         ),
         Method(
             "bagging_pruned_trees", "bagging of pruned trees",
             "trees on bootstrap samples, pruned by cross-validation",
             _both("Bagging", "CART", base_settings=_PRUNED_TREE), is_prunable=True,
+            is_calibrated=True,
         ),
         Method(
             "random_forest", "random forest", "bootstrap samples, random features at each node",
-            _both("RandomForest"), is_prunable=True,
+            _both("RandomForest"), is_prunable=True, is_calibrated=True,
         ),
         Method(
             "extra_trees", "extra-trees", "random features and random thresholds",
-            _both("ExtraTrees"),
+            _both("ExtraTrees"), is_calibrated=True,
         ),
         Method(
             "class_switching", "class-switching", "trees on partly switched labels",
-            {"classification": _ensemble("ClassSwitchingClassifier")},
+            {"classification": _ensemble("ClassSwitchingClassifier")}, is_calibrated=True,
         ),
         Method(
             "output_smearing", "output smearing", "trees on noisy targets",
@@ -200,20 +235,34 @@ METHODS = {
         ),
         Method(
             "gradient_boosting", "gradient boosting", "trees fitted to the gradient of the loss",
-            _both("GradientBoosting"),
+            _both("GradientBoosting"), members=400,
         ),
         Method(
             "stacking", "stacking",
             "random forest, extra-trees and gradient boosting, combined by a model",
             {"classification": _stack("classification"), "regression": _stack("regression")},
+            is_composed=True,
+        ),
+        Method(
+            SELECTION, "ensemble selection",
+            "a weighted mean of the models that are best together",
+            {
+                "classification": _selection("classification"),
+                "regression": _selection("regression"),
+            },
+            is_derived=True,
         ),
     )
 }  # fmt: skip
 
 
-def chosen_methods(names: Sequence[str] | None, task: Task) -> list[Method]:
-    """The methods of a study."""
-    able = [method for method in METHODS.values() if task in method.tasks]
+def chosen_methods(
+    names: Sequence[str] | None, task: Task, deployable: Deployable = "any"
+) -> list[Method]:
+    able = [
+        method for method in METHODS.values()
+        if task in method.tasks and _is_deployable(method, deployable)
+    ]  # fmt: skip
     wanted: set[str] = set()
     for name in ["default"] if names is None else names:
         if name == "default":
@@ -222,9 +271,20 @@ def chosen_methods(names: Sequence[str] | None, task: Task) -> list[Method]:
             wanted.update(method.name for method in able)
         else:
             wanted.add(_known(name, task))
+            if not _is_deployable(METHODS[name], deployable):
+                raise ArgumentError(
+                    "deployable", f"is {deployable}, which the method {name} is not; leave it out."
+                )
     if not wanted:
         raise ArgumentError("methods", f"must name at least one method: {', '.join(METHODS)}.")
     return [method for method in able if method.name in wanted]
+
+
+def _is_deployable(method: Method, deployable: Deployable) -> bool:
+    """Whether a model of this method may be delivered; a selection of exportable ones is one."""
+    if deployable == "onnx":
+        return not method.is_composed
+    return deployable == "any" or not (method.is_composed or method.is_derived)
 
 
 def _known(name: str, task: Task) -> str:

@@ -130,6 +130,8 @@ class StudyOutcome:
         Of the packages that matter.
     seed : int
         The seed.
+    weights : dict of str to float
+        Shares of the methods in the final ensemble selection, if there is one.
 
     Examples
     --------
@@ -172,6 +174,7 @@ class StudyOutcome:
     command: str
     versions: Mapping[str, str] = field(hash=False)
     seed: int
+    weights: Mapping[str, float] = field(default_factory=dict, hash=False)
 
     def candidate(self, name: str) -> Candidate:
         """A candidate by name.

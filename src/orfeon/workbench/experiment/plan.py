@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -16,23 +17,19 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import ArgumentError, UserError
-from orfeon.workbench.experiment.methods import METHODS, Task, chosen_methods
+from orfeon.workbench.experiment.methods import (
+    DEPLOYABLE,
+    METHODS,
+    Deployable,
+    Task,
+    chosen_methods,
+)
+from orfeon.workbench.experiment.metrics import METRICS, shown_metrics
 
-#: The metrics of each task, the default first, and their titles. Lower is better for all.
-METRICS: dict[str, dict[str, str]] = {
-    "classification": {
-        "error": "error",
-        "balanced_error": "balanced error",
-        "log_loss": "log loss",
-    },
-    "regression": {
-        "rmse": "root mean squared error",
-        "mae": "mean absolute error",
-        "unexplained": "unexplained variance (1 - R²)",
-    },
-}
 #: Metrics that are shown as percentages.
-SHARES = frozenset({"error", "balanced_error", "unexplained"})
+SHARES = frozenset(
+    name for of_task in METRICS.values() for name, metric in of_task.items() if metric.is_share
+)
 
 
 def chosen_metric(name: str | None, task: Task) -> str:
@@ -48,7 +45,6 @@ def chosen_metric(name: str | None, task: Task) -> str:
 
 
 def candidate_name(method: str, keep: float | None) -> str:
-    """Name of a candidate."""
     return method if keep is None else f"{method}@{keep:g}"
 
 
@@ -79,17 +75,20 @@ class Folding:
     def __post_init__(self) -> None:
         if self.n_folds < 2:
             raise ArgumentError("n_folds", f"must be at least 2; got {self.n_folds}.")
-        if self.n_inner_folds < 2:
-            raise ArgumentError("n_inner_folds", f"must be at least 2; got {self.n_inner_folds}.")
+        if self.n_inner_folds < 0 or self.n_inner_folds == 1:
+            raise ArgumentError(
+                "n_inner_folds", f"must be 0 or at least 2; got {self.n_inner_folds}."
+            )
         if not 0 < self.test_share < 1:
             raise ArgumentError("test_share", f"must lie between 0 and 1; got {self.test_share}.")
         n_parts = len(self.y) if self.groups is None else len(np.unique(self.groups))
         what = "rows" if self.groups is None else "groups"
         if n_parts < max(self.n_folds, 2 * self.n_inner_folds):
+            inner = f" and {self.n_inner_folds} inner folds" if self.n_inner_folds else ""
             raise ArgumentError(
                 "n_folds",
-                f"{n_parts} {what} are too few for {self.n_folds} folds and {self.n_inner_folds} "
-                "inner folds; use fewer folds, or more data.",
+                f"{n_parts} {what} are too few for {self.n_folds} folds{inner}; use fewer folds, "
+                "or more data.",
             )
         try:
             self.both(0)
@@ -100,11 +99,9 @@ class Folding:
             ) from error
 
     def repetition(self, unit: int) -> int:
-        """The repetition that an outer fold is in."""
         return unit // self.n_folds if self.kind == "cv" else unit
 
     def outer(self, unit: int) -> Split:
-        """An outer fold."""
         state = self._state(self.repetition(unit))
         if self.kind == "splits":
             return self._random_split(state)
@@ -112,6 +109,8 @@ class Folding:
 
     def inner(self, unit: int) -> list[Split]:
         """The folds inside the training part of an outer fold."""
+        if not self.n_inner_folds:
+            return []
         return self._folds(self.outer(unit).train, self.n_inner_folds, self._state(unit, 1))
 
     def both(self, unit: int) -> tuple[Split, list[Split]]:
@@ -175,7 +174,7 @@ class Folding:
 #: The ordering rule of each task.
 DEFAULT_RULES: dict[str, str] = {"classification": "margin_distance", "regression": "reduce_error"}
 #: What results look like: runs that were stored in another form belong to another study.
-RESULTS = 1
+RESULTS = 2
 #: Rules that can order regressors.
 _FOR_REGRESSORS = ("reduce_error", "complementarity", "individual_error")
 
@@ -198,6 +197,7 @@ class Plan:
     seed: int
     groups: str | None = None
     rows: int | None = None
+    deployable: Deployable = "any"
 
     @classmethod
     def of(
@@ -209,7 +209,7 @@ class Plan:
         metric: str | None = None,
         design: Kind = "cv",
         n_folds: int = 5,
-        n_inner: int = 3,
+        n_inner: int | None = None,
         test_share: float = 1 / 3,
         rule: str | None = None,
         keep: Any = (0.2, 0.4),
@@ -217,12 +217,17 @@ class Plan:
         seed: int = 0,
         groups: str | None = None,
         rows: int | None = None,
+        deployable: Deployable = "any",
     ) -> Plan:
         """Check what is given and fill in the rest."""
         if design not in ("cv", "splits"):
             raise ArgumentError("design", f"must be cv or splits; got {design!r}.")
         if members is not None and members < 1:
             raise ArgumentError("members", f"must be at least 1; got {members}.")
+        if deployable not in DEPLOYABLE:
+            raise ArgumentError(
+                "deployable", f"must be one of {', '.join(DEPLOYABLE)}; got {deployable!r}."
+            )
         if seed < 0:
             raise ArgumentError("seed", f"must be a non-negative integer; got {seed}.")
         # As they are named, so that the share judged is the share trained in the end.
@@ -231,10 +236,15 @@ class Plan:
             raise ArgumentError(
                 "keep", f"must be fractions between 0 and 1, such as 0.2; got {shares}."
             )
+        if n_inner is None:  # random splits test on the same rows, so none can choose for another
+            n_inner = 0 if design == "cv" else 3
+        if design == "splits" and n_inner == 0:
+            raise ArgumentError("n_inner_folds", "must be at least 2 with random splits; got 0.")
         return cls(
-            data, task, tuple(method.name for method in chosen_methods(methods, task)),
+            data, task, tuple(method.name for method in chosen_methods(methods, task, deployable)),
             chosen_metric(metric, task), design, n_folds, n_inner, float(test_share),
             _rule(rule, task), shares, members, int(seed), groups, rows,
+            deployable,
         )  # fmt: skip
 
     def candidates(self) -> list[str]:
@@ -244,6 +254,33 @@ class Plan:
             for name in self.methods
             for share in (None, *(self.keep if METHODS[name].is_prunable else ()))
         ]
+
+    @property
+    def metrics(self) -> dict[str, str]:
+        """The metrics that are shown, and what they are called."""
+        return shown_metrics(self.task, self.metric)
+
+    @property
+    def fitted(self) -> tuple[str, ...]:
+        """The methods with fits of their own."""
+        return tuple(name for name in self.methods if not METHODS[name].is_derived)
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether probabilities are calibrated; these have no ONNX form yet."""
+        return self.deployable != "onnx"
+
+    @property
+    def keeps_predictions(self) -> bool:
+        """Whether a method is made of the others' predictions."""
+        return len(self.fitted) < len(self.methods)
+
+    def others(self, unit: int, units: Sequence[int]) -> list[int]:
+        """The other outer folds of a repetition, which test on other rows."""
+        if self.design != "cv":
+            return []
+        same = unit // self.n_folds
+        return [one for one in units if one // self.n_folds == same and one != unit]
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data."""

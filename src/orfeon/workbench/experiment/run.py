@@ -6,7 +6,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from orfeon.errors import ArgumentError, UserError
 from orfeon.workbench.experiment.choice import (
     FEWEST_FOLDS,
     Evidence,
-    best_of,
+    chosen_of,
     honest_choice,
     mean_curves,
     method_of,
@@ -30,9 +30,9 @@ from orfeon.workbench.experiment.evaluation import (
     order_members,
     take_rows,
 )
-from orfeon.workbench.experiment.methods import METHODS
+from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION, Deployable
 from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
-from orfeon.workbench.experiment.plan import METRICS, Folding, Plan, fingerprint, groups_fingerprint
+from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint, groups_fingerprint
 from orfeon.workbench.experiment.running import (
     SMALL,
     Listener,
@@ -43,6 +43,17 @@ from orfeon.workbench.experiment.running import (
     time_methods,
     unit_keys,
 )
+from orfeon.workbench.experiment.screening import (
+    FEWEST_METHODS,
+    FOLDS,
+    ROWS,
+    affordable,
+    screened_out,
+    screening_plan,
+    seconds_on_samples,
+    survivors,
+)
+from orfeon.workbench.experiment.selection import Weights
 from orfeon.workbench.prepare import Prepared, prepare
 from orfeon.workbench.store import RunRow, Store, Study
 
@@ -102,11 +113,12 @@ def run_study(
     compare_rows: int | None = None,
     design: Any = "cv",
     n_folds: int = 5,
-    n_inner_folds: int = 3,
+    n_inner_folds: int | None = None,
     test_share: float = 1 / 3,
     rule: str | None = None,
     keep: Sequence[float] = (0.2, 0.4),
     members: int | None = None,
+    deployable: Deployable = "any",
     group: str | None = None,
     drop: Iterable[str] = (),
     keep_columns: Iterable[str] = (),
@@ -133,8 +145,9 @@ def run_study(
     methods : sequence of str, optional
         Names in :data:`orfeon.workbench.experiment.methods.METHODS`.
     metric : str, optional
-        The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``; ``"rmse"``,
-        ``"mae"``, ``"unexplained"``.
+        The measure to choose by: ``"error"``, ``"balanced_error"``, ``"log_loss"``, ``"brier"``,
+        ``"auc"``, ``"average_precision"``, ``"f1"``, ``"mcc"``; ``"rmse"``, ``"mae"``,
+        ``"unexplained"``, ``"mape"``, ``"median_error"``. Where higher is better, one minus it.
     budget : float, None or "auto", default="auto"
         Seconds; by default 60, or none if ``repetitions`` is given.
     repetitions : int, optional
@@ -143,8 +156,12 @@ def run_study(
         Rows to compare on; the final model is trained on all.
     design : {"cv", "splits"}, default="cv"
         Repeated stratified cross-validation, or random splits.
-    n_folds, n_inner_folds : int, default=5 and 3
-        Outer and inner folds.
+    n_folds : int, default=5
+        Folds of a repetition.
+    n_inner_folds : int, optional
+        Folds inside each training part, by which the nested estimate chooses a candidate. With 0,
+        the default of cross-validation, the other folds of the repetition choose; random splits
+        need inner folds, 3 by default.
     test_share : float, default=1/3
         Share of the test part of random splits.
     rule : str, optional
@@ -153,6 +170,9 @@ def run_study(
         Shares of the members that pruned candidates keep.
     members : int, optional
         Members of every ensemble.
+    deployable : {"any", "onnx", "single"}, default="any"
+        What may be delivered: any model; one with an ONNX form, which leaves out stacking and
+        calibrated probabilities; or a single tree or ensemble.
     group : str, optional
         Rows with the same value of this column are never split; it is not used as a feature.
     drop, keep_columns : iterable of str
@@ -202,11 +222,16 @@ def run_study(
         fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
         design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
         keep=keep, members=members, seed=seed, groups=grouped, rows=compare_rows,
+        deployable=deployable,
     )  # fmt: skip
     listener = listener or NullListener()
     with Store(store) as opened:
         study = opened.open_study(f"{name}-{plan.digest}", plan.to_dict())
         bench = _Bench(plan, prepared, study, groups, n_jobs, cluster, listener)
+        if bench.is_screened(extent):
+            small = screening_plan(plan)
+            screening = opened.open_study(f"{name}-{small.digest}-screening", small.to_dict())
+            bench.screen(small, screening, extent, started)
         n_rows = bench.settle_rows(extent, started)
         n_units = bench.run(extent, n_rows, started)
         return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes))
@@ -250,12 +275,15 @@ class _Bench:
         self.is_classification = plan.task == "classification"
         self.classes: npt.NDArray[Any] = np.array([])
         self.y = np.asarray(prepared.y)
+        self._screened = ""
         if self.is_classification:
             self.classes, self.y = np.unique(prepared.y, return_inverse=True)
 
-    def _evaluation(self, n_rows: int) -> tuple[Evaluation, npt.NDArray[np.int64]]:
+    def _evaluation(
+        self, n_rows: int, plan: Plan | None = None
+    ) -> tuple[Evaluation, npt.NDArray[np.int64]]:
         """The evaluation on a sample of this many rows, and the rows."""
-        plan = self.plan
+        plan = plan or self.plan
         rows = sample_rows(self.y, n_rows, self.is_classification, plan.seed)
         y = self.y[rows]
         folding = Folding(
@@ -267,9 +295,45 @@ class _Bench:
             X = X.to_numpy()  # the same numbers, without the cost of a frame in every fit
         evaluation = Evaluation(
             X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
-            plan.seed,
+            plan.seed, metric=plan.metric, keeps_predictions=plan.keeps_predictions,
+            calibrated=plan.is_calibrated,
         )  # fmt: skip
         return evaluation, rows
+
+    def is_screened(self, extent: Extent) -> bool:
+        """Whether a few rows decide first which methods are compared on many."""
+        has_time = extent.budget is None or extent.compare_rows is not None
+        is_large = len(self.y) > SMALL and len(self.plan.fitted) >= FEWEST_METHODS
+        return is_large and not has_time and self.plan.keeps_predictions
+
+    def screen(self, small: Plan, study: Study, extent: Extent, started: float) -> None:
+        """Compare all methods on few rows, and go on with the best on as many as there is time."""
+        evaluation, _ = self._evaluation(ROWS, small)
+        listener = _Quiet(self.listener, f"screening {len(small.fitted)} methods on {ROWS:,} rows")
+        running = Running(small, evaluation, study, self.n_workers, self.cluster, listener)
+        running.units(range(FOLDS))
+        rows = study.rows()
+        evidence = Evidence.of(small, rows, len(self.classes), FOLDS, evaluation.folding)
+        if "rows" not in self.study.notes:
+            left = self._seconds_left(extent, started)
+            kept, n_rows = affordable(
+                survivors(evidence), seconds_on_samples(rows), len(self.y), self.plan.n_inner, left
+            )
+            self.study.note("methods", kept)
+            self.study.note("rows", n_rows)
+        kept = [BASELINE, *self.study.notes["methods"]]
+        self._screened = (
+            f"All {len(small.fitted)} methods were compared on {ROWS:,} rows first, and "
+            f"{len(kept) - 1} went on. Left out: {screened_out(evidence, kept)}."
+        )
+        names = [one for one in self.plan.methods if one in kept or METHODS[one].is_derived]
+        self.plan = replace(self.plan, methods=tuple(names))
+
+    def _seconds_left(self, extent: Extent, started: float) -> float:
+        """Seconds that are left for runs, of all workers."""
+        budget = extent.budget or 0.0
+        left = max(budget - (time.perf_counter() - started), 0.3 * budget)
+        return left * self.n_workers
 
     def settle_rows(self, extent: Extent, started: float) -> int:
         """The number of rows to compare on: given, or determined once and kept in the store."""
@@ -283,8 +347,8 @@ class _Bench:
             evaluation, _ = self._evaluation(n_rows)
             where = {"n_jobs": self.n_workers, "cluster": self.cluster}
             seconds = time_methods(evaluation, self.plan, **where)
-            left = max(extent.budget - (time.perf_counter() - started), 0.3 * extent.budget)
-            wanted = affordable_rows(seconds, n_rows, self.plan.n_inner, left * self.n_workers)
+            left = self._seconds_left(extent, started)
+            wanted = affordable_rows(seconds, n_rows, self.plan.n_inner, left)
         return int(self.study.note("rows", wanted))
 
     def run(self, extent: Extent, n_rows: int, started: float) -> int:
@@ -327,11 +391,11 @@ class _Bench:
         """Rank the candidates, choose one, and train the final model."""
         plan, prepared = self.plan, self.prepared
         rows = self.study.rows()
-        evidence = Evidence.of(plan, rows, len(self.classes), n_units)
+        evaluation, studied = self._evaluation(n_rows)
+        evidence = Evidence.of(plan, rows, len(self.classes), n_units, evaluation.folding)
         rows = [row for row in rows if RunKey.read(row.key).unit in evidence.units]
         candidates = rank_candidates(evidence)
-        means = {candidate.name: candidate.mean(plan.metric) for candidate in candidates}
-        chosen = best_of(means, {candidate.name: candidate.nodes for candidate in candidates})
+        chosen = chosen_of(evidence)
         honest = honest_choice(evidence)
         if chosen is None or honest is None:
             raise UserError(f"No method could be fitted. {' '.join(_failures(evidence)[:1])}")
@@ -342,20 +406,26 @@ class _Bench:
         trained = sample_rows(self.y, n_final, self.is_classification, plan.seed)
         with findings() as answers:
             model = final_model(
-                plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs
-            )
+                plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs,
+                evidence.weights,
+            )  # fmt: skip
         self.listener.running("training models for the charts")
-        evaluation, studied = self._evaluation(n_rows)
         X = take_rows(prepared.X, studied)
         with findings():  # already reported by the runs
             shown = showcase(
-                plan, evaluation, prepared.y[studied], showcase_names(chosen, candidates), X, n_jobs
+                plan,
+                evaluation,
+                prepared.y[studied],
+                showcase_names(chosen, candidates),
+                X,
+                n_jobs,
+                evidence.outer[0, SELECTION].get("weights") if evidence.weights else None,
             )
         n_train, n_test = evidence.sizes
         return StudyOutcome(
             name=name, task=plan.task, target=str(prepared.preparation.target),
             classes=tuple(str(label) for label in self.classes),
-            metric=plan.metric, metrics=METRICS[plan.task], candidates=candidates, honest=honest,
+            metric=plan.metric, metrics=plan.metrics, candidates=candidates, honest=honest,
             chosen=chosen, curves=mean_curves(evidence), showcase=shown, model=model,
             preparation=prepared.preparation, profile=prepared.profile,
             notes=(
@@ -368,7 +438,7 @@ class _Bench:
             test_ratio=evidence.test_ratio,
             n_runs=len(rows), seconds=float(sum(row.seconds for row in rows)),
             configuration=self._configuration(name, n_units, n_rows), command=command,
-            versions=dict(rows[-1].versions), seed=plan.seed,
+            versions=dict(rows[-1].versions), seed=plan.seed, weights=evidence.weights,
         )  # fmt: skip
 
     def _configuration(self, name: str, n_units: int, n_rows: int) -> Mapping[str, Any]:
@@ -393,7 +463,7 @@ class _Bench:
 
     def _remarks(self, n_rows: int, n_final: int) -> list[str]:
         """What the study itself did to the data."""
-        remarks = []
+        remarks = [self._screened] if self._screened else []
         if n_final < len(self.y):
             remarks.append(
                 f"The final model is trained on {n_final:,} of the {len(self.y):,} rows: training "
@@ -422,6 +492,17 @@ class _Bench:
                     f"Classes with fewer rows than folds are missing from some folds: {shown}."
                 )
         return remarks
+
+
+class _Quiet(NullListener):
+    """Shows what a screening does in the place of its single runs."""
+
+    def __init__(self, listener: Listener, what: str) -> None:
+        self._listener = listener
+        listener.running(what)
+
+    def note(self, text: str) -> None:
+        self._listener.note(text)
 
 
 def _failures(evidence: Evidence) -> list[str]:
@@ -480,22 +561,40 @@ _FINAL = 2**32 - 1
 
 
 def fit_candidate(
-    plan: Plan, name: str, X: Any, y: npt.NDArray[Any], seed: int, n_jobs: int | None
+    plan: Plan,
+    name: str,
+    X: Any,
+    y: npt.NDArray[Any],
+    seed: int,
+    n_jobs: int | None,
+    weights: Weights,
 ) -> Any:
-    """Train a candidate, and prune it if it is a pruned one."""
-    model = METHODS[method_of(name)].build(plan.task, seed, n_jobs, plan.members).fit(X, y)
+    """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
+    settings: dict[str, Any] = {
+        "n_jobs": n_jobs, "members": plan.members, "calibrated": plan.is_calibrated,
+    }  # fmt: skip
+    model = METHODS[method_of(name)].build(plan.task, seed, **settings)
+    if name == SELECTION:
+        models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in weights]
+        model.set_params(estimators=models, weights=list(weights.values()))
+    model.fit(X, y)
     if "@" not in name:
         return model
     return first_members(model, order_members(model, X, y, plan.rule), float(name.split("@")[1]))
 
 
 def final_model(
-    plan: Plan, name: str, X: Any, y: npt.NDArray[Any], n_jobs: int | None = None
+    plan: Plan,
+    name: str,
+    X: Any,
+    y: npt.NDArray[Any],
+    n_jobs: int | None = None,
+    weights: Weights | None = None,
 ) -> Any:
     """The chosen candidate, trained on all samples."""
     words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
     seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
-    return fit_candidate(plan, name, X, y, seed, n_jobs)
+    return fit_candidate(plan, name, X, y, seed, n_jobs, weights or {})
 
 
 def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:
@@ -520,6 +619,7 @@ def showcase(
     names: Sequence[str],
     X: Any,
     n_jobs: int | None = None,
+    weights: Weights | None = None,
 ) -> Showcase:
     """Train some candidates on the first outer fold again, as its runs did."""
     split = evaluation.folding.outer(0)
@@ -527,7 +627,7 @@ def showcase(
     models = {
         name: fit_candidate(
             plan, name, X_train, y_train,
-            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs,
+            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs, weights or {},
         )
         for name in names
     }  # fmt: skip

@@ -58,7 +58,7 @@ class NullListener:
 def unit_keys(plan: Plan, unit: int) -> list[RunKey]:
     """The runs of an outer fold."""
     parts: tuple[int | None, ...] = (None, *range(plan.n_inner))
-    return [RunKey(unit, part, method) for part in parts for method in plan.methods]
+    return [RunKey(unit, part, method) for part in parts for method in plan.fitted]
 
 
 @dataclass
@@ -122,10 +122,10 @@ class Running:
 
     @staticmethod
     def _goes_on(left: float, last: float, to_end: int, step: int, budget: float) -> bool:
-        """Whether another outer fold is begun, if each takes as long as the last one.
+        """Whether to begin another outer fold, if it takes as long as the last one.
 
-        The next repetition is begun if all of it fits; one that has begun is worth ending, if
-        that does not take much longer than allowed.
+        A repetition is begun if all of it fits; one that has begun is completed if that does not
+        take much longer than allowed.
         """
         if to_end == 0:
             return left > 0 and last * step <= left
@@ -157,11 +157,11 @@ Rows = npt.NDArray[np.int64]
 #: Tables up to this size are studied whole: their fits take fractions of a second.
 SMALL = 2000
 #: Rows of the two samples that are timed.
-_SAMPLES = (500, 1000)
+SAMPLES = (500, 1000)
 #: Growth of the time with the number of rows is taken to lie between these powers.
 _LEAST_POWER, _GREATEST_POWER = 1.0, 1.4
 #: Outer folds that must fit, in this share of the budget.
-_FOLDS, _SHARE = 5, 0.7
+_FOLDS, _SHARE = 5, 0.6
 
 
 def sample_rows(y: npt.NDArray[Any], n_rows: int, is_stratified: bool, seed: int) -> Rows:
@@ -195,14 +195,14 @@ def affordable_rows(
         for small, large in seconds.values():
             ratio = large / small if small > 0 else 2.0
             power = min(max(math.log2(max(ratio, 1.0)), _LEAST_POWER), _GREATEST_POWER)
-            inner = n_inner * ((n_inner - 1) / n_inner) ** power
-            total += large * (0.8 * rows / _SAMPLES[1]) ** power * (1.0 + inner)
+            inner = n_inner * ((n_inner - 1) / n_inner) ** power if n_inner else 0.0
+            total += large * (0.8 * rows / SAMPLES[1]) ** power * (1.0 + inner)
         return total
 
     allowed = _SHARE * budget / _FOLDS
     if fold(n_rows) <= allowed:
         return n_rows
-    low, high = float(min(_SAMPLES[1], n_rows)), float(n_rows)
+    low, high = float(min(SAMPLES[1], n_rows)), float(n_rows)
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if fold(middle) <= allowed else (low, middle)
@@ -214,9 +214,9 @@ def time_methods(
 ) -> dict[str, tuple[float, float]]:
     """Time every method on two samples."""
     is_stratified = plan.task == "classification"
-    found: dict[str, list[float]] = {name: [] for name in plan.methods}
+    found: dict[str, list[float]] = {name: [] for name in plan.fitted}
     # The first round compiles the kernels, so its times are not used.
-    for n_rows in (_SAMPLES[0], *_SAMPLES):
+    for n_rows in (SAMPLES[0], *SAMPLES):
         rows = sample_rows(evaluation.y, n_rows, is_stratified, plan.seed)
         y = evaluation.y[rows]
         # Two halves: both sides of the split are as large as the sample is to be.
@@ -225,7 +225,7 @@ def time_methods(
         small = replace(
             evaluation, X=take_rows(evaluation.X, rows[twice]), y=y[twice], folding=folding
         )
-        keys = [RunKey(0, None, name) for name in plan.methods]
+        keys = [RunKey(0, None, name) for name in plan.fitted]
         for done in run(small, keys, **where):
             found[done.configuration["method"]].append(done.seconds)
     return {name: (times[1], times[2]) for name, times in found.items()}

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from orfeon.statistics import holm
 from orfeon.utils.text import clauses, counted
-from orfeon.workbench.experiment.choice import BASELINE, corrected_test
+from orfeon.workbench.experiment.choice import corrected_test
+from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, StudyOutcome
 from orfeon.workbench.experiment.plan import SHARES
 
@@ -153,14 +154,21 @@ def _expected(outcome: StudyOutcome) -> str:
 
 def _model(outcome: StudyOutcome) -> str:
     answers = f"The model is {outcome.best.title}: {outcome.best.idea}."
-    times = Counter(outcome.honest.chosen)[outcome.chosen]
+    if outcome.chosen == SELECTION:
+        answers = f"The model is {outcome.best.title}, a weighted mean: {shares_text(outcome)}."
+    times, whole = Counter(outcome.honest.chosen)[outcome.chosen], len(outcome.honest.chosen)
     if times == 0:
         return (
-            f"{answers} Nested cross-validation picked other candidates, so the expected figure "
-            "describes the selection procedure rather than this model."
+            f"{answers} Judged without their own rows, all {whole} folds picked other candidates: "
+            "several are equally good, and the expected figure is the mean of what was picked."
         )
-    whole = len(outcome.honest.chosen)
-    return f"{answers} Nested cross-validation picked it in {times} of {whole} outer folds."
+    return f"{answers} Judged without its own rows, it was picked in {times} of {whole} folds."
+
+
+def shares_text(outcome: StudyOutcome) -> str:
+    """The methods in the weighted mean, largest share first."""
+    shares = sorted(outcome.weights.items(), key=lambda item: -item[1])
+    return ", ".join(f"{100 * share:.0f}% {METHODS[name].title}" for name, share in shares)
 
 
 def _others(outcome: StudyOutcome) -> str:

@@ -152,7 +152,6 @@ def duplicates_note(profile: Profile) -> str:
 
 
 def _find_columns(table: Any, columns: Iterable[str], argument: str) -> set[str]:
-    """The columns that an argument names."""
     try:
         return {find_column(table, column) for column in columns}
     except UserError as error:

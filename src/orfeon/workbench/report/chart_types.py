@@ -126,8 +126,6 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """A cloud of points."""
-
     name: str
     x: Sequence[Number]
     y: Sequence[Number]

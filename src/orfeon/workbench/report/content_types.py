@@ -63,8 +63,6 @@ Cell = str | float | int | Sequence[Number] | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table."""
-
     name: str
     kind: ColumnKind = "text"
     decimals: int = 2

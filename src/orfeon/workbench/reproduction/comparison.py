@@ -226,8 +226,6 @@ def paired_difference(values: Mapping[int, float], others: Mapping[int, float]) 
 
 
 class _Column(NamedTuple):
-    """A column of the table."""
-
     title: str
     text: Callable[[Comparison], str]
     to_the_right: bool = False

@@ -39,7 +39,7 @@ def _sample(figure: FigureSettings, n_samples: int, seed: int = 0) -> tuple[Any,
 def _bag_and_boost(figure: FigureSettings, members: int) -> tuple[dict[str, Any], Any, Any]:
     X, y = _sample(figure, 300)
     tree = orfeon.CARTClassifier(pruning="cv")
-    models = {
+    models: dict[str, Any] = {
         "bagging": orfeon.BaggingClassifier(tree, members, random_state=0),
         "boosting": orfeon.AdaBoostClassifier(
             tree, members, algorithm="m1", on_failure="bootstrap", min_weight=1e-8, random_state=0

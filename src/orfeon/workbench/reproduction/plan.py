@@ -118,7 +118,7 @@ class Fit:
 def changed_settings(stored: Mapping[str, Any], model: Any) -> str:
     """Settings of a model that have changed since it was stored; empty if none have.
 
-    A parameter that there was not yet counts as its default; one that is gone is not compared.
+    A parameter that is new since then counts as its default; one that is gone is not compared.
     """
     today = settings_of(model)
     now = {"class": today["estimator"], **today["parameters"]}

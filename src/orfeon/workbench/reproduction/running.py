@@ -110,7 +110,7 @@ def reproduce(
 def _check_settings(plan: Plan, rows: Sequence[RunRow], missing: Sequence[Fit]) -> None:
     """Find stored runs of other settings, such as defaults that have changed since.
 
-    Results of two settings would be averaged otherwise. A method whose runs are all there is shown
+    Otherwise results of two settings would be averaged. A method whose runs are complete is shown
     as it was run.
     """
     unfinished = {fit.run.name for fit in missing}

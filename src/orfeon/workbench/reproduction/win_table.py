@@ -132,7 +132,6 @@ def _differences_agree(found: Reproduction, cell: PublishedCell, rival: Publishe
 
 
 def report_records(found: Reproduction) -> Report:
-    """Report the records of all pairs."""
     pairs = pair_records(found)
     lines = [["method", "versus", "ours", "published", "changed", ""]]
     lines += [

@@ -136,8 +136,8 @@ def _use_write_ahead_log(connection: Connection) -> None:
 def _check_whole(connection: Connection, path: Path) -> None:
     """Check the file, so that damage is reported before work is done.
 
-    Takes some 5 s for a gigabyte, of which reading the rows would take minutes. Without, rows
-    could be missed: those that a damaged index does not lead to.
+    It takes about 5 s per gigabyte; reading all rows would take minutes. Without it, rows that a
+    damaged index does not lead to would be missed.
     """
     found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
     if found != "ok":

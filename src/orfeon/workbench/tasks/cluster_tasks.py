@@ -187,7 +187,7 @@ class ClusterTasks:
 def _run_packed(function: bytes, tasks: bytes, split: int, *arrays: Any) -> list[Outcome]:
     """Run tasks where they have arrived; the first of the arrays are those of the function.
 
-    The function is unpacked anew for each task: what one changes in it no other sees.
+    The function is unpacked for each task, so no task sees what another changed in it.
     """
     return [
         attempt(unpack(function, arrays[:split]), number, task)

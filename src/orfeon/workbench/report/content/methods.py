@@ -53,7 +53,6 @@ class Measure:
         return capital(self.title)
 
     def text(self, value: float) -> str:
-        """A value in words."""
         if not math.isfinite(value):
             return "unknown"
         return score_text(value, self.name, self.decimals)
@@ -70,11 +69,9 @@ class Measure:
         return self.text(size)
 
     def axis(self, label: str | None = None) -> Axis:
-        """An axis of its values."""
         return Axis(label or self.label, percent=self.is_share)
 
     def column(self, *, is_estimate: bool = False, note: str = "") -> Column:
-        """A column of its values."""
         if is_estimate:
             return Column(self.label, "estimate", self.decimals, percent=self.is_share, note=note)
         kind: Literal["percent", "number"] = "percent" if self.is_share else "number"
@@ -172,7 +169,7 @@ def _boxes(outcome: StudyOutcome) -> BoxPlot:
 
 def fold_labels(outcome: StudyOutcome) -> list[str]:
     """What each outer fold is called."""
-    numbers = range(len(outcome.honest.chosen))
+    numbers = range(len(outcome.best.scores[outcome.metric]))
     if outcome.configuration.get("design") == "splits":
         return [f"split {number + 1}" for number in numbers]
     return [
@@ -187,7 +184,7 @@ def honest_section(outcome: StudyOutcome) -> Section:
     expected, naive = honest.mean(outcome.metric), outcome.best.mean(outcome.metric)
     text = [
         "Trying many methods and reporting the best score reports luck as well. Here the choice "
-        "was repeated inside each training set, on inner folds, and the candidate picked there was "
+        f"was repeated for each fold by {_judges(outcome)}, and the candidate picked there was "
         "evaluated on rows that played no part in the choice. The mean of these scores is what to "
         "expect from the whole procedure, choice included.",
         f"The expected {measure.title} is {measure.text(expected)}; the mean of "
@@ -210,11 +207,18 @@ def honest_section(outcome: StudyOutcome) -> Section:
     return Section("honest", "Expected performance", text, [table])
 
 
+def _judges(outcome: StudyOutcome) -> str:
+    """The rows that choose a candidate for a fold."""
+    if outcome.configuration.get("n_inner", 0):
+        return "folds inside its training set"
+    return "the other folds of the repetition"
+
+
 def _optimism(measure: Measure, gap: float) -> str:
     if not math.isfinite(gap) or measure.text(abs(gap)) == measure.text(0.0):
         return "They agree: the choice had no measurable cost."
     how = "above" if gap > 0 else "below"
     return (
-        f"The first is {measure.difference_text(gap)} {how} the second: luck in the "
-        "choice, the smaller training sets of the inner folds and chance all contribute."
+        f"The first is {measure.difference_text(gap)} {how} the second: luck in the choice and "
+        "chance both contribute."
     )

@@ -21,7 +21,7 @@ from orfeon.workbench.report.content_types import Content
 
 
 def study_content(outcome: StudyOutcome, *, made: str | None = None) -> Content:
-    """Say what a study found.
+    """The report of a study, as content.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ _GRAVE = re.compile(
 
 
 def warnings_of(outcome: StudyOutcome) -> list[str]:
-    """What the reader must know before believing the figures.
+    """What readers should know before they trust the figures.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
 """
-Gaps and categories, as they are
-================================
+Missing values and categories without preparation
+=================================================
 
-Real tables have words in them, and holes. Trees of orfeon take both without preparation: a category
-is a category and not a number, and a missing value is treated by the tree itself. Here more and
-more of a table is deleted, and the forest is compared with the usual way: encode the words, fill
-the holes with the mean, then train.
+Real tables contain strings and missing values. orfeon's trees take both without preparation: a
+category is a category and not a number, and the tree itself handles missing values. Here more and
+more of a table is deleted, and the forest is compared with the usual way: encode the strings, fill
+in the mean, then train.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,9 @@ BLUE, GREEN, GREY = "#0072B2", "#009E73", "#7A7A7A"
 # %%
 # A table of machines
 # -------------------
-# Whether a machine fails depends on its maker, one of twelve, on its temperature and on how it
-# vibrates. The thermometer has a habit: it falls silent when it is hot. So a hole is news.
+# Whether a machine fails depends on its maker, one of twelve, on its temperature and on its
+# vibration. The thermometer tends to fail when the machine is hot, so a missing value is
+# information.
 
 
 def draw(n, missing, seed):
@@ -73,8 +74,8 @@ for draws in range(2):
             errors[name][draws, place] = 1 - model.fit(X, y).score(X_test, y_test)
 
 # %%
-# What a hole is worth
-# --------------------
+# What a missing value is worth
+# -----------------------------
 
 figure, ax = plt.subplots(figsize=(6.6, 4.2), layout="constrained")
 for name, (_, colour, style) in models.items():
@@ -87,11 +88,11 @@ ax.legend(frameon=False)
 plt.show()
 
 # %%
-# Without a hole the forests differ in how they see the makers; then all lose with every value that
-# is deleted, and what takes the table as it is stays ahead.
+# With no values deleted the forests differ in how they treat the makers. Then all lose accuracy
+# with every deleted value, and the forest that takes the table as it is stays ahead.
 #
-# New words and holes at prediction are no error either: what was not seen in training is taken for
-# missing.
+# Unknown categories and missing values at prediction are no error either: what was not seen in
+# training counts as missing.
 
 strange = pd.DataFrame(
     {"maker": ["Z", None], "heat": [2.0, np.nan], "shake": [0.0, np.nan], "age": 1.0}

@@ -1,0 +1,547 @@
+"""Intervals and sets around any estimator, by folds or by the samples that its members left out.
+
+By folds, each training sample is predicted by a model that was trained without it. CV+ compares
+new rows with the errors of these models and keeps them all (Barber et al. 2021); with models of
+several quantiles the errors are how far targets are outside, so widths follow the row (Romano et
+al. 2019). For sets of classes the shares of the folds are enough, and one model is kept.
+
+References
+----------
+Barber, Candès, Ramdas and Tibshirani (2021). Predictive inference with the jackknife+. Annals of
+Statistics 49(1), 486-507.
+
+Romano, Patterson and Candès (2019). Conformalized quantile regression. Advances in Neural
+Information Processing Systems 32.
+
+Vovk (2015). Cross-conformal predictors. Annals of Mathematics and Artificial Intelligence 74, 9-28.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.utils import get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
+
+from orfeon.base import (
+    TabularClassifierMixin,
+    TabularEstimator,
+    TabularRegressorMixin,
+    class_codes,
+    restored_on_failure,
+)
+from orfeon.combining.fitting import (
+    check_kind,
+    fit_weighted,
+    is_frame,
+    is_frozen,
+    query,
+    seeded_clone,
+)
+from orfeon.combining.out_of_fold import Split, Units, read_splits
+from orfeon.data.training_set import relative_weights
+from orfeon.members import adapt
+from orfeon.members.adapter import NoOutOfBagError
+from orfeon.trees.base import LIMITS
+from orfeon.uncertainty.jackknife import jackknife_intervals, plus_intervals
+from orfeon.uncertainty.left_out import LeftOutSamples, pack
+from orfeon.uncertainty.prediction_sets import PredictionSetsMixin, UnseenShares
+from orfeon.uncertainty.ranks import check_coverage
+from orfeon.utils import saved
+from orfeon.utils.documentation import documented
+from orfeon.utils.scikit_learn import StrOptions, _fit_context, _safe_indexing
+from orfeon.utils.types import Floats, Integers
+
+#: Bounds of models without a sample that are held at once.
+_BOUNDS = 1 << 21
+#: Samples whose supports are held at once.
+_SAMPLES = 1 << 10
+
+_TEXTS = {
+    "learning": """
+    on : {"folds", "out_of_bag"}, default="folds"
+        Which models predict a training sample. "folds" trains one model without each fold, and one
+        on all samples. "out_of_bag" takes the members of an ensemble that left it out: bagging and
+        forests with bootstrap samples, of orfeon or scikit-learn. It costs one fit, or none if the
+        ensemble is a :class:`sklearn.frozen.FrozenEstimator`, whose training set ``fit`` then gets,
+        in the same order.
+    cv : int, splitter or iterable of splits, default=10
+        The folds.
+    n_jobs : int, optional
+        Models fitted in parallel, through joblib. The result does not depend on it.
+    random_state : int, RandomState, Generator, SeedSequence or None, default=None
+        Seed of the folds, and for every ``random_state`` of the estimator that is None.
+""",
+    "learnt": """
+    estimator_ : estimator
+        The model trained on all samples.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray
+        Their names, when all are strings.
+""",
+}
+
+
+class _Conformal(MetaEstimatorMixin, TabularEstimator, BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: reading samples, and models that did not see them."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": "no_validation",  # fit says what is wrong with it
+        "on": [StrOptions({"folds", "out_of_bag"})],
+        "cv": ["cv_object"],
+        "n_jobs": [Integral, None],
+        "random_state": LIMITS["random_state"],
+    }
+
+    estimator: Any
+    on: Literal["folds", "out_of_bag"]
+    cv: Any
+    n_jobs: int | None
+    estimator_: Any
+
+    def _default(self) -> Any:
+        raise NotImplementedError
+
+    def _given(self) -> Any:
+        return self._default() if self.estimator is None else self.estimator
+
+    def _categorical_features(self) -> Any:
+        return "auto"
+
+    @_fit_context(prefer_skip_nested_validation=False)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train the model, and learn from samples that models did not see.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            The samples; missing values and categories are supported if the estimator supports them.
+        y : array of shape (n_rows,)
+            Classes or targets.
+        sample_weight : array of shape (n_rows,), optional
+            Sample weights: 0 leaves the sample out, 2 counts it twice.
+
+        Returns
+        -------
+        self
+            Fitted.
+        """
+        with restored_on_failure(self):
+            base = self._given()
+            check_kind(base, classifier=is_classifier(self), name="estimator")
+            units = self._read_units(X, y, sample_weight)
+            if self.on == "out_of_bag":
+                self._learn_out_of_bag(base, units, X, y, sample_weight)
+            elif is_frozen(base):
+                raise ValueError(
+                    'estimator is frozen, and on="folds" trains it again; use on="out_of_bag" with '
+                    "its training set."
+                )
+            else:
+                self._learn_by_folds(base, units, X)
+        return self
+
+    def _read_units(self, X: Any, y: Any, sample_weight: Any) -> Units:
+        data = self._read(X, y, sample_weight).in_canonical_order()
+        if not isinstance(self.cv, Integral | None):
+            data = data.take(np.argsort(data.rows, kind="stable"))
+        labels = self.classes_[data.y] if data.n_classes else data.y
+        table = _safe_indexing(X, data.rows) if is_frame(X) else self.schema_.decode(data.X)
+        return Units(
+            table, data.X, data.y, labels, data.relative_weights, data.rows, data.n_given,
+            data.n_classes, data.seeds,
+        )  # fmt: skip
+
+    def _rows(self, X: Any) -> Any:
+        """Rows to predict, as the estimator takes them."""
+        check_is_fitted(self, "estimator_")
+        encoded = self._encode(X)
+        return X if is_frame(X) else self.schema_.decode(encoded)
+
+    # -- by folds ------------------------------------------------------------------------------
+
+    def _learn_by_folds(self, base: Any, units: Units, X: Any) -> None:
+        splits = read_splits(self.cv, units, X)
+        if not all(len(split.train) for split in splits):
+            raise ValueError(
+                "all samples are copies of 1 sample, so nothing is left to train on when it is "
+                "predicted; give at least two different ones."
+            )
+        everything = np.arange(len(units))
+        parts = [everything, *(split.train for split in splits)]
+        whole, *models = Parallel(n_jobs=self.n_jobs)(
+            delayed(_fit_part)(base, units, part, units.seed(0, k)) for k, part in enumerate(parts)
+        )
+        self.estimator_ = whole
+        self._learn_from_models(models, splits, units)
+
+    def _learn_from_models(
+        self, models: Sequence[Any], splits: Sequence[Split], units: Units
+    ) -> None:
+        raise NotImplementedError
+
+    # -- out of bag ----------------------------------------------------------------------------
+
+    def _learn_out_of_bag(
+        self, base: Any, units: Units, X: Any, y: Any, sample_weight: Any
+    ) -> None:
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        y, weights = np.asarray(y), None if sample_weight is None else np.asarray(sample_weight)
+        if is_frozen(base):
+            check_is_fitted(base)
+            self.estimator_ = clone(base)
+        else:
+            given = {} if weights is None else {"sample_weight": weights}
+            self.estimator_ = seeded_clone(base, units.seed(0, 0)).fit(X, y, **given)
+        members = adapt(self.estimator_)
+        try:
+            out = members.out_of_bag(X, y, weights)
+        except NoOutOfBagError as error:
+            raise ValueError(
+                f'{error.what} (n_samples={len(y):,}). Use on="folds", or members that leave '
+                "samples out."
+            ) from error
+        rows, first = np.unique(units.rows, return_index=True)
+        place = np.searchsorted(rows, units.rows)
+        of_rows = np.bincount(place, weights=units.weights).astype(np.float64)
+        known = LeftOutSamples(
+            rows, units.y[first].astype(np.float64 if not units.n_classes else np.int64),
+            relative_weights(of_rows), pack(out[:, rows]), members.n_members,
+        )  # fmt: skip
+        known = known.taken(known.n_left_out() > 0)
+        self._learn_from_members(members, known, X)
+
+    def _learn_from_members(self, members: Any, samples: LeftOutSamples, X: Any) -> None:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = self._given()
+        tags.input_tags.sparse = False
+        if hasattr(given, "__sklearn_tags__") and not isinstance(given, type):
+            inner = get_tags(given)
+            tags.input_tags.allow_nan = inner.input_tags.allow_nan
+            if tags.classifier_tags is not None and inner.classifier_tags is not None:
+                tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+
+def _fit_part(base: Any, units: Units, part: Integers, seed: int) -> Any:
+    return fit_weighted(
+        seeded_clone(base, seed), _safe_indexing(units.table, part), units.labels[part],
+        units.weights[part], name="estimator",
+    )  # fmt: skip
+
+
+@saved.attributes(
+    estimator_=saved.estimator,
+    models_=saved.list_of(saved.estimator),
+    fold_=saved.indices,
+    errors_=saved.finite_floats,
+    _weights=saved.array("f8", 1, finite=True, low=0.0),
+    _samples=saved.one_of(saved.none, saved.instance("LeftOutSamples")),
+)
+@documented(_TEXTS)
+class ConformalRegressor(TabularRegressorMixin, _Conformal):
+    """Prediction intervals around any regressor.
+
+    Parameters
+    ----------
+    estimator : regressor, optional
+        Any regressor, boosted ones too; with several quantiles
+        (``GradientBoostingRegressor(loss="quantile", alpha=(0.05, 0.95))``) intervals start from
+        the lowest and the highest. By default :class:`orfeon.GradientBoostingRegressor`.
+    <learning>
+
+    Attributes
+    ----------
+    models_ : list of regressors
+        With ``on="folds"``: the models trained without each fold.
+    fold_ : ndarray of shape (n_samples,)
+        With ``on="folds"``: which of them did not see a sample.
+    errors_ : ndarray of shape (n_samples,)
+        Absolute error of each sample by models that did not see it; with quantiles, how far the
+        target is outside, negative inside.
+    <learnt>
+
+    See Also
+    --------
+    orfeon.RandomForestRegressor.predict_interval : Forests need no folds.
+
+    Notes
+    -----
+    The interval covers at least ``2 * coverage - 1`` of the targets whatever the data, and about
+    ``coverage`` in practice.
+
+    Examples
+    --------
+    >>> from orfeon import GradientBoostingRegressor
+    >>> from orfeon.combining import ConformalRegressor
+    >>> from orfeon.datasets import make_friedman1
+    >>> X, y = make_friedman1(300, random_state=0)
+    >>> X_test, y_test = make_friedman1(2000, random_state=1)
+    >>> boosted = GradientBoostingRegressor(n_estimators=50)
+    >>> model = ConformalRegressor(boosted, cv=5, random_state=0).fit(X, y)
+    >>> low, high = model.predict_interval(X_test, coverage=0.9).T
+    >>> round(float(((low <= y_test) & (y_test <= high)).mean()), 2)
+    0.9
+
+    A fitted forest of scikit-learn, with the samples it was trained on:
+
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> forest = RandomForestRegressor(random_state=0).fit(X, y)
+    >>> model = ConformalRegressor(FrozenEstimator(forest), on="out_of_bag").fit(X, y)
+    >>> low, high = model.predict_interval(X_test, coverage=0.9).T
+    >>> round(float(((low <= y_test) & (y_test <= high)).mean()), 2)
+    0.91
+    """
+
+    models_: list[Any]
+    fold_: Integers
+    errors_: Floats
+    _weights: Floats
+    _samples: LeftOutSamples | None
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        on: Literal["folds", "out_of_bag"] = "folds",
+        cv: Any = 10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.on = on
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _default(self) -> Any:
+        from orfeon.boosting import GradientBoostingRegressor
+
+        return GradientBoostingRegressor()
+
+    def _learn_from_models(
+        self, models: Sequence[Any], splits: Sequence[Split], units: Units
+    ) -> None:
+        self.models_ = list(models)
+        self.fold_ = np.zeros(len(units), np.int64)
+        self.errors_ = np.zeros(len(units))
+        for k, (model, split) in enumerate(zip(models, splits, strict=True)):
+            low, high = _ends(model, _safe_indexing(units.table, split.test))
+            target = units.y[split.test]
+            self.fold_[split.test] = k
+            self.errors_[split.test] = np.maximum(low - target, target - high)
+        self._weights, self._samples = units.weights, None
+
+    def _learn_from_members(self, members: Any, samples: LeftOutSamples, X: Any) -> None:
+        out, sums = samples.left_out, np.zeros(len(samples.rows))
+        answers = members.answers(_safe_indexing(X, samples.rows))
+        for t, one in enumerate(answers):
+            sums += np.where(out[:, t >> 3] >> (t & 7) & 1, one, 0.0)
+        self.errors_ = np.abs(sums / samples.n_left_out() - samples.targets)
+        self.models_, self.fold_ = [], np.zeros(0, np.int64)
+        self._weights, self._samples = samples.weights, samples
+
+    def predict(self, X: Any) -> Floats:
+        """Predictions of the model trained on all samples.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predictions; the middle one of several quantiles.
+        """
+        rows = self._rows(X)
+        predicted = np.asarray(self.estimator_.predict(rows), np.float64)
+        if predicted.ndim == 1:
+            return predicted
+        n_levels = predicted.shape[1]
+        return np.asarray(predicted[:, [(n_levels - 1) // 2, n_levels // 2]].mean(axis=1))
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Intervals that hold the target with probability ``coverage``.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+        coverage : float, default=0.9
+            Share of the targets to cover, over training and new samples.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper bounds.
+        """
+        coverage = check_coverage(coverage)
+        rows = self._rows(X)
+        if self._samples is not None:
+            answers = np.asarray(adapt(self.estimator_).answers(rows), np.float64)
+            return jackknife_intervals(answers, self._samples, self.errors_, coverage)
+        ends = np.array([_ends(model, rows) for model in self.models_])
+        found = np.empty((ends.shape[2], 2))
+        step = max(1, _BOUNDS // len(self.errors_))
+        for first in range(0, len(found), step):
+            some = slice(first, first + step)
+            low, high = (ends[self.fold_, side, some].T for side in (0, 1))
+            found[some] = plus_intervals(low, high, self.errors_, self._weights, coverage)
+        return found
+
+
+def _ends(model: Any, X: Any) -> tuple[Floats, Floats]:
+    """The prediction twice, or the lowest and the highest of several quantiles."""
+    predicted = np.asarray(model.predict(X), dtype=np.float64)
+    if predicted.ndim == 2 and predicted.shape[1] > 1:
+        return predicted[:, 0], predicted[:, -1]
+    return predicted.reshape(-1), predicted.reshape(-1)
+
+
+@saved.attributes(
+    estimator_=saved.estimator,
+    unseen_shares_=saved.array("f8", 2, finite=True),
+    _codes=saved.indices,
+    _weights=saved.array("f8", 1, finite=True, low=0.0),
+)
+@documented(_TEXTS)
+class ConformalClassifier(PredictionSetsMixin, TabularClassifierMixin, _Conformal):
+    """Prediction sets, and abstention, around any classifier.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Any classifier; without ``predict_proba`` its votes count as 0 and 1. By default
+        :class:`orfeon.GradientBoostingClassifier`.
+    <learning>
+
+    Attributes
+    ----------
+    unseen_shares_ : ndarray of shape (n_samples, n_classes)
+        Class probabilities of training samples by models that did not see them.
+    <learnt>
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+
+    See Also
+    --------
+    orfeon.RandomForestClassifier.predict_set : Forests need no folds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orfeon import GradientBoostingClassifier
+    >>> from orfeon.combining import ConformalClassifier
+    >>> from orfeon.datasets import make_waveform
+    >>> X, y = make_waveform(300, random_state=0)
+    >>> X_test, y_test = make_waveform(2000, random_state=1)
+    >>> boosted = GradientBoostingClassifier(n_estimators=30)
+    >>> model = ConformalClassifier(boosted, cv=5, random_state=0).fit(X, y)
+    >>> sets = model.predict_set(X_test, coverage=0.9)
+    >>> round(float(sets[np.arange(2000), y_test].mean()), 2)
+    0.9
+    >>> round(float(sets.sum(axis=1).mean()), 1)
+    1.3
+    """
+
+    unseen_shares_: Floats
+    _codes: Integers
+    _weights: Floats
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        on: Literal["folds", "out_of_bag"] = "folds",
+        cv: Any = 10,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.on = on
+        self.cv = cv
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _default(self) -> Any:
+        from orfeon.boosting import GradientBoostingClassifier
+
+        return GradientBoostingClassifier()
+
+    def _learn_from_models(
+        self, models: Sequence[Any], splits: Sequence[Split], units: Units
+    ) -> None:
+        self.unseen_shares_ = np.zeros((len(units), units.n_classes))
+        for model, split in zip(models, splits, strict=True):
+            rows = _safe_indexing(units.table, split.test)
+            self.unseen_shares_[split.test] = query(model, rows, self.classes_, "predict_proba")
+        self._codes, self._weights = units.y.astype(np.int64), units.weights
+
+    def _learn_from_members(self, members: Any, samples: LeftOutSamples, X: Any) -> None:
+        known = class_codes(members.classes, self.classes_)
+        n_samples = len(samples.rows)
+        shares = np.zeros((n_samples, len(self.classes_)))
+        for first in range(0, n_samples, _SAMPLES):
+            some = slice(first, min(first + _SAMPLES, n_samples))
+            rows = _safe_indexing(X, samples.rows[some])
+            at = np.arange(some.stop - first)
+            supports = members.supports(rows) if members.averages_supports else None
+            votes = members.answers(rows) if supports is None else None
+            for t in range(members.n_members):
+                out = (samples.left_out[some, t >> 3] >> (t & 7) & 1).astype(bool)
+                if supports is not None:
+                    shares[np.ix_(first + at[out], known)] += supports[t, out]
+                elif votes is not None:
+                    shares[first + at[out], known[votes[t, out]]] += 1.0
+        self.unseen_shares_ = shares / samples.n_left_out()[:, None]
+        self._codes, self._weights = samples.targets, samples.weights
+
+    def _unseen_shares(self, what: str) -> UnseenShares:
+        return UnseenShares(self.unseen_shares_, self._codes, self._weights)
+
+    def _shares(self, X: Any) -> Floats:
+        return self.predict_proba(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of the model trained on all samples.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        rows = self._rows(X)
+        return query(self.estimator_, rows, self.classes_, "predict_proba")
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : array or data frame of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Classes; the first of those that are tied.
+        """
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])

@@ -1,0 +1,27 @@
+"""Ensembles whose members are trained on labels switched at random."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from orfeon.calibration.label_noise import least_eigenvalue, without_noise
+from orfeon.ensembles.base import IndependentEnsemble
+from orfeon.ensembles.decision import COUNTS
+from orfeon.ensembles.voting import VotingClassifierMixin
+from orfeon.utils.types import Floats
+
+
+class SwitchedLabels(VotingClassifierMixin, IndependentEnsemble):
+    """Members that vote as the switched labels are; probabilities are those of the true ones."""
+
+    @property
+    @abstractmethod
+    def _switching(self) -> Floats:
+        """Probability that a label of one class becomes one of another."""
+
+    def _smoothed(self, shares: Floats, n_members: float | Floats) -> Floats:
+        is_known = self._smoothing is not None and self._n_outputs > 1
+        if not is_known or self._simple_rule not in (*COUNTS, "soft"):
+            return super()._smoothed(shares, n_members)
+        clear = without_noise(shares, self._switching)
+        return super()._smoothed(clear, n_members * least_eigenvalue(self._switching) ** 2)

@@ -1,0 +1,93 @@
+"""Which members left out which training samples, one bit each, and sums over those members."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from orfeon.kernels.left_out_sums import add_up_chosen
+from orfeon.utils import saved
+from orfeon.utils.types import Floats, Integers, Mask
+
+Bits = npt.NDArray[np.uint8]
+
+#: Number of ones of each byte.
+_N_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
+
+
+def pack(chosen: npt.NDArray[Any]) -> Bits:
+    """Members by samples as bits: a row of bytes per sample, of eight members each."""
+    return np.packbits(np.ascontiguousarray(chosen.T), axis=1, bitorder="little")
+
+
+def unpack(bits: Bits, n_members: int) -> Mask:
+    """Members by samples, from bits."""
+    return np.unpackbits(bits, axis=1, count=n_members, bitorder="little").T.astype(bool)
+
+
+def sums_over_chosen(answers: Floats, bits: Bits, factor: float = 1.0) -> Floats:
+    """Sum of the chosen members' answers, of shape (n_rows, n_samples), for each of the samples.
+
+    Parameters
+    ----------
+    answers : ndarray of shape (n_members, n_rows)
+        Predictions.
+    bits : ndarray of shape (n_samples, n_bytes)
+        Which members are chosen for a sample.
+    factor : float, default=1.0
+        Factor of all sums.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_samples)
+        Sums.
+    """
+    sums = np.zeros((answers.shape[1], len(bits)))
+    add_up_chosen(np.ascontiguousarray(answers.T, np.float64), bits, factor, sums)
+    return sums
+
+
+@saved.attributes(
+    rows=saved.indices,
+    targets=saved.array(("f8", "i8"), 1, finite=True),
+    weights=saved.array("f8", 1, finite=True, low=0.0),
+    left_out=saved.array("u1", 2),
+    n_members=saved.integer(1),
+)
+@dataclass(frozen=True, eq=False)
+class LeftOutSamples:
+    """Training samples, and the members that were trained on no copy of them.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (n_samples,)
+        Their positions among the rows passed to ``fit``.
+    targets : ndarray of shape (n_samples,)
+        Numbers, or class codes.
+    weights : ndarray of shape (n_samples,)
+        Numbers of copies, or weights of mean 1.
+    left_out : ndarray of shape (n_samples, n_bytes)
+        Members that left the sample out, as bits.
+    n_members : int
+        How many there are.
+    """
+
+    rows: Integers
+    targets: npt.NDArray[Any]
+    weights: Floats
+    left_out: Bits
+    n_members: int
+
+    def n_left_out(self) -> Integers:
+        """How many members left each sample out."""
+        return np.asarray(_N_ONES[self.left_out].sum(axis=1, dtype=np.int64))
+
+    def taken(self, some: npt.NDArray[Any]) -> LeftOutSamples:
+        """Some of the samples."""
+        return LeftOutSamples(
+            self.rows[some], self.targets[some], self.weights[some], self.left_out[some],
+            self.n_members,
+        )  # fmt: skip

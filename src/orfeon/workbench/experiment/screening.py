@@ -1,0 +1,93 @@
+"""Screening: of large tables, all methods see few rows, and the best ones all that time allows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from orfeon.utils.text import clauses
+from orfeon.workbench.experiment.choice import STRICT, Evidence, method_of
+from orfeon.workbench.experiment.methods import BASELINE, METHODS
+from orfeon.workbench.experiment.plan import Plan
+from orfeon.workbench.experiment.running import SAMPLES, affordable_rows
+from orfeon.workbench.experiment.verdict import score_text
+from orfeon.workbench.store import RunRow
+
+#: Rows and folds of a screening.
+ROWS, FOLDS = 2000, 3
+#: Methods that go on by their score, and as many by log loss or squared error.
+_KEPT = 2
+#: Methods that are kept, however few rows that leaves.
+_FEWEST = 3
+#: Fewer methods are not worth a screening.
+FEWEST_METHODS = 7
+#: Power of the number of rows by which the time of a fit is taken to grow.
+_POWER = 1.1
+
+
+def screening_plan(plan: Plan) -> Plan:
+    """The same methods, compared quickly."""
+    return replace(plan, design="cv", n_folds=FOLDS, n_inner=0, rows=ROWS)
+
+
+def survivors(evidence: Evidence) -> list[str]:
+    """Methods that may go on, best first: the best by either measure, and those good together."""
+    plan = evidence.plan
+    ranks = []
+    for metric in (plan.metric, STRICT[plan.task]):
+        best = _best_scores(evidence, metric)
+        able = sorted((score, name) for name, score in best.items() if np.isfinite(score))
+        ranks.append([name for _, name in able if name != BASELINE])
+    by_share = sorted(evidence.weights, key=lambda name: -evidence.weights[name])
+    pairs = itertools.chain.from_iterable(zip(*ranks, strict=True))
+    return list(dict.fromkeys([*itertools.islice(pairs, 2 * _KEPT), *by_share]))
+
+
+def affordable(
+    names: list[str],
+    seconds: Mapping[str, tuple[float, float]],
+    n_rows: int,
+    n_inner: int,
+    budget: float,
+) -> tuple[list[str], int]:
+    """Methods and rows that fit a budget: slow methods go before rows do, but the best stays."""
+    kept = list(names)
+    while True:
+        own = {name: seconds[name] for name in kept}
+        rows = affordable_rows(own, n_rows, n_inner, budget)
+        if rows == n_rows or len(kept) <= _FEWEST:
+            return kept, rows
+        kept.remove(max(kept[1:], key=lambda name: seconds[name][1]))
+
+
+def screened_out(evidence: Evidence, kept: Iterable[str]) -> str:
+    """A sentence about the methods that do not go on."""
+    metric, going_on = evidence.plan.metric, set(kept)
+    best = _best_scores(evidence, metric)
+    left = sorted((score, name) for name, score in best.items() if name not in going_on)
+    return clauses([f"{METHODS[name].title} ({score_text(score, metric)})" for score, name in left])
+
+
+def _best_scores(evidence: Evidence, metric: str) -> dict[str, float]:
+    """The lowest mean score of each method, whole or pruned."""
+    found: dict[str, float] = {}
+    for candidate in evidence.plan.candidates():
+        name = method_of(candidate)
+        if not METHODS[name].is_derived:
+            score = float(evidence.outer_scores(candidate, metric).mean())
+            found[name] = min(found.get(name, np.inf), score)
+    return found
+
+
+def seconds_on_samples(rows: Iterable[RunRow]) -> Mapping[str, tuple[float, float]]:
+    """Time of a run of each method on the two sizes of samples, from the runs of a screening."""
+    least: dict[str, float] = {}
+    for row in rows:
+        name = row.configuration["method"]
+        least[name] = min(least.get(name, np.inf), row.seconds)  # first runs may compile
+    n_train = ROWS * (FOLDS - 1) / FOLDS
+    small, large = ((size / n_train) ** _POWER for size in SAMPLES)
+    return {name: (seconds * small, seconds * large) for name, seconds in least.items()}

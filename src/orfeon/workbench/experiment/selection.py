@@ -1,0 +1,152 @@
+"""Ensemble selection within a study: a weighted mean of the compared models.
+
+Every run keeps its predictions of the rows that it was tested on. So the weighted mean needs no
+fits of its own: for an outer fold, the weights are chosen by predictions of other rows, and the
+mean is scored on the fold as any other candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from orfeon.combining.greedy_selection import Loss, select_greedily
+from orfeon.utils.types import Integers
+from orfeon.workbench.experiment.evaluation import confusions, unpacked
+from orfeon.workbench.experiment.methods import BASELINE, SELECTION
+from orfeon.workbench.experiment.metrics import Answers, losses
+from orfeon.workbench.experiment.plan import Folding, Plan
+
+#: What the search makes small, by the metric of the study; log loss or squared error for others.
+_LOSSES: dict[str, Loss] = {
+    "brier": "brier", "mae": "absolute_error", "mape": "absolute_error",
+    "median_error": "absolute_error",
+}  # fmt: skip
+#: Rows that a search reads at most: more change the weights little.
+_MOST_ROWS = 20_000
+_N_ROUNDS, _N_BAGS, _LEAST_WEIGHT = 50, 5, 0.03
+
+Weights = Mapping[str, float]
+Result = Mapping[str, Any]
+
+
+class Selector:
+    """Chooses weights by the predictions of some outer folds."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        folding: Folding,
+        outer: Mapping[tuple[int, str], Result],
+        inner: Mapping[tuple[int, str], Sequence[Result]],
+    ) -> None:
+        self.plan, self.folding = plan, folding
+        self._outer, self._inner = outer, inner
+        self._units = sorted({unit for unit, _ in outer})
+        self._tests = {unit: folding.both(unit)[0].test for unit in self._units}
+        self.names = [
+            name
+            for name in plan.fitted
+            if name != BASELINE
+            and all("predictions" in outer[unit, name] for unit in self._units)
+            and all(
+                "predictions" in one for unit in self._units for one in inner.get((unit, name), ())
+            )
+        ]
+
+    @property
+    def _loss(self) -> Loss:
+        usual: Loss = "log_loss" if self.plan.task == "classification" else "squared_error"
+        return _LOSSES.get(self.plan.metric, usual)
+
+    def weights(self) -> Weights:
+        """Weights for the final model, chosen by the predictions of all outer folds."""
+        return self._by_units(self._units, 0)
+
+    def weights_for(self, unit: int) -> Weights:
+        """Weights chosen without the test rows of an outer fold."""
+        if self.plan.n_inner:
+            inner = [self._inner[unit, name] for name in self.names]
+            tests = [split.test for split in self.folding.both(unit)[1]]
+            return self._search(list(zip(*inner, strict=True)), tests, 1 + unit)
+        return self._by_units(self.plan.others(unit, self._units), 1 + unit)
+
+    def _by_units(self, units: Sequence[int], seed: int) -> Weights:
+        parts = [[self._outer[unit, name] for name in self.names] for unit in units]
+        return self._search(parts, [self._tests[unit] for unit in units], seed)
+
+    def _search(
+        self, parts: Sequence[Sequence[Result]], tests: Sequence[Integers], seed: int
+    ) -> Weights:
+        """Search by the predictions of some test parts, a sequence of models for each."""
+        if not parts or not self.names:
+            return {}
+        answers = np.concatenate(
+            [np.stack([unpacked(one["predictions"]) for one in part]) for part in parts], axis=1
+        )
+        y = self.folding.y[np.concatenate(tests)]
+        rng = np.random.default_rng(np.random.SeedSequence([self.plan.seed, seed]))
+        if len(y) > _MOST_ROWS:
+            rows = np.sort(rng.choice(len(y), _MOST_ROWS, replace=False))
+            answers, y = answers[:, rows], y[rows]
+        shares = select_greedily(
+            answers, y, loss=self._loss, n_rounds=_N_ROUNDS, n_bags=_N_BAGS,
+            least_share=_LEAST_WEIGHT, rng=rng,
+        ).weights  # fmt: skip
+        found = zip(self.names, shares.tolist(), strict=True)
+        return {name: share for name, share in found if share > 0}
+
+    def result(self, unit: int) -> dict[str, Any]:
+        """What a run of the weighted mean on an outer fold would have stored."""
+        results = {name: self._outer[unit, name] for name in self.names}
+        return self._scored(self.weights_for(unit), results, self._tests[unit])
+
+    def inner_results(self, unit: int) -> list[dict[str, Any]]:
+        """The same for its inner folds, each with weights chosen by the others."""
+        inner = [self._inner[unit, name] for name in self.names]
+        parts = list(zip(*inner, strict=True))
+        tests = [split.test for split in self.folding.both(unit)[1]]
+        found = []
+        for i, (part, test) in enumerate(zip(parts, tests, strict=True)):
+            others = [j for j in range(len(parts)) if j != i]
+            weights = self._search([parts[j] for j in others], [tests[j] for j in others], 1 + unit)
+            found.append(self._scored(weights, dict(zip(self.names, part, strict=True)), test))
+        return found
+
+    def _scored(
+        self, weights: Weights, results: Mapping[str, Result], test: Integers
+    ) -> dict[str, Any]:
+        """The weighted mean of some predictions, as a result."""
+        if not weights:
+            return {"failed": "No model predicted all folds, so there was nothing to select."}
+        chosen = [results[name] for name in weights]
+        mean = np.tensordot(
+            list(weights.values()), [unpacked(one["predictions"]) for one in chosen], axes=1
+        )
+        sizes = [one["sizes"][name] for name, one in zip(weights, chosen, strict=True)]
+        found: dict[str, Any] = {
+            "n": chosen[0]["n"],
+            "weights": weights,
+            "sizes": {
+                SELECTION: {
+                    what: sum(one[what] or 0 for one in sizes) for what in ("members", "nodes")
+                }
+            },
+        }
+        y, is_class = self.folding.y[test], self.plan.task == "classification"
+        predicted = mean.argmax(axis=1).astype(np.int64) if is_class else mean[:, 0]
+        scores = losses(Answers(y, predicted, mean), self.plan.task, self.plan.metric)
+        found["scores"] = {SELECTION: scores}
+        if is_class:
+            found["confusion"] = {SELECTION: confusions(y, predicted)}
+        return found
+
+    def timings(self, unit: int, of: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+        """Times of the selected models, one after the other, from those of all models."""
+        names = list(self.weights_for(unit))
+        return {
+            "fit": sum(of[name].get("fit", 0.0) for name in names),
+            f"predict {SELECTION}": sum(of[name].get(f"predict {name}", 0.0) for name in names),
+        }

@@ -1,0 +1,92 @@
+"""Slow, obvious versions of smoothing, of the inverse of switched labels, and of calibration."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def smoothed(fitted, shares, n_members=None):
+    """What an ensemble that is not calibrated makes of its shares: one row after the other."""
+    n_members = len(fitted.members_) if n_members is None else n_members
+    own_softmax = getattr(fitted, "confidence", "") == "log_odds" and fitted.combine == "own"
+    if fitted.n_classes_ == 1 or own_softmax:
+        return np.asarray(shares)
+    matrix = switching_of(fitted)
+    return np.array([smoothed_row(row, n_members, matrix) for row in np.asarray(shares).tolist()])
+
+
+def switching_of(fitted):
+    """Probabilities that labels of a class become those of another, None if none is switched."""
+    if fitted.get_params().get("combine") not in ("majority", "plurality", "soft"):
+        return None
+    if hasattr(fitted, "flip_probabilities_"):
+        return fitted.flip_probabilities_
+    if not hasattr(fitted, "switch_rate_"):
+        return None
+    n, rate = fitted.n_classes_, fitted.switch_rate_
+    return np.array([[1 - rate if i == j else rate / (n - 1) for j in range(n)] for i in range(n)])
+
+
+def smoothed_row(row, n_members, matrix=None, added=0.5):
+    n_classes, found, count = len(row), list(row), n_members
+    if matrix is not None:
+        found = on_simplex(np.linalg.solve(matrix.T, np.array(row)))
+        count = n_members * min(abs(np.linalg.eigvals(matrix))) ** 2
+    found = [(count * share + added / n_classes) / (count + added) for share in found]
+    winner = row.index(max(row))
+    if found.index(max(found)) != winner:
+        above = [k for k in range(n_classes) if found[k] >= found[winner]]
+        level = sum(found[k] for k in above) / len(above)
+        for k in above:
+            found[k] = level
+        found[winner] = level * (1 + 2**-52)
+    return found
+
+
+def on_simplex(values):
+    """The nearest shares, by halving the interval of the threshold."""
+    low, high = min(values) - 1.0, max(values)
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(max(v - middle, 0) for v in values) > 1 else (low, middle)
+    return [max(v - high, 0.0) for v in values]
+
+
+def isotonic(scores, labels, weights):
+    """Isotonic probabilities at the different scores: the largest mean from the left of the least.
+
+    The probability at a score is the maximum over all starts up to it of the minimum over all ends
+    from it on of the mean label.
+    """
+    values = sorted(set(scores))
+    groups = [
+        [(y, w) for s, y, w in zip(scores, labels, weights, strict=True) if s == value]
+        for value in values
+    ]
+
+    def mean(first, last):
+        some = [pair for group in groups[first : last + 1] for pair in group]
+        return sum(y * w for y, w in some) / sum(w for _, w in some)
+
+    n = len(values)
+    found = [max(min(mean(a, b) for b in range(k, n)) for a in range(k + 1)) for k in range(n)]
+    return values, found
+
+
+def venn_abers(scores, labels, weights, new):
+    """p0 and p1 of a new score: isotonic probabilities with the new sample as of either class."""
+    pair = []
+    for label in (0, 1):
+        values, found = isotonic([*scores, new], [*labels, label], [*weights, 1.0])
+        pair.append(found[values.index(new)])
+    return tuple(pair)
+
+
+def log_loss(probabilities, codes, weights=None):
+    weights = [1.0] * len(codes) if weights is None else weights
+    total = sum(
+        -w * math.log(row[y]) for row, y, w in zip(probabilities, codes, weights, strict=True)
+    )
+    return total / sum(weights)

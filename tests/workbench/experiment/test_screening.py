@@ -1,0 +1,68 @@
+"""Screening: large tables are compared with the methods that are worth it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from orfeon.datasets import make_waveform
+from orfeon.workbench import run_study
+from orfeon.workbench.experiment import run, screening
+from orfeon.workbench.experiment.screening import affordable
+from orfeon.workbench.store import Store
+
+METHODS = [
+    "baseline", "cart", "c45", "igp_tree", "bagging", "random_forest", "extra_trees", "selection",
+]  # fmt: skip
+
+
+@pytest.fixture
+def small(monkeypatch):
+    for module in (run, screening):
+        monkeypatch.setattr(module, "ROWS", 120)
+    monkeypatch.setattr(run, "SMALL", 150)
+    # What goes on must not depend on how busy the machine is.
+    seconds = dict.fromkeys(METHODS, (1e-4, 2e-4))
+    monkeypatch.setattr(run, "seconds_on_samples", lambda rows: seconds)
+
+
+def test_the_best_methods_go_on_and_a_second_call_finds_the_same(small, tmp_path):
+    X, y = make_waveform(400, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(21)]).assign(wave=y)
+    options = {
+        "methods": METHODS, "members": 11, "keep": [], "budget": 8.0, "n_jobs": 1,
+        "store": tmp_path / "s.db",
+    }  # fmt: skip
+    found = run_study(frame, "wave", **options)
+    names = {candidate.name for candidate in found.candidates}
+    assert {"baseline", "selection", "random_forest"} <= names
+    assert len(names) < len(METHODS)
+    assert found.n_studied == 400
+    remark = next(note for note in found.notes if "went on" in note)
+    assert remark.startswith(f"All 7 methods were compared on 120 rows first, and {len(names) - 2}")
+    assert "CART tree (" in remark
+    with Store(tmp_path / "s.db", read_only=True) as store:
+        runs = {info.name: len(store.study(info.name).rows()) for info in store.studies()}
+    assert sum(name.endswith("-screening") for name in runs) == 1
+    assert 7 * 3 in runs.values()
+    again = run_study(frame, "wave", **options)
+    assert [c.name for c in again.candidates] == [c.name for c in found.candidates]
+    assert again.n_studied == found.n_studied
+    np.testing.assert_array_equal(again.best.scores["error"], found.best.scores["error"])
+
+
+def test_slow_methods_go_before_rows_do_but_the_best_stays():
+    seconds = {name: (t / 2, t) for name, t in [("a", 5.0), ("b", 9.0), ("c", 1.0), ("d", 1.0)]}
+    everything = affordable(list(seconds), seconds, 10_000, 0, 1e9)
+    assert everything == (["a", "b", "c", "d"], 10_000)
+    kept, rows = affordable(list(seconds), seconds, 10_000, 0, 100.0)
+    assert kept == ["a", "c", "d"]
+    assert 1000 <= rows < 10_000
+
+
+def test_a_study_of_given_length_or_rows_is_not_screened(small):
+    X, y = make_waveform(200, random_state=0)
+    frame = pd.DataFrame(X[:, 5:9], columns=list("abcd")).assign(wave=y)
+    options = {"methods": METHODS, "members": 5, "keep": []}
+    found = run_study(frame, "wave", repetitions=1, **options)
+    assert len(found.candidates) == len(METHODS)
+    assert not any("went on" in note for note in found.notes)
