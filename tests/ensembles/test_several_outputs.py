@@ -229,6 +229,17 @@ def test_what_asks_members_one_by_one_says_so():
         RandomForestRegressor(3).fit(sparse.csr_matrix(X), numbers)
 
 
+def test_paths_of_pruning_and_onnx_need_one_output():
+    X, y, _, _ = problem(60)
+    with pytest.raises(ValueError, match="a pruning path needs one"):
+        CARTClassifier().cost_complexity_pruning_path(X, y)
+    pytest.importorskip("onnx")
+    from orfeon.io.onnx import NoOnnxFormError, to_onnx
+
+    with pytest.raises(NoOnnxFormError, match="a forest of several outputs has no ONNX form"):
+        to_onnx(RandomForestClassifier(3).fit(X, y))
+
+
 def test_tags():
     for model in (*CLASSIFIERS, *REGRESSORS):
         assert get_tags(model).target_tags.multi_output

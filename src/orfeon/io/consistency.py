@@ -481,7 +481,7 @@ def _check_voters(fields: Fields) -> None:
     if isinstance(fields.get("n_classes_"), list):
         width = sum(fields["n_classes_"])
         for one in _voters_of(fields):
-            is_wide = isinstance(one, Forest) and not one.n_classes and one.value.shape[1] == width
+            is_wide = isinstance(one, Forest) and not one.n_classes and one.n_outputs == width
             require(is_wide, "its trees must have a value for each class of each output.")
         return
     if "n_classes_" in fields and "_model" not in fields:
@@ -490,8 +490,11 @@ def _check_voters(fields: Fields) -> None:
             allowed.add(2)
     else:
         allowed, what = {0}, "its members must predict numbers."
+    # Trees and averages of them may have several outputs.
+    has_one = any(name in fields for name in ("n_classes_", "member_weights_", "init_"))
     for one in _voters_of(fields):
         require(one.n_classes in allowed, what)
+        require(not has_one or getattr(one, "n_outputs", 1) == 1, "its trees must have one output.")
 
 
 def _is_coded(fields: Fields) -> bool:

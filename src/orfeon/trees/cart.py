@@ -156,6 +156,11 @@ class _CART(BaseTree):
         """
         whole = type(self)(**{**self.get_params(), "pruning": None, "ccp_alpha": 0.0})
         whole.fit(X, y, sample_weight)
+        if whole.n_outputs_ > 1:
+            raise ValueError(
+                f"y has {whole.n_outputs_} outputs, and a pruning path needs one; try values of "
+                "ccp_alpha."
+            )
         return pruning_path(whole.forest_, 0, self._cost if risk is None else risk)
 
 
