@@ -10,6 +10,7 @@ SUITES = {
     "accuracy": "benchmarks.accuracy",
     "boosting-defaults": "benchmarks.boosting_defaults",
     "boosting": "benchmarks.boosting",
+    "calibration": "benchmarks.calibration",
     "perceptrons": "benchmarks.perceptrons",
     "inspection": "benchmarks.inspection",
     "explanations": "benchmarks.explanations",

@@ -116,8 +116,8 @@ def compare(folder: Path | None, n_splits: int, only: str | None) -> None:
         change = errors.sub(errors[first], axis=0)
         means["better"], means["worse"] = (change < -1e-9).sum(), (change > 1e-9).sum()
         print(
-            f"means over {len(found)} tables; on how many the error is lower or higher "
-            f"than of {first!r}"
+            f"means over {len(found)} tables; on how many the error is lower or higher than "
+            f"that of {first!r}"
         )
         print(means.round(3).to_string())
 

@@ -54,7 +54,7 @@ def test_every_public_name_resolves_and_is_documented():
             assert thing.__doc__
 
 
-#: Packages whose names users find elsewhere.
+#: Packages without public names.
 INTERNAL = {
     "orfeon.calibration", "orfeon.kernels", "orfeon.rules", "orfeon.uncertainty", "orfeon.utils",
 }  # fmt: skip

@@ -37,6 +37,7 @@ _HOMES = {
     "CARTRegressor": "orfeon.trees",
     "CascadeClassifier": "orfeon.combining",
     "CascadeRegressor": "orfeon.combining",
+    "CalibratedEnsemble": "orfeon.combining",
     "ClassSwitchingClassifier": "orfeon.ensembles",
     "CombinedMultipleModels": "orfeon.ordering",
     "ConformalClassifier": "orfeon.combining",
@@ -187,6 +188,7 @@ if TYPE_CHECKING:
     )
     from orfeon.combining import (
         ArbiterClassifier,
+        CalibratedEnsemble,
         CascadeClassifier,
         CascadeRegressor,
         ConformalClassifier,
@@ -286,6 +288,7 @@ __all__ = [
     "C45RulesClassifier",
     "CARTClassifier",
     "CARTRegressor",
+    "CalibratedEnsemble",
     "CascadeClassifier",
     "CascadeRegressor",
     "ClassSwitchingClassifier",

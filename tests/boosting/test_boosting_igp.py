@@ -180,7 +180,7 @@ def test_the_vote_is_unweighted():
     boosting = BoostingIGPClassifier(15, random_state=0).fit(X, y)
     counts = np.stack([(boosting.votes(X) == c).sum(axis=0) for c in range(2)], axis=1)
     np.testing.assert_array_equal(boosting.predict(X), counts.argmax(axis=1))
-    np.testing.assert_allclose(boosting.predict_proba(X), counts / len(boosting))
+    np.testing.assert_allclose(boosting.vote_shares(X), counts / len(boosting))
 
 
 def test_boosting_errs_less_than_the_ensemble_on_waveforms():

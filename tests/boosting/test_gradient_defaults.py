@@ -14,8 +14,8 @@ from orfeon.boosting import gradient_stopping
 from orfeon.datasets import make_friedman1, make_waveform
 
 DEFAULTS = [
-    GradientBoostingClassifier(learning_rate=0.3, random_state=0),
-    GradientBoostingRegressor(learning_rate=0.3, random_state=0),
+    GradientBoostingClassifier(learning_rate=0.16, random_state=0),
+    GradientBoostingRegressor(learning_rate=0.16, random_state=0),
 ]
 each = pytest.mark.parametrize("estimator", DEFAULTS, ids=["classes", "numbers"])
 
@@ -31,9 +31,9 @@ def test_all_samples_are_boosted_for_the_rounds_that_were_best_on_some(estimator
     found = clone(estimator).fit(X, y)
     curve = found.validation_loss_
     assert 5 < found.n_estimators_ < estimator.n_estimators
-    # Patience is 10 rounds without an improvement by ``tol``.
-    assert len(curve) == found.n_estimators_ + 10
-    assert curve[found.n_estimators_ - 1] <= curve[:-10].min() + 1e-4 * curve[0] * 10
+    # A round of the search stands for two, and patience is 10 without an improvement by ``tol``.
+    assert 2 * (len(curve) - 10) == found.n_estimators_
+    assert curve[len(curve) - 11] <= curve[:-10].min() + 1e-4 * curve[0] * 10
     plain = clone(estimator).set_params(n_estimators=found.n_estimators_, early_stopping=False)
     assert_same_forest(found.forest_, plain.fit(X, y).forest_)
 
@@ -43,10 +43,29 @@ def test_the_validation_set_is_a_fifth_and_the_curve_is_that_of_boosting_without
     X, y = data(estimator)
     found = clone(estimator).fit(X, y)
     aside = clone(estimator).set_params(early_stopping="validation", n_iter_no_change=10)
+    aside.set_params(learning_rate=2 * estimator.learning_rate)  # the search takes large steps
     np.testing.assert_array_equal(aside.fit(X, y).validation_loss_, found.validation_loss_)
-    assert aside.n_estimators_ == found.n_estimators_
+    assert 2 * aside.n_estimators_ == found.n_estimators_
     assert aside.forest_.node_weight[0] == pytest.approx(0.7 * 160, abs=2)
     assert found.forest_.node_weight[0] == pytest.approx(0.7 * 200, abs=1)
+
+
+@each
+@pytest.mark.parametrize("settings", [{"learning_rate": 0.3}, {"n_estimators": 20}], ids=str)
+def test_the_search_takes_no_large_steps_where_steps_are_large_or_rounds_few(estimator, settings):
+    X, y = data(estimator)
+    found = clone(estimator).set_params(**settings).fit(X, y)
+    aside = clone(estimator).set_params(early_stopping="validation", n_iter_no_change=10)
+    aside.set_params(**settings).fit(X, y)
+    np.testing.assert_array_equal(aside.validation_loss_, found.validation_loss_)
+    assert aside.n_estimators_ == found.n_estimators_
+
+
+def test_the_search_ends_with_the_rounds_that_are_allowed():
+    X, y = make_friedman1(400, random_state=0)
+    model = GradientBoostingRegressor(n_estimators=50, random_state=0).fit(X, y)
+    assert model.n_estimators_ == 50
+    assert len(model.validation_loss_) == 25
 
 
 @each

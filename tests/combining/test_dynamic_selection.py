@@ -294,6 +294,18 @@ def test_members_that_agree_need_no_region(halves):
     assert (model.predict(T) == same[0].predict(T)).all()
 
 
+@pytest.mark.parametrize("rule", [*SELECTION_RULES, "meta_des", "clusters"])
+def test_a_single_selection_sample_is_enough(rule):
+    X, y = np.random.default_rng(0).normal(size=(4, 3)), [0, 1, 1, 0]
+    pool = BaggingClassifier(n_estimators=9, random_state=0).fit(X, y)
+    single = DynamicSelectionClassifier(FrozenEstimator(pool), rule=rule, on="train")
+    single.fit(X[:1], y[:1])
+    right = pool.votes(X[:1])[:, 0] == y[0]
+    assert right.any()
+    assert (~right).any()
+    np.testing.assert_array_equal(single.predict(X[:1]), [0])
+
+
 def test_categories_and_missing_values_are_points_too():
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(1)

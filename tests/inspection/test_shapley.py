@@ -85,8 +85,10 @@ def test_interactions_are_those_of_the_definition(fitted, has_background):
 # -- additivity, for every kind of model -----------------------------------------------------------
 
 
-def _probabilities(model, X):
-    return model.predict_proba(X)
+def shares(model, X):
+    """Class shares, neither smoothed nor calibrated."""
+    model = getattr(model, "ensemble_", model)
+    return model._raw_shares(X) if hasattr(model, "_raw_shares") else model.predict_proba(X)
 
 
 def _predictions(model, X):
@@ -98,33 +100,33 @@ def _scores(model, X):
 
 
 CLASSIFIERS = {
-    "tree": (orfeon.CARTClassifier(), _probabilities),
-    "C4.5": (orfeon.C45Classifier(), _probabilities),
-    "bag of votes": (orfeon.BaggingClassifier(n_estimators=9, random_state=0), _probabilities),
+    "tree": (orfeon.CARTClassifier(), shares),
+    "C4.5": (orfeon.C45Classifier(), shares),
+    "bag of votes": (orfeon.BaggingClassifier(n_estimators=9, random_state=0), shares),
     "bag of shares": (
         orfeon.BaggingClassifier(n_estimators=9, combine="soft", random_state=0),
-        _probabilities,
+        shares,
     ),
-    "forest": (orfeon.RandomForestClassifier(n_estimators=9, random_state=0), _probabilities),
-    "extra-trees": (orfeon.ExtraTreesClassifier(n_estimators=9, random_state=0), _probabilities),
+    "forest": (orfeon.RandomForestClassifier(n_estimators=9, random_state=0), shares),
+    "extra-trees": (orfeon.ExtraTreesClassifier(n_estimators=9, random_state=0), shares),
     "weighted votes": (
         orfeon.BaggingClassifier(n_estimators=9, combine="weighted", random_state=0),
-        _probabilities,
+        shares,
     ),
-    "IGP ensemble": (orfeon.IGPEnsembleClassifier(n_estimators=9, random_state=0), _probabilities),
+    "IGP ensemble": (orfeon.IGPEnsembleClassifier(n_estimators=9, random_state=0), shares),
     "class-switching": (
         orfeon.ClassSwitchingClassifier(n_estimators=9, random_state=0),
-        _probabilities,
+        shares,
     ),
-    "subspaces": (orfeon.RandomSubspaceClassifier(n_estimators=9, random_state=0), _probabilities),
+    "subspaces": (orfeon.RandomSubspaceClassifier(n_estimators=9, random_state=0), shares),
     "AdaBoost": (
         orfeon.AdaBoostClassifier(orfeon.StumpClassifier(), 9, random_state=0),
-        _probabilities,
+        shares,
     ),
     "real AdaBoost": (orfeon.RealAdaBoostClassifier(n_estimators=9, random_state=0), _scores),
     "AdaBoost.M2": (
         orfeon.AdaBoostM2Classifier(orfeon.StumpClassifier(), 9, random_state=0),
-        _probabilities,
+        shares,
     ),
     "AdaBoost.MH": (orfeon.AdaBoostMHClassifier(n_estimators=9, random_state=0), _scores),
     "AdaBoost.OC": (orfeon.AdaBoostOCClassifier(n_estimators=9, random_state=0), _scores),
@@ -134,20 +136,20 @@ CLASSIFIERS = {
     ),
     "pruned": (
         orfeon.PrunedClassifier(orfeon.BaggingClassifier(n_estimators=20), random_state=0),
-        _probabilities,
+        shares,
     ),
     "bag of scikit-learn's trees": (
         orfeon.BaggingClassifier(DecisionTreeClassifier(), 5, combine="soft", random_state=0),
-        _probabilities,
+        shares,
     ),
-    "scikit-learn's tree": (DecisionTreeClassifier(random_state=0), _probabilities),
+    "scikit-learn's tree": (DecisionTreeClassifier(random_state=0), shares),
     "scikit-learn's forest": (
         sklearn_ensemble.RandomForestClassifier(9, random_state=0),
-        _probabilities,
+        shares,
     ),
     "scikit-learn's bagging": (
         sklearn_ensemble.BaggingClassifier(n_estimators=9, max_features=0.5, random_state=0),
-        _probabilities,
+        shares,
     ),
     "scikit-learn's AdaBoost": (
         sklearn_ensemble.AdaBoostClassifier(
@@ -168,11 +170,11 @@ CLASSIFIERS = {
             ],
             voting="soft", weights=[1, 2],
         ),
-        _probabilities,
+        shares,
     ),
     "pipeline": (
         make_pipeline(StandardScaler(), SelectKBest(k=3), orfeon.CARTClassifier()),
-        _probabilities,
+        shares,
     ),
 }  # fmt: skip
 REGRESSORS = {
@@ -238,7 +240,7 @@ def test_categories_and_missing_values_of_boosters(model):
     for background in (None, X.iloc[50:60]):
         found = shap_values(model, rows, background=background)
         has_scores = isinstance(model, orfeon.GradientBoostingClassifier)
-        wanted = model.decision_function(rows) if has_scores else model.predict_proba(rows)
+        wanted = model.decision_function(rows) if has_scores else shares(model, rows)
         assert found.names == ("w", "x", "y", "z")
         assert np.allclose(found.outputs, wanted, atol=1e-9)
 

@@ -40,7 +40,7 @@ def test_a_waterfall_leads_from_the_expected_output_to_that_of_the_row(forest):
     assert np.allclose(widths[:6], sorted(values.values[0], key=abs, reverse=True)[:6])
     assert np.isclose(sum(widths), values.values.sum())
     ends = [bar.get_x() + bar.get_width() for bar in bars]
-    assert np.isclose(ends[0], model.predict_proba(X.iloc[[20]])[0, 1])
+    assert np.isclose(ends[0], model.vote_shares(X.iloc[[20]])[0, 1])
     assert np.isclose(bars[-1].get_x(), values.base_values)
     texts = [label.get_text() for label in display.ax_.get_yticklabels()]
     assert texts[-1] == "24 others"

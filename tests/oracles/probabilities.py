@@ -11,7 +11,9 @@ def smoothed(fitted, shares, n_members=None):
     """What an ensemble that is not calibrated makes of its shares: one row after the other."""
     n_members = len(fitted.members_) if n_members is None else n_members
     own_softmax = getattr(fitted, "confidence", "") == "log_odds" and fitted.combine == "own"
-    if fitted.n_classes_ == 1 or own_softmax:
+    given = fitted.get_params().get("combine")
+    of_others = given == "soft" and hasattr(fitted.members_, "estimators")
+    if fitted.n_classes_ == 1 or own_softmax or of_others:
         return np.asarray(shares)
     matrix = switching_of(fitted)
     return np.array([smoothed_row(row, n_members, matrix) for row in np.asarray(shares).tolist()])
@@ -41,7 +43,7 @@ def smoothed_row(row, n_members, matrix=None, added=0.5):
         level = sum(found[k] for k in above) / len(above)
         for k in above:
             found[k] = level
-        found[winner] = level * (1 + 2**-52)
+        found[winner] = level + level * 2**-52
     return found
 
 

@@ -287,7 +287,7 @@ class AdaBoostPairwiseClassifier(_BinaryProblems):
     """
 
     _squashes: ClassVar[bool] = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CALIBRATE}
 
     def __init__(
         self,

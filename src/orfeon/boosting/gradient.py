@@ -41,7 +41,7 @@ from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.gradient.exact_round import GIVEN
 from orfeon.kernels.gradient.leaf_updates import add_values
 from orfeon.utils import saved
-from orfeon.utils.row_threads import PART, RowThreads
+from orfeon.utils.row_threads import PART, SMALL_PART, RowThreads
 from orfeon.utils.types import Floats
 
 _NO_WEIGHTS = np.zeros(0)
@@ -265,6 +265,7 @@ class Boosting:
         self.threads.map(
             lambda part: add_values(leaves, values, part.start, part.stop, scores),
             scores.shape[1],
+            SMALL_PART,
         )
 
     def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
@@ -279,7 +280,7 @@ class Boosting:
                 y[part], scores[:, part], weights[part]
             )
 
-        self.threads.map(write, len(y))
+        self.threads.map(write, len(y), SMALL_PART)
         return gradients, hessians
 
     def _residuals(self, scores: Floats, weights: Floats) -> Floats:
@@ -293,7 +294,7 @@ class Boosting:
                 y[part], scores[:, part], weights[part]
             )
 
-        self.threads.map(write, len(y))
+        self.threads.map(write, len(y), SMALL_PART)
         return residuals
 
     def _loss(self, scores: Floats) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,6 +27,8 @@ from orfeon.boosting.gradient_stopping import (
     draw_validation,
     is_repeated,
     patience_for,
+    rounds_to_search,
+    stride_for,
     way_to_stop,
 )
 from orfeon.boosting.gradient_trees import Columns, boosting_for, tree_method_for
@@ -213,7 +216,7 @@ class GradientBoosting(GradientParameters, Ensemble):
             del data, held  # the sample has all that is needed, in another order
             n_rounds = self.n_estimators - (0 if model is None else model.n_rounds)
             if stops_by in ("cv", "refit"):
-                n_rounds += self.n_estimators
+                n_rounds += rounds_to_search(self, stride_for(self, stops_by))
             with report_progress(
                 self, n_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
@@ -301,7 +304,7 @@ class GradientBoosting(GradientParameters, Ensemble):
         if self.early_stopping == "auto" and is_repeated(sample):
             stops_by = None
         if stops_by in ("cv", "refit"):
-            n_rounds = self._best_rounds(sample, loss, progress, by_folds=stops_by == "cv")
+            n_rounds = self._best_rounds(sample, loss, progress, stops_by)
         elif held is None and stops_by is not None:
             training, held = self._set_aside(sample)
         training, self.target_statistics_ = self._encode_in_order(training)
@@ -420,11 +423,10 @@ class GradientBoosting(GradientParameters, Ensemble):
         n_classes = len(self._classes)
         return draw_validation(sample, self.validation_fraction, self._sequence, n_classes)
 
-    def _best_rounds(
-        self, sample: Sample, loss: Loss, progress: Progress, *, by_folds: bool
-    ) -> int:
+    def _best_rounds(self, sample: Sample, loss: Loss, progress: Progress, stops_by: str) -> int:
         """Return the best number of rounds over the folds, or on one validation set."""
-        if by_folds:
+        stride = stride_for(self, stops_by)
+        if stops_by == "cv":
             held = draw_fold_masks(sample, self.n_folds, self._sequence, len(self._classes))
         else:
             held = [self._draw_validation(sample)]
@@ -432,15 +434,15 @@ class GradientBoosting(GradientParameters, Ensemble):
             return self.n_estimators
 
         def begin(mask: Mask, n_threads: int) -> tuple[Iterator[Stage], Validation]:
-            return self._fold(sample, loss, mask, n_threads)
+            return self._fold(sample, loss, mask, n_threads, stride)
 
         n_rounds, self.validation_loss_ = best_rounds_of(
-            self, sample, held, begin, self._n_threads, progress
+            self, sample, held, begin, self._n_threads, progress, stride
         )
         return n_rounds
 
     def _fold(
-        self, sample: Sample, loss: Loss, held: Mask, n_threads: int
+        self, sample: Sample, loss: Loss, held: Mask, n_threads: int, stride: int
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds on the other folds, and the validation on this one."""
         training, statistics = self._encode_in_order(sample.take(~held))
@@ -449,6 +451,7 @@ class GradientBoosting(GradientParameters, Ensemble):
         scores = training.scores_from(start)
         validation = Validation(loss, _extended(sample.take(held), statistics), start)
         boosting = self._boosting(training, loss, n_threads)
+        boosting = replace(boosting, learning_rate=stride * boosting.learning_rate)
         return boosting.rounds(scores, followed=validation.followed), validation
 
     # -- categories ----------------------------------------------------------------------------

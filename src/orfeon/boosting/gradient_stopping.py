@@ -31,6 +31,11 @@ LEAST_STOPPED = 30
 MOST_COPIES_STOPPED = 10
 #: With more samples, it does not boost all of them again.
 MOST_REFITTED = 10_000
+#: Before it does, it finds the number of rounds by steps so many times as large, which need so many
+#: times fewer rounds.
+STRIDE = 2
+#: Unless these steps are larger than this.
+_LARGEST_STEP = 0.5
 
 
 def cross_validates(parameters: GradientParameters) -> bool:
@@ -43,6 +48,20 @@ def _rounds_without(parameters: GradientParameters) -> int | None:
         return None
     given = parameters.n_iter_no_change
     return _ROUNDS_WITHOUT if given is None else given
+
+
+def stride_for(parameters: GradientParameters, stops_by: str | None) -> int:
+    """How many rounds of the model a round of the search for their number stands for."""
+    rounds_without = _rounds_without(parameters)
+    if stops_by != "refit" or rounds_without is None:
+        return 1
+    is_short = parameters.n_estimators <= STRIDE * rounds_without
+    return 1 if is_short or STRIDE * parameters.learning_rate > _LARGEST_STEP else STRIDE
+
+
+def rounds_to_search(parameters: GradientParameters, stride: int) -> int:
+    """The most rounds of the search."""
+    return -(-parameters.n_estimators // stride)
 
 
 def patience_for(parameters: GradientParameters) -> Patience:
@@ -134,10 +153,12 @@ def best_rounds_of(
     begin: Callable[[Mask, int], tuple[Iterator[Stage], Validation]],
     n_threads: int,
     progress: Progress,
+    stride: int,
 ) -> tuple[int, Floats]:
     """The best number of rounds without the samples of each mask, and the losses of all tried.
 
-    ``begin`` starts boosting without the samples of a mask, in a number of threads.
+    ``begin`` starts boosting without the samples of a mask, in a number of threads; one of its
+    rounds stands for ``stride`` rounds.
     """
     # Folds run in parallel; threads left over are shared among them.
     n_each = max(1, n_threads // len(held))
@@ -149,8 +170,8 @@ def best_rounds_of(
         return progress.update_and_check(1)
 
     ended = cross_validated_rounds(
-        folds, shares / shares.sum(), parameters.n_estimators, patience, n_jobs=n_threads,
-        after=after,
+        folds, shares / shares.sum(), rounds_to_search(parameters, stride), patience,
+        n_jobs=n_threads, after=after,
     )  # fmt: skip
     n_rounds = patience.best if ended else len(patience.losses)
-    return n_rounds, np.array(patience.losses)
+    return min(stride * n_rounds, parameters.n_estimators), np.array(patience.losses)

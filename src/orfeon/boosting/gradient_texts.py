@@ -92,9 +92,10 @@ GRADIENT_TEXTS = {
     early_stopping : {"auto", "validation", "cv"} or bool, default="auto"
         Whether improvement is measured on a validation set, or by cross-validation, after which
         all samples are boosted for the best number of rounds. "auto" finds the best number of
-        rounds on a validation set and then boosts all samples for as many. It does not stop with
-        fewer than 30 samples or more than 10 copies of each, and with more than 10,000 it keeps
-        what it boosted without the validation set. False never stops; True is "validation".
+        rounds on a validation set and then boosts all samples for as many; it searches by steps
+        twice as large, if those are at most 0.5, and counts two rounds for one. It does not stop
+        with fewer than 30 samples or more than 10 copies of each, and with more than 10,000 it
+        keeps what it boosted without the validation set. False never stops; True is "validation".
     validation_fraction : float, default=0.2
         Share of the samples in the validation set. Copies of a sample stay together.
     n_folds : int, default=5
@@ -113,7 +114,8 @@ GRADIENT_TEXTS = {
     train_loss_ : ndarray of shape (n_rounds,)
         Mean loss of the training samples after each round.
     validation_loss_ : ndarray
-        With early stopping: validation loss after each round that was tried.
+        With early stopping: validation loss after each round that was tried; with
+        ``early_stopping="auto"`` a round may stand for two (see there).
     tree_method_ : {"exact", "histogram"}
         How trees were grown.
     members_, forest_ : Forest

@@ -22,6 +22,7 @@ from orfeon.boosting.vote_sums import SupportTally, Tally
 from orfeon.boosting.weighted_vote import WeightedVoteMixin
 from orfeon.calibration.methods import Method
 from orfeon.data.training_set import TrainingSet
+from orfeon.ensembles.probabilities import CALIBRATE
 from orfeon.trees.cart import CARTClassifier
 from orfeon.utils.documentation import documented
 from orfeon.utils.types import Floats
@@ -144,7 +145,7 @@ class AdaBoostOCClassifier(WeightedVoteMixin, BoostedEnsemble):
     """
 
     _decides_by_vote: ClassVar[bool] = False
-    _parameter_constraints: ClassVar[dict[str, Any]] = BOOSTED
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**BOOSTED, **CALIBRATE}
 
     def __init__(
         self,

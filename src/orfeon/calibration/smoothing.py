@@ -19,8 +19,8 @@ from orfeon.utils.types import Floats, Integers
 #: Votes that are added, divided equally among the classes. On 15 real tables half a vote had a
 #: lower log loss than one, two or four with many classes, and lost nothing with two.
 SMOOTHING = 0.5
-#: The factor that makes a number the next larger one, or the one after.
-LIFT = 1.0 + 2.0**-52
+#: The share of a number that makes it the next larger one, or the one after, if added.
+LIFT = 2.0**-52
 
 
 def smooth(shares: Floats, n_members: float | Floats, strength: float) -> Floats:
@@ -42,7 +42,7 @@ def keep_decision(shares: Floats, decided: Integers) -> Floats:
     is_above = some >= np.take_along_axis(some, own, axis=1)
     level = row_sums(np.where(is_above, some, 0.0)) / is_above.sum(axis=1)
     some = np.where(is_above, level[:, None], some)
-    np.put_along_axis(some, own, level[:, None] * LIFT, axis=1)
+    np.put_along_axis(some, own, (level + level * LIFT)[:, None], axis=1)
     kept = shares.copy()
     kept[rows] = some
     return kept

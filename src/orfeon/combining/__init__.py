@@ -10,6 +10,7 @@ from orfeon.utils.lazy import lazy_names
 _HOMES = {
     "COMBINING_RULES": "orfeon.rules.rule",
     "ArbiterClassifier": "arbiter",
+    "CalibratedEnsemble": "calibrated_ensemble",
     "CascadeClassifier": "cascade",
     "CascadeRegressor": "cascade",
     "Combination": "combination",
@@ -55,6 +56,7 @@ _HOMES = {
 
 if TYPE_CHECKING:
     from orfeon.combining.arbiter import ArbiterClassifier
+    from orfeon.combining.calibrated_ensemble import CalibratedEnsemble
     from orfeon.combining.cascade import CascadeClassifier, CascadeRegressor
     from orfeon.combining.combination import Combination, combine, combine_votes
     from orfeon.combining.conformal import ConformalClassifier, ConformalRegressor
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMBINING_RULES",
     "ArbiterClassifier",
+    "CalibratedEnsemble",
     "CascadeClassifier",
     "CascadeRegressor",
     "Combination",

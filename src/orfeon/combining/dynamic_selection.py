@@ -314,9 +314,10 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
         )
         random = np.random.default_rng(seed_sequence(self.random_state))
         rows = meta_samples(known, random)
-        regions = self._neighbours().regions(self.points_[rows], without=rows)
+        others = rows if len(known.y) > 1 else None  # a single sample is its own neighbour
+        regions = self._neighbours().regions(self.points_[rows], without=others)
         features = np.stack([*meta_features(
-            regions, profile_regions(known.votes[rows], known, self.sample_weights_, rows), known,
+            regions, profile_regions(known.votes[rows], known, self.sample_weights_, others), known,
             self.true_supports_, supports.max(axis=2).T[rows], self.n_neighbors,
         )], axis=2)  # fmt: skip
         judged = known.votes[rows] >= 0

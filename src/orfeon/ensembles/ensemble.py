@@ -366,10 +366,13 @@ class OwnEnsemble(Members):
         rows = self.ensemble._rows(X)
         return np.asarray(self.ensemble._query(self.ensemble.members_.supports, rows, 1))
 
-    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+    def _drawn(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not hasattr(self.ensemble, "in_bag"):
             raise self._no_out_of_bag("each of its members saw all the samples")
-        seen = self.ensemble.in_bag(X, y, sample_weight) > 0
+        return np.asarray(self.ensemble.in_bag(X, y, sample_weight) > 0)
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        seen = self._drawn(X, y, sample_weight)
         rows = self.ensemble._rows(X)
         group = copies(rows, np.unique(np.ravel(y), return_inverse=True)[1])
         return seen_with_copies(seen, group)

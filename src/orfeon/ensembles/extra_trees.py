@@ -83,7 +83,6 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     Examples
     --------
     >>> from orfeon import ExtraTreesClassifier
-    >>> from orfeon.calibration.methods import Method
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> ExtraTreesClassifier(random_state=0).fit(X, y).score(X, y)

@@ -85,7 +85,6 @@ class ObliqueForestClassifier(VotingClassifierMixin, _ObliqueForest):
     Examples
     --------
     >>> from orfeon import ObliqueForestClassifier
-    >>> from orfeon.calibration.methods import Method
     >>> from orfeon.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> forest = ObliqueForestClassifier(oob_score=True, random_state=0).fit(X, y)

@@ -169,14 +169,10 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
         ).astype(np.float64)
         if self._must_learn:
             self._learn_from_left_out(X, y, weights, out)
-        calibrates = self._must_calibrate and bool(out.any())  # if not, it is left to folds
-        if self.oob_score or calibrates:
-            estimate = self._estimate(X, y, weights, out)
-            rows, n_given = samples.rows[one], samples.n_given
-            if calibrates:
-                self._calibrate_left_out(estimate, X, y, weights, out, rows, n_given)
-            if self.oob_score:
-                self._keep_estimates(estimate, y, weights, out, rows, n_given)
+        if self._must_calibrate and not seen.all():  # if all were seen, it is left to folds
+            self._calibrate_left_out(samples, ~seen)
+        if self.oob_score:
+            self._keep_estimates(X, y, weights, out, samples.rows[one], samples.n_given)
         if self.oob_score or self._keeps_leaves:
             self._remember(samples, X, y, weights, out, one)
         if self.importance == "permutation":
@@ -204,16 +200,20 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
     def _importance_state(self) -> np.random.Generator:
         return np.random.default_rng(branch(self._sequence, Purpose.IMPORTANCE))
 
-    def _calibrate_left_out(
-        self, estimate: OutOfBag, X: Any, y: Any, weights: Any, out: Any, rows: Any, n_given: int
-    ) -> None:
-        """Calibrate out-of-bag shares."""
+    def _calibrate_left_out(self, samples: TrainingSet, out: Mask) -> None:
+        """Calibrate out-of-bag shares, of each copy of a sample on its own.
+
+        New rows may be copies of samples, too, as often as samples are of each other.
+        """
         mixin: Any = self
+        weights = samples.sample_weights
+        estimate = self._estimate(samples.X, samples.y, weights, out)
         shares = mixin._smoothed(estimate.outputs, np.maximum(out.sum(axis=0), 1))
-        mixin._calibrate_shares(shares, y, weights, self._fold_of(X, y, weights), rows, n_given)
+        fold = mixin._fold_of_units(samples.y, weights)
+        mixin._calibrate_shares(shares, samples.y, weights, fold, samples.rows, samples.n_given)
 
     def _keep_estimates(
-        self, estimate: OutOfBag, y: Any, weights: Any, out: Any, rows: Any, n_given: int
+        self, X: Any, y: Any, weights: Any, out: Any, rows: Any, n_given: int
     ) -> None:
         never = int((~out.any(axis=0)).sum())
         if never:
@@ -224,6 +224,7 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
                     "More members, or smaller samples, would give them one.",
                 )
             )
+        estimate = self._estimate(X, y, weights, out)
         if is_classifier(self):
             self._keep_classes(estimate, rows, n_given)
             self.oob_score_ = 1.0 - estimate.error

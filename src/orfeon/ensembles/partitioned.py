@@ -94,7 +94,7 @@ class PartitionedClassifier(KnownClassesMixin, VotingClassifierMixin, Partitione
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **PartitionedEnsemble._parameter_constraints,
-        **CLASSIFIER,
+        "combine": CLASSIFIER["combine"],
         **CLASS_WEIGHT,
     }
 

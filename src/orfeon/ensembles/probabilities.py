@@ -25,10 +25,13 @@ from orfeon.calibration.methods import (
 )
 from orfeon.calibration.samples import ScoredSamples
 from orfeon.calibration.smoothing import SMOOTHING, keep_decision, smooth
-from orfeon.data.training_set import relative_weights
-from orfeon.ensembles.decision import CombinesMixin
+from orfeon.data.training_set import MAX_UNITS, are_counts, relative_weights, rows_with_copies
+from orfeon.ensembles.decision import N_FOLDS, CombinesMixin, Folds
+from orfeon.ensembles.holdout import deal_folds, hash_samples
+from orfeon.ensembles.perturbation import member_generator
 from orfeon.utils import saved
-from orfeon.utils.scikit_learn import StrOptions
+from orfeon.utils.scikit_learn import StrOptions, _safe_indexing
+from orfeon.utils.seeding import Purpose
 from orfeon.utils.types import Floats, Integers
 
 CALIBRATE: dict[str, list[Any]] = {"calibrate": [StrOptions(set(METHODS)), None]}
@@ -115,9 +118,15 @@ class ProbabilitiesMixin(CombinesMixin):
         samples = ScoredSamples.of(shares, y, relative_weights(weights), fold)
         self.calibrator_ = learn(samples, self.calibrate)
         others = learn_without_folds(samples, self.calibrate)
-        self.oob_probabilities_ = np.full((n_given, self._n_outputs), np.nan)
-        self.oob_probabilities_[rows] = cross_fitted(others, shares, fold)
+        found = cross_fitted(others, shares, fold)
+        self.oob_probabilities_ = mean_of_copies(found, rows, n_given)
         self.oob_log_loss_ = cross_fitted_log_loss(samples, self.calibrate, others)
+
+    def _fold_of_units(self, y: Integers, weights: Floats) -> Integers:
+        """A fold for each sample, and for each copy of it, in their order."""
+        rng = member_generator(self._sequence, Purpose.CALIBRATING)
+        units = np.arange(len(y), dtype=np.uint64)
+        return deal_folds(units, y, weights, N_FOLDS, rng, by_class=True)
 
     def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
         super()._learn_by_folds(X, y, sample_weight)
@@ -128,8 +137,20 @@ class ProbabilitiesMixin(CombinesMixin):
         """Calibrate shares by ensembles that are each trained without a fold."""
         reader: Any = copy(self)
         X, y, weights, rows, n_given = reader._read_samples(X, y, sample_weight)
-        folds = self._folds_of(X, y, weights, f"calibrate={self.calibrate!r}")
-        shares = np.full((len(folds.y), self._n_outputs), np.nan)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        codes = class_codes(y, self.classes_)  # type: ignore[attr-defined]
+        if are_counts(weights) and weights.sum() <= max(MAX_UNITS, 10 * len(weights)):
+            units = rows_with_copies(weights)
+            weights = np.ones(len(units))
+        else:
+            units = np.arange(len(weights))
+        # In an order that depends on their content only.
+        order = np.lexsort((weights, hash_samples(X, codes)[units]))
+        units, weights = units[order], weights[order]
+        codes = codes[units]
+        fold = self._fold_of_units(codes, weights)
+        folds = Folds(_safe_indexing(X, units), y[units], codes, weights, fold)
+        shares = np.full((len(units), self._n_outputs), np.nan)
         other = self._without_learning()
         if "combine" in other.get_params(deep=False):
             other.set_params(combine=self.combine)
@@ -144,4 +165,14 @@ class ProbabilitiesMixin(CombinesMixin):
                 whole[:, place] = found
                 found = self._smoothed(whole, len(fitted.members_))
             shares[test] = found
-        self._calibrate_shares(shares, folds.y, folds.weights, folds.fold, rows, n_given)
+        self._calibrate_shares(shares, codes, weights, fold, rows[units], n_given)
+
+
+def mean_of_copies(probabilities: Floats, rows: Integers, n_given: int) -> Floats:
+    """Means over the copies of each row that have any; NaN for rows without."""
+    known = ~np.isnan(probabilities[:, 0])
+    sums = np.zeros((n_given, probabilities.shape[1]))
+    np.add.at(sums, rows[known], probabilities[known])
+    counts = np.bincount(rows[known], minlength=n_given).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / np.where(counts > 0, counts, np.nan)[:, None])

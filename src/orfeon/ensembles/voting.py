@@ -16,6 +16,7 @@ from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
 from orfeon.ensembles.probabilities import CALIBRATE, ProbabilitiesMixin
 from orfeon.ensembles.remembering import IntervalsMixin, SetsMixin
 from orfeon.forest import Forest
+from orfeon.members.members import CommitteeMembers
 from orfeon.rules.rule import CombiningRule, rules_for
 from orfeon.utils.scikit_learn import StrOptions
 from orfeon.utils.types import Floats
@@ -194,6 +195,13 @@ class VotingClassifierMixin(
         if self._output_classes:
             return shares
         return self._as_probabilities(shares, len(self.members_))
+
+    def _smoothed(self, shares: Floats, n_members: float | Floats) -> Floats:
+        # Probabilities of other models than trees are no counts of a few samples.
+        is_smooth = self._simple_rule == "soft" and not isinstance(
+            self.members_, Forest | CommitteeMembers
+        )
+        return shares if is_smooth else super()._smoothed(shares, n_members)
 
     def _raw_shares(self, X: Any) -> Any:
         """Class shares by the rule."""

@@ -7,7 +7,6 @@ has more distinct values than bins, the trees are the same.
 from __future__ import annotations
 
 import math
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -32,6 +31,7 @@ from orfeon.kernels.histogram.nodes import N_COLUMNS, N_SPARE
 from orfeon.kernels.histogram.parts import CHUNK
 from orfeon.kernels.histogram.splits import AHEAD
 from orfeon.kernels.histogram.threads import CLOSED, make_board
+from orfeon.utils.row_threads import SMALL_PART, share_parts, yield_processor
 from orfeon.utils.types import Floats, Integers
 
 Seeds = npt.NDArray[np.uint64]
@@ -54,8 +54,8 @@ _WORTH_THREADS = 1 << 12
 #: Minimum number of values for which several threads pay that share a tree.
 _WORTH_HELPERS = 3 << 17
 #: Minimum number of rows for which a pass over them is shared by threads.
-_WORTH_PARTS = 1 << 16
-#: Polls without work after which a helping thread yields to others.
+_WORTH_PARTS = 1 << 15
+#: Polls without work after which a helping thread yields to others: some hundred microseconds.
 _PATIENCE = 1 << 14
 
 
@@ -220,18 +220,18 @@ class HistogramTrees:
     ) -> tuple[int, int]:
         """Code the residuals, each thread those of some rows; their sums."""
 
-        def code(begin: int, end: int) -> tuple[int, int]:
+        def code(part: slice) -> tuple[int, int]:
             word, second = to_fixed_point(
                 targets, weighed.weights, fixed.low, fixed.scale, fixed.shift, fixed.is_wide,
-                begin, end, values, scratch.rows[0],
+                part.start, part.stop, values, scratch.rows[0],
             )  # fmt: skip
             return int(word), int(second)
 
         n = len(targets)
         if not n_helpers or n < _WORTH_PARTS:
-            return code(0, n)
-        borders = [n * k // (n_helpers + 1) for k in range(n_helpers + 2)]
-        sums = list(self._threads().map(code, borders, borders[1:]))
+            return code(slice(0, n))
+        parts = [slice(k, min(k + SMALL_PART, n)) for k in range(0, n, SMALL_PART)]
+        sums = share_parts(code, parts, self._threads(), n_helpers)
         return sum(word for word, _ in sums), sum(second for _, second in sums)
 
     def _limits(
@@ -327,7 +327,7 @@ class _Weighed:
 def _help(columns: Any, search: Any, work: Any, tree: Any, residuals: Any, board: Integers) -> None:
     while not board[CLOSED]:
         help_grow(columns, search, work, tree, residuals, _PATIENCE)
-        time.sleep(0)  # yields if there are too few processors
+        yield_processor()  # there may be too few
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ cancel; leaf values are computed from the derivatives themselves.
 from __future__ import annotations
 
 import math
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +42,7 @@ from orfeon.growth.residuals import check_weights, checked_candidates, checked_r
 from orfeon.kernels.histogram.newton_grow import code_derivatives, grow_tree, help_grow
 from orfeon.kernels.histogram.newton_splits import SHIFT
 from orfeon.kernels.histogram.threads import CLOSED, make_board
+from orfeon.utils.row_threads import SMALL_PART, share_parts, yield_processor
 from orfeon.utils.types import Floats, Integers
 
 Seeds = npt.NDArray[np.uint64]
@@ -194,18 +194,18 @@ class HistogramNewtonTrees(HistogramTrees):
     ) -> tuple[int, int]:
         """Code the derivatives, each thread those of some rows; their sums."""
 
-        def code(begin: int, end: int) -> tuple[int, int]:
+        def code(part: slice) -> tuple[int, int]:
             word, second = code_derivatives(
                 gradient, hessian, weighed.weights, coding.moment_scale, coding.hessian_scale,
-                int(coding.is_exact), is_wide, begin, end, values, scratch.rows[0],
+                int(coding.is_exact), is_wide, part.start, part.stop, values, scratch.rows[0],
             )  # fmt: skip
             return int(word), int(second)
 
         n = self.n_rows
         if not n_helpers or n < _WORTH_PARTS:
-            return code(0, n)
-        borders = [n * k // (n_helpers + 1) for k in range(n_helpers + 2)]
-        sums = list(self._threads().map(code, borders, borders[1:]))
+            return code(slice(0, n))
+        parts = [slice(k, min(k + SMALL_PART, n)) for k in range(0, n, SMALL_PART)]
+        sums = share_parts(code, parts, self._threads(), n_helpers)
         return sum(word for word, _ in sums), sum(second for _, second in sums)
 
     def _pack_newton(
@@ -254,7 +254,7 @@ class HistogramNewtonTrees(HistogramTrees):
 def _help(columns: Any, search: Any, work: Any, tree: Any, residuals: Any, board: Integers) -> None:
     while not board[CLOSED]:
         help_grow(columns, search, work, tree, residuals, _PATIENCE)
-        time.sleep(0)  # yields if there are too few processors
+        yield_processor()  # there may be too few
 
 
 class _Coding(NamedTuple):

@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: numbers and pictures of thirteen subjects.
+"""Seeing why an ensemble works: numbers and pictures of fourteen subjects.
 
 - Error curves: :func:`error_curves`, :class:`ErrorCurveDisplay`; :func:`bagging_error`.
 - Margins: :func:`margins`, :class:`MarginDistributionDisplay`.
@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
-#: The thirteen subjects: their modules, and the public names of each, which are imported on first
+#: The fourteen subjects: their modules, and the public names of each, which are imported on first
 #: use.
 _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Error curves": {

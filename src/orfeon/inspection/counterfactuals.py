@@ -18,18 +18,25 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
+from orfeon.base import TabularEstimator
 from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.inspection.neighbourhood import _one_row
 from orfeon.inspection.partial_effects import positions_of
-from orfeon.inspection.tree_sums import AdditiveOutput, NoTreeSumError, TreeSum, additive_output
+from orfeon.inspection.tree_sums import (
+    SHARES,
+    AdditiveOutput,
+    NoTreeSumError,
+    TreeSum,
+    additive_output,
+)
 from orfeon.members import unpruned
 from orfeon.rendering.numbers import number_text
 from orfeon.utils.text import listed
 from orfeon.utils.types import Floats, Integers
 
 #: Boxes tried in a step, the nearest first; steps; and passes that take back what is not needed.
-_BOXES, _STEPS, _PASSES = 3000, 25, 4
+_BOXES, _STEPS, _PASSES = 3000, 25, 20
 #: Numbers that hold the boxes of an ensemble; further trees only take part in the decision.
 _NUMBERS = 4_000_000
 #: Values of a feature tried between the old and the new one.
@@ -118,10 +125,10 @@ def counterfactual(
     >>> from sklearn.datasets import load_iris
     >>> from orfeon import CARTClassifier
     >>> from orfeon.inspection import counterfactual
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> tree = CARTClassifier(max_depth=2, random_state=0).fit(X[["petal width (cm)"]], y)
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = CARTClassifier(max_depth=2, random_state=0).fit(X[:, [3]], y)
     >>> print(counterfactual(tree, [1.5]))
-    It would be 2 if petal width (cm) were just above 1.75 instead of 1.5.
+    It would be 2 if x0 were just above 1.75 instead of 1.5.
     """
     if not (isinstance(model, Forest) and model.n_classes) and not is_classifier(model):
         raise ValueError(f"{type(model).__name__} predicts numbers; counterfactuals need classes.")
@@ -156,6 +163,7 @@ class _Search:
     described: AdditiveOutput
     part: TreeSum
     schema: Schema | None
+    calibrated: Any
     start: Floats
     scale: Floats
     is_fixed: npt.NDArray[np.bool_]
@@ -176,7 +184,9 @@ class _Search:
                 model, "its trees do not test the features themselves",
                 "use a model whose trees test the features as they are",
             )  # fmt: skip
-        schema = getattr(_inner(model), "schema_", None)
+        inner = _inner(model)
+        schema = getattr(inner, "schema_", None)
+        decides = getattr(inner, "calibrator_", None) is not None and described.what in SHARES
         start = part.encode(one)[0]
         forest = part.forest
         per_tree = forest.n_nodes * forest.n_features
@@ -188,16 +198,20 @@ class _Search:
             is_fixed[positions_of(given, described.names)] = True
         scale = _scales(forest, None if X is None else part.encode(X))
         return cls(
-            described, part, schema if isinstance(schema, Schema) else None, start, scale, is_fixed,
-            not type(model).__module__.startswith("orfeon.") and not isinstance(model, Forest),
+            described, part, schema if isinstance(schema, Schema) else None,
+            inner if decides else None, start, scale, is_fixed,
+            not isinstance(inner, TabularEstimator | Forest),
             *_boxes(some),
         )  # fmt: skip
 
     # -- decisions ---------------------------------------------------------------------------------
 
     def outputs(self, rows: Floats) -> Floats:
+        """What the decision is made by: shares, probabilities where they are calibrated, scores."""
         out = np.tile(self.described.start, (len(rows), 1))
         self.part.add_predictions(np.ascontiguousarray(rows), out)
+        if self.calibrated is not None:
+            return np.asarray(self.calibrated._as_probabilities(out, len(self.calibrated.members_)))
         return out
 
     def decide(self, rows: Floats) -> Integers:
@@ -375,7 +389,7 @@ class _Search:
         names = self.described.names
         changes = {names[j]: (_plain(old[0, j]), _plain(new[0, j])) for j in changed}
         altered = _altered(one, changed, new[0])
-        before, after = (np.asarray(model.predict(given))[0] for given in (one, altered))
+        before, after = (_plain(np.asarray(model.predict(given))[0]) for given in (one, altered))
         if before == after:
             return None
         values = altered.to_numpy()[0] if hasattr(altered, "to_numpy") else np.asarray(altered)[0]

@@ -446,7 +446,8 @@ def accumulated_effects(
     known = np.flatnonzero(~np.isnan(values) & (weights > 0))
     if not len(known):
         raise ValueError(f"feature {described.names[at]!r} is missing in all rows.")
-    edges = np.unique(np.quantile(values[known], np.linspace(0, 1, n_intervals + 1)))
+    ends = np.linspace(0, 1, n_intervals + 1)
+    edges = np.unique(np.quantile(values[known], ends, method="inverted_cdf"))
     interval = np.clip(np.searchsorted(edges, values[known], side="left") - 1, 0, None)
     counts: Floats = np.bincount(interval, weights[known], max(len(edges) - 1, 1)).astype(float)
     change = np.zeros((len(counts), described.n_outputs))

@@ -17,7 +17,7 @@ from orfeon.inspection.partial_effects import (
 from orfeon.inspection.shapley_display import places_of
 from orfeon.rendering.figure import look_of, put_colour_bar, put_legend, put_title
 from orfeon.rendering.palette import EDGE
-from orfeon.rendering.texts import plain
+from orfeon.rendering.texts import in_lines, plain, small_size
 
 #: Rows whose curves are drawn, at most.
 _MOST_CURVES = 50
@@ -39,6 +39,12 @@ def _output_name(data: Any, shown: list[int]) -> str:
     if data.classes is None or len(shown) > 1:
         return str(data.what)
     return f"{data.what}, class {plain(data.classes[shown[0]])}"
+
+
+def _label_outputs(ax: Any, text: str) -> None:
+    """Name the outputs, in as many lines as the height of the axes wants."""
+    height = 72.0 * ax.get_window_extent().height / ax.figure.dpi
+    ax.set_ylabel(in_lines(text, 0.8 * height, small_size()), fontsize="small")
 
 
 class PartialDependenceDisplay(Display):
@@ -130,7 +136,7 @@ class PartialDependenceDisplay(Display):
         if ticks is not None:
             ax.set_xticks(np.arange(len(ticks)), ticks)
         ax.set_xlabel(plain(data.names[0]), fontsize="small")
-        ax.set_ylabel(_output_name(data, self.shown), fontsize="small")
+        _label_outputs(ax, _output_name(data, self.shown))
         ax.spines[["top", "right"]].set_visible(False)
         if len(self.shown) > 1:
             put_legend(ax)
@@ -233,7 +239,7 @@ class AccumulatedEffectsDisplay(Display):
         for edge in data.edges:
             ax.axvline(edge, ymax=0.025, color=EDGE, linewidth=0.8)
         ax.set_xlabel(plain(data.name), fontsize="small")
-        ax.set_ylabel(f"effect on the {_output_name(data, self.shown)}", fontsize="small")
+        _label_outputs(ax, f"effect on the {_output_name(data, self.shown)}")
         ax.tick_params(labelsize="small")
         ax.spines[["top", "right"]].set_visible(False)
         if len(self.shown) > 1:

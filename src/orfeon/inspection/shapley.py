@@ -180,10 +180,10 @@ def shap_values(
         value of each of them in turn. By default ("path-dependent") a row goes down both branches
         of a test of an unknown feature, in the shares of the training samples.
     output : {"auto", "supports", "votes", "raw"}, default="auto"
-        What is explained. "auto" is what ``predict_proba`` or ``predict`` returns where that is a
-        sum over trees: shares of the votes, mean class shares, means. Where it is not, as in
-        gradient boosting, it is the raw score. "supports" and "votes" choose for ensembles that
-        have both.
+        What is explained. "auto" is what the model decides by: the shares of the votes, mean class
+        shares, or means. ``predict_proba`` smooths or calibrates these shares, which is no sum over
+        trees; so is a probability of gradient boosting, whose raw score is explained.
+        "supports" and "votes" choose for ensembles that have both.
     interactions : bool, default=False
         Whether to split the values by pairs of features.
     n_jobs : int, optional
@@ -221,7 +221,7 @@ def shap_values(
     >>> found = shap_values(forest, X[:5])
     >>> found.values.shape, found.base_values.shape
     ((5, 21, 3), (3,))
-    >>> np.allclose(found.outputs, forest.predict_proba(X[:5]), atol=1e-9)
+    >>> np.allclose(found.outputs, forest.vote_shares(X[:5]), atol=1e-9)
     True
     >>> by_background = shap_values(forest, X[:5], background=X[100:150])
     >>> np.allclose(by_background.outputs, found.outputs, atol=1e-9)

@@ -84,7 +84,7 @@ class ShapWaterfallDisplay(Display):
     >>> forest = RandomForestClassifier(random_state=0).fit(X, y)
     >>> display = ShapWaterfallDisplay.from_estimator(forest, X, 70)
     >>> display.ax_.get_title()
-    'share of the votes, class 1: 0.97'
+    'share of the votes, class 1: 0.63'
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
@@ -179,7 +179,7 @@ class ShapWaterfallDisplay(Display):
         """Signed numbers at the bars."""
         low, high = float(min(starts.min(), ends.min())), float(max(starts.max(), ends.max()))
         width = max(high - low, 1e-12)
-        self.ax_.set_xlim(low - 0.14 * width, high + 0.14 * width)
+        self.ax_.set_xlim(low - 0.18 * width, high + 0.18 * width)
         for k, (step, end) in enumerate(zip(steps, ends, strict=True)):
             side = 1 if step >= 0 else -1
             self.ax_.annotate(
@@ -216,8 +216,8 @@ class ShapBeeswarmDisplay(Display):
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
     >>> model = GradientBoostingClassifier(random_state=0).fit(X, y)
     >>> display = ShapBeeswarmDisplay.from_estimator(model, X, n_shown=8)
-    >>> display.ax_.get_title()
-    'What features add to the raw score, class 1 (8 of 30 shown)'
+    >>> [X.columns[j] for j in display.order_[:2]]
+    ['worst concave points', 'worst perimeter']
     >>> matplotlib.pyplot.close(display.figure_)
     """
 

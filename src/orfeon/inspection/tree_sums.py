@@ -18,6 +18,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.base import TabularEstimator
 from orfeon.data.schema import names_of
 from orfeon.forest import Forest
 from orfeon.inspection.display import check_choice
@@ -26,6 +27,8 @@ from orfeon.utils.types import Floats, Integers
 
 Output = Literal["auto", "supports", "votes", "raw"]
 
+#: Outputs that are shares of the classes.
+SHARES = ("share of the votes", "mean class share", "share of the weighted votes", "weighted mean")
 _INSTEAD = (
     "use shap.Explainer(model.predict, X) of the package shap, or "
     'orfeon.inspection.importances(model, X, y, kind="permutation")'
@@ -232,8 +235,8 @@ def additive_output(model: Any, output: Output = "auto", X: Any = None) -> Addit
     model : estimator or Forest
         Fitted.
     output : {"auto", "supports", "votes", "raw"}, default="auto"
-        Class shares of the leaves, votes, or raw scores; "auto" is what ``predict_proba`` or
-        ``predict`` returns, and the raw score where that is no sum.
+        Class shares of the leaves, votes, or raw scores; "auto" is what the model decides by,
+        before shares are smoothed or calibrated.
     X : data frame, optional
         Rows whose columns name the features where the model does not.
     """
@@ -265,7 +268,7 @@ def _read(model: Any, output: Output) -> AdditiveOutput:
     check_is_fitted(model)
     if isinstance(model, PrunedEnsemble):
         return _of_pruned(model, output)
-    if type(model).__module__.startswith("orfeon."):
+    if isinstance(model, TabularEstimator) or type(model).__module__.startswith("orfeon."):
         return _of_own(model, output)
     from orfeon.inspection.tree_sums_scikit_learn import of_scikit_learn
 

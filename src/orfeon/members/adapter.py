@@ -201,7 +201,13 @@ class Members(ABC):
         """Class supports of classifiers, of shape (n_members, n_rows, n_classes)."""
 
     def out_of_bag(
-        self, X: Any, y: Any, sample_weight: Any = None, *, must_verify: bool = False
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        must_verify: bool = False,
+        with_copies: bool = True,
     ) -> Mask:
         """Which training samples each member did not see.
 
@@ -209,24 +215,26 @@ class Members(ABC):
         ----------
         X, y, sample_weight
             The training set, as given to ``fit``; others are rejected. For scikit-learn's ensembles
-            the rows must be in the same order. A sample counts as seen if any copy of it was.
+            the rows must be in the same order.
         must_verify : bool, default=False
             Whether to reject samples that cannot be checked against the training set. Only the
             trees of scikit-learn's ensembles remember their training set, by the number of samples
             in each leaf; other members know only how many samples there were.
+        with_copies : bool, default=True
+            Whether a row counts as seen if any copy of it was.
 
         Returns
         -------
         ndarray of bool of shape (n_members, n_rows)
             True where the member did not see the sample.
         """
-        out = ~self._seen(X, y, sample_weight)
+        out = ~(self._seen if with_copies else self._drawn)(X, y, sample_weight)
         if must_verify and not self._can_verify:
             raise NoOutOfBagError(
                 f"the members of this {self._name} do not record whether they were trained on "
                 "these samples"
             )
-        count = slice(None) if sample_weight is None else np.ravel(sample_weight) > 0
+        count = slice(None) if sample_weight is None else np.asarray(sample_weight).ravel() > 0
         if not out[:, count].any():
             raise self._no_out_of_bag("each of its members saw all the samples")
         return out
@@ -254,6 +262,10 @@ class Members(ABC):
     @abstractmethod
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         """Which training samples each member saw, of shape (n_members, n_rows)."""
+
+    def _drawn(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        """The same for each row on its own, whatever copies it has."""
+        return self._seen(X, y, sample_weight)
 
     @property
     def _can_verify(self) -> bool:
@@ -481,6 +493,9 @@ class EnsembleInPipeline(Members):
 
     def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         return self.last._seen(self.transform(X), y, sample_weight)
+
+    def _drawn(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        return self.last._drawn(self.transform(X), y, sample_weight)
 
     @property
     def _can_verify(self) -> bool:

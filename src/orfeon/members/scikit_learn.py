@@ -116,7 +116,7 @@ class _Resampled(_ScikitLearn):
     def _leaves(self, member: int, rows: Any) -> Integers:
         """The leaf that each row reaches in a member that is a tree."""
 
-    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+    def _drawn(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         n_rows = self.ensemble._n_samples
         check_training_set(X, y, n_rows, self._name)
         drawn = self.ensemble.estimators_samples_
@@ -124,7 +124,13 @@ class _Resampled(_ScikitLearn):
         seen = np.zeros((self.n_members, n_rows), dtype=bool)
         for row, its in zip(seen, drawn, strict=True):
             row[its] = True
-        labels = np.zeros(n_rows) if y is None else np.unique(np.ravel(y), return_inverse=True)[1]
+        return seen
+
+    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+        seen = self._drawn(X, y, sample_weight)
+        labels = (
+            np.zeros(seen.shape[1]) if y is None else np.unique(np.ravel(y), return_inverse=True)[1]
+        )
         rows = X if hasattr(X, "shape") else np.asarray(X)
         return seen_with_copies(seen, copies(rows, labels))
 
@@ -169,7 +175,7 @@ def _counted(drawn: Integers, sample_weight: Any) -> Iterator[Integers]:
     yield some  # rows drawn twice have a weight of 2, which is not counted
     yield drawn  # unless rows were copied, as bagging does with routed metadata
     if sample_weight is not None:
-        yield some[np.ravel(sample_weight)[some] > 0]  # older versions draw weight 0 too
+        yield some[np.asarray(sample_weight).ravel()[some] > 0]  # older versions draw weight 0 too
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,10 +220,10 @@ class ForestOfScikitLearn(_Resampled):
     def _leaves(self, member: int, rows: Any) -> Integers:
         return np.asarray(self.ensemble.estimators_[member].apply(rows))
 
-    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+    def _drawn(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not self.ensemble.bootstrap:
             raise self._no_out_of_bag("with bootstrap=False each of its trees saw all the samples")
-        return super()._seen(X, y, sample_weight)
+        return super()._drawn(X, y, sample_weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,13 +262,13 @@ class BaggingOfScikitLearn(_Resampled):
             )
         )
 
-    def _seen(self, X: Any, y: Any, sample_weight: Any) -> Mask:
+    def _drawn(self, X: Any, y: Any, sample_weight: Any) -> Mask:
         if not self._knows_samples:
             raise self._no_out_of_bag(
                 "it has members of several fits, by warm_start=True, and scikit-learn knows the "
                 "samples of the last fit only"
             )
-        return super()._seen(X, y, sample_weight)
+        return super()._drawn(X, y, sample_weight)
 
     @property
     def _knows_samples(self) -> bool:

@@ -30,6 +30,7 @@ class Purpose(IntEnum):
     REPEATING = 2**32 - 15
     LOOKING = 2**32 - 16
     ORDERING_CATEGORIES = 2**32 - 17
+    CALIBRATING = 2**32 - 18
 
 
 def branch(sequence: np.random.SeedSequence, *keys: int) -> np.random.SeedSequence:

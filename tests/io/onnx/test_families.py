@@ -21,8 +21,9 @@ ESTIMATORS = public_estimators()
 #: Not made of trees, or of models of any kind.
 REFUSED = {
     "ArbiterClassifier", "BaggedBoostingClassifier", "BaggedBoostingRegressor",
-    "C45RulesClassifier", "CascadeClassifier", "CascadeRegressor", "ConformalClassifier",
-    "ConformalRegressor", "CostCascadeClassifier", "DynamicSelectionClassifier",
+    "C45RulesClassifier", "CalibratedEnsemble", "CascadeClassifier", "CascadeRegressor",
+    "ConformalClassifier", "ConformalRegressor", "CostCascadeClassifier",
+    "DynamicSelectionClassifier",
     "HierarchicalExpertsClassifier", "HierarchicalExpertsRegressor", "MixtureOfExpertsClassifier",
     "MixtureOfExpertsRegressor", "OutputCodeClassifier", "PPBoostClassifier", "PPTSSClassifier",
     "ParallelPerceptronClassifier", "ParallelPerceptronRegressor", "StackingClassifier",
@@ -30,10 +31,11 @@ REFUSED = {
 }  # fmt: skip
 #: Their trees are C4.5's unless others are given: a missing value goes down all branches.
 PARTING = {"C45Classifier", "CombinedMultipleModels", "MultiBoostClassifier"}
-#: Probabilities that are made of sums by the logistic function, the softmax or the tangent.
+#: Probabilities that are made of sums by the logistic function, the softmax or the tangent, or by
+#: the inverse of a matrix.
 BY_FUNCTIONS = {
-    "AdaBoostPairwiseClassifier", "EnsembleSelectionClassifier", "GradientBoostingClassifier",
-    "RealAdaBoostClassifier",
+    "AdaBoostPairwiseClassifier", "ClassSwitchingClassifier", "EnsembleSelectionClassifier",
+    "FlippingClassifier", "GradientBoostingClassifier", "RealAdaBoostClassifier",
 }  # fmt: skip
 #: Members of which each has no vote of its own.
 WITHOUT_VOTES = {"AdaBoostMHClassifier", "AdaBoostPairwiseClassifier", "GradientBoostingClassifier"}

@@ -45,8 +45,10 @@ def test_all_formats_hold_identifiers_predictions_and_probabilities(
     assert main([*arguments, "--proba", "--id", "name", "--quiet"]) == 0
     if ending.startswith("csv"):
         found = pd.read_csv(output)
+    elif ending == "parquet":
+        found = pd.read_parquet(output)
     else:
-        found = pd.read_parquet(output) if ending == "parquet" else pd.read_json(output, lines=True)
+        found = pd.read_json(output, lines=True, precise_float=True)
     if ending == "csv.gz":
         assert gzip.decompress(output.read_bytes()).startswith(b"name,prediction,")
     predicted, probabilities = expected(place / "bag.orfeon", new_homes)
@@ -261,3 +263,44 @@ def test_blanks_around_words_do_not_make_them_unknown(tmp_path, capsys):
     assert main(["predict", model, data, "-o", str(tmp_path / "p.csv")]) == 0
     answers = (tmp_path / "p.csv").read_text().split()[1:]
     assert answers == ["no" if i % 2 else "yes" for i in range(40)]
+
+
+def test_intervals_and_reasons_are_written_beside_predictions(tmp_path, homes, new_homes, capsys):
+    homes.to_csv(tmp_path / "homes.csv", index=False)
+    new_homes.to_csv(tmp_path / "new.csv", index=False)
+    common = ["--method", "random_forest", "--members", "60", "--n-jobs", "1", "--quiet", "--json"]
+    for target, dropped in (("price", "class"), ("class", "price")):
+        arguments = [str(tmp_path / "homes.csv"), "--target", target, "--drop", dropped]
+        model = str(tmp_path / f"{target}.orfeon")
+        assert main(["fit", *arguments, "-o", model, *common]) == 0
+    capsys.readouterr()
+    arguments = [str(tmp_path / "new.csv"), "--interval", "0.8", "--explain", "2", "-q"]
+    output = str(tmp_path / "answers.csv")
+    assert main(["predict", str(tmp_path / "price.orfeon"), *arguments, "-o", output]) == 0
+    found = pd.read_csv(output)
+    assert list(found) == ["prediction", "low", "high", "reasons"]
+    assert (found["low"] <= found["prediction"]).all()
+    inside = (found["low"] <= new_homes["price"]) & (new_homes["price"] <= found["high"])
+    assert 0.65 <= inside.mean() <= 0.95
+    # The price is made of the size and the code.
+    assert found["reasons"].str.contains("size=|code=").mean() == 1.0
+    assert (
+        main(["predict", str(tmp_path / "class.orfeon"), *arguments, "-o", output, "--force"]) == 0
+    )
+    found = pd.read_csv(output)
+    assert list(found) == ["prediction", "set", "reasons"]
+    covered = [
+        own in of.split("|") for own, of in zip(new_homes["class"], found["set"], strict=True)
+    ]
+    assert np.mean(covered) >= 0.7
+    assert found["reasons"].str.contains("(+", regex=False).mean() > 0.9
+
+
+def test_what_a_model_cannot_say_is_one_sentence(place, capsys):
+    arguments = ["predict", str(place / "bag.orfeon"), str(place / "new.csv")]
+    assert main([*arguments, "--interval"]) == 2
+    assert "--interval: predict_set of this BaggingClassifier" in capsys.readouterr().err
+    assert main([*arguments, "--interval", "1"]) == 2
+    assert "must be less than 1" in capsys.readouterr().err
+    assert main([*arguments, "--explain", "0"]) == 2
+    assert "must be 1 or more" in capsys.readouterr().err

@@ -298,7 +298,8 @@ def test_packed_bodies_are_refused_clearly(homes, row):
 
 @pytest.mark.parametrize(
     "query", ["probabilities", "probabilities=1", "proba=true", "probabilities=true&more=1",
-              "probabilities=true&probabilities=false", "probabilities=%00", "=", "a" * 3000]
+              "probabilities=true&probabilities=false", "probabilities=%00", "=", "a" * 3000,
+              "explain=-1", "explain=101", "explain=x", "interval=1", "interval=0", "interval=nan"]
 )  # fmt: skip
 def test_other_parameters_are_refused(homes, row, query):
     answer = ask(homes, rows_of(row), query=query)
@@ -310,6 +311,35 @@ def test_a_length_that_is_no_number_is_refused_by_any_server(homes, row):
     for length in ("abc", "-1", "1.5", "²"):
         answer = ask(homes, rows_of(row), content_length=length)
         assert (answer.status, answer.kind) == (400, "bad_http")
+
+
+def test_intervals_and_reasons_are_those_of_the_library(tmp_path):
+    from orfeon.inspection import shap_values
+
+    X, y = orfeon.datasets.make_friedman1(120, random_state=0)
+    forest = orfeon.RandomForestRegressor(60, oob_score=True, random_state=0).fit(X, y)
+    orfeon.save(forest, tmp_path / "forest.orfeon")
+    app = create_app(tmp_path / "forest.orfeon")
+    body = json.dumps({"rows": X[:3].tolist()}).encode()
+    answer = ask(app, body, query="explain=2&interval=0.8").json
+    low, high = forest.predict_interval(X[:3], 0.8).T
+    assert (answer["low"], answer["high"]) == (low.tolist(), high.tolist())
+    values = shap_values(forest, X[:3]).values
+    for row, text in zip(values, answer["reasons"], strict=True):
+        assert text.count(";") == 1
+        most = int(np.argmax(np.abs(row)))
+        assert text.endswith(")")
+        assert f"({row[most]:+.3g})" in text.split(";")[0]
+    assert "reasons" not in ask(app, body).json
+    assert ask(app, body, CSV, query="explain=2").status == 422  # this is no CSV
+    table = ask(app, body, accept=CSV, query="interval=0.8").body.decode().splitlines()
+    assert table[0] == "prediction,low,high"
+
+
+def test_what_a_model_cannot_explain_is_one_sentence(homes, row):
+    answer = ask(homes, rows_of(row), query="interval=0.9")
+    assert (answer.status, answer.kind) == (422, "no_evidence")
+    assert answer.json["error"]["message"].startswith("interval: ")
 
 
 def test_numbers_have_no_probabilities(prices_file):

@@ -17,7 +17,7 @@ import orfeon
 from orfeon.combining import early_decision
 from orfeon.datasets import make_waveform
 from orfeon.errors import UserError
-from orfeon.workbench.cli.predict import predictions_of
+from orfeon.workbench.cli.predict import Extras, predictions_of
 from orfeon.workbench.cli.saved_models import read_saved
 from orfeon.workbench.serve import create_app
 from orfeon.workbench.serve.served_model import ServedModel, load_served
@@ -39,7 +39,7 @@ def test_predictions_are_those_of_the_command_for_the_same_table(
     app = create_app(path)
     assert app.served.is_quick
     query = "probabilities=true" if name == "homes.orfeon" else ""
-    table = predictions_of(read_saved(path), new_homes, proba=bool(query))
+    table = predictions_of(read_saved(path), new_homes, Extras(proba=bool(query)))
     answer = ask(app, rows_of(*plain_rows(new_homes)), query=query).json
     assert answer["predictions"] == table["prediction"].tolist()
     if query:

@@ -59,7 +59,8 @@ def _keeping(graph: Graph, shares: str, raw: str, n_classes: int) -> str:
     level = graph.add("Div", total, number)
     raised = graph.add("Where", is_above, level, shares)
     codes = graph.constant(np.arange(n_classes, dtype=np.int64)[None, :])
-    lifted = graph.add("Mul", level, graph.constant(np.array(LIFT)))
+    # A factor so close to 1 would be optimised away.
+    lifted = graph.add("Add", level, graph.add("Mul", level, graph.constant(np.array(LIFT))))
     kept = graph.add("Where", graph.add("Equal", codes, place), lifted, raised)
     is_same = graph.add("Equal", first_of_greatest(graph, shares), decided)
     is_same = graph.add("Unsqueeze", is_same, graph.constant(np.array([1])))

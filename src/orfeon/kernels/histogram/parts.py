@@ -13,7 +13,16 @@ from orfeon.kernels.histogram.bins import PER_WORD
 from orfeon.kernels.histogram.leaves import describe_leaf, route_rows
 from orfeon.kernels.histogram.nodes import FROM_PARENT, FROM_ROWS
 from orfeon.kernels.histogram.splits import AHEAD, add_rows, best_score, subtract
-from orfeon.kernels.histogram.threads import DONE, atomic_add, atomic_load, claim, prefetch, publish
+from orfeon.kernels.histogram.threads import (
+    CLOSED,
+    DONE,
+    atomic_add,
+    atomic_load,
+    claim,
+    pause,
+    prefetch,
+    publish,
+)
 from orfeon.utils.jit import array_step, inlined
 
 #: Kinds of tasks.
@@ -21,7 +30,7 @@ SEARCH, GATHER, SET_ASIDE, MOVE, DESCRIBE, ROUTE = range(6)
 #: Places in a task; END is also the number of nodes to describe.
 KIND, BEGIN, END, FEATURE, MIDDLE = range(5)
 #: Rows of a part.
-CHUNK = 8192
+CHUNK = 4096
 #: Parts into which the leaves are dealt.
 _LEAF_PARTS = 64
 
@@ -179,7 +188,7 @@ def share(bins, search, work, tree, residuals, kind, n_parts):
         atomic_add(board, DONE, np.int64(1))
         part = claim(board)
     while atomic_load(board, DONE) < n_parts:
-        pass
+        pause()
 
 
 @array_step
@@ -227,13 +236,17 @@ def share_leaves(bins, search, work, tree, residuals, n_nodes):
 
 @array_step
 def help_search(bins, search, work, tree, residuals, n_idle):
-    """Do parts until the tree is finished, or after ``n_idle`` polls without work."""
+    """Do parts until the tree is finished, or until ``n_idle`` polls in a row without work."""
     board = work.board
     idle = 0
     while idle < n_idle:
         part = claim(board)
-        idle += 1
         if part >= 0:
             idle = 0
             do_part(bins, search, work, tree, residuals, part)
             atomic_add(board, DONE, np.int64(1))
+        elif atomic_load(board, CLOSED):
+            break
+        else:
+            idle += 1
+            pause()

@@ -8,6 +8,8 @@ itself.
 
 from __future__ import annotations
 
+import platform
+
 import llvmlite.ir as ir
 import numpy as np
 from numba import config, types
@@ -43,7 +45,13 @@ if config.DISABLE_JIT:  # single-threaded
     def prefetch(array, at):
         pass
 
+    def pause():
+        pass
+
 else:
+    #: What tells the processor that a thread waits, where there is such an instruction.
+    _IS_X86 = platform.machine().lower() in ("x86_64", "amd64", "i386", "i686")
+    _PAUSE = "llvm.x86.sse2.pause" if _IS_X86 else None
 
     def _word(context, builder, signature, args):
         board = context.make_array(signature.args[0])(context, builder, args[0])
@@ -96,6 +104,18 @@ else:
             return context.get_dummy_value()
 
         return types.void(array, types.uint64), generate
+
+    @intrinsic
+    def pause(typingctx):
+        """Wait for some cycles, and leave the processor and the memory to others."""
+
+        def generate(context, builder, signature, args):
+            if _PAUSE is not None:
+                nothing = ir.FunctionType(ir.VoidType(), [])
+                builder.call(cgutils.get_or_insert_function(builder.module, nothing, _PAUSE), [])
+            return context.get_dummy_value()
+
+        return types.void(), generate
 
 
 @array_step

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TextIO
+from typing import Any, BinaryIO, NamedTuple, Protocol, TextIO
 
 from orfeon.errors import UserError
 from orfeon.utils.atomic_file import atomic_write
@@ -27,6 +27,7 @@ from orfeon.workbench.cli.saved_models import (
     read_saved,
 )
 from orfeon.workbench.cli.tables import read_pieces
+from orfeon.workbench.serve.reasons import interval_columns, reasons
 
 _DESCRIPTION = """\
 Predicts the rows of a table with a saved model and writes one row for each, in the same order: to a
@@ -38,7 +39,11 @@ Rows are read, predicted and written a few thousand at a time, so a CSV or Parqu
 needs little memory. The output file appears once it is complete.
 
 The column 'prediction' holds the class or the number. With --proba, there is also a column
-'probability_CLASS' for each class.
+'probability_CLASS' for each class. With --interval 0.9, the columns 'low' and 'high' hold 90% of
+the true numbers, and the column 'set' the classes that contain the true one in 90% of the rows;
+both need a model with out-of-bag predictions, which 'orfeon fit' makes of bags and forests. With
+--explain 3, the column 'reasons' names the three features that speak most for the prediction (+) or
+against it (-), by their Shapley values.
 """
 
 _EXAMPLES = """\
@@ -46,6 +51,7 @@ orfeon fit waveform -o model.orfeon
 orfeon predict model.orfeon waveform:20
 orfeon predict model.orfeon new.csv --id customer --proba -o predictions.csv
 orfeon predict model.orfeon new.parquet -o predictions.parquet
+orfeon predict model.orfeon waveform:5 --interval 0.9 --explain 3
 cat new.csv | orfeon predict model.orfeon - --format jsonl | head
 """
 
@@ -66,6 +72,15 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--proba", action="store_true", help="also write the probability of each class"
     )
+    parser.add_argument(
+        "--interval", type=_coverage, nargs="?", const=0.9, metavar="SHARE",
+        help="also write intervals, or sets of classes, that hold this share of the truth; "
+        "default share: 0.9",
+    )  # fmt: skip
+    parser.add_argument(
+        "--explain", type=types.count, nargs="?", const=3, metavar="N",
+        help="also write the N features that matter most for each row; default: 3",
+    )  # fmt: skip
     parser.add_argument(
         "--id", metavar="COL", help="a column of the data to copy before the predictions"
     )
@@ -97,7 +112,8 @@ def run(options: argparse.Namespace) -> int:
     with LiveDisplay("predicting", quiet=options.quiet or output is None) as display:
         display.start(100)
         with open_predictions(output, form) as file:
-            for piece in _predictions(saved, options.data, options.id, options.proba, display):
+            extras = Extras(options.id, options.proba, options.interval, options.explain)
+            for piece in _predictions(saved, options.data, extras, display):
                 file.write(piece)
                 n_rows += len(piece)
             if n_rows == 0:
@@ -116,17 +132,34 @@ def _check_asked(saved: SavedModel, proba: bool) -> None:
         raise UserError(f"--proba: {kind} has no predict_proba; leave --proba out.")
 
 
+def _coverage(text: str) -> float:
+    """A share between 0 and 1, without the ends."""
+    found = types.share(text)
+    if found >= 1:
+        raise argparse.ArgumentTypeError(f"must be less than 1, got {text}")
+    return found
+
+
+class Extras(NamedTuple):
+    """What is written beside the predictions."""
+
+    identifier: str | None = None
+    proba: bool = False
+    coverage: float | None = None
+    n_reasons: int | None = None
+
+
 def _predictions(
-    saved: SavedModel, data: str, identifier: str | None, proba: bool, display: LiveDisplay
+    saved: SavedModel, data: str, extras: Extras, display: LiveDisplay
 ) -> Iterator[Any]:
     """The predictions of a table, a few thousand rows at a time."""
     read = 0.0
     n_rows = 0
-    for frame, share in read_pieces(data, _columns_of_words(saved, identifier)):
+    for frame, share in read_pieces(data, _columns_of_words(saved, extras.identifier)):
         if not len(frame):
             continue
         display.running([f"rows {n_rows + 1:,} to {n_rows + len(frame):,}"])
-        yield predictions_of(saved, frame, identifier=identifier, proba=proba)
+        yield predictions_of(saved, frame, extras)
         n_rows += len(frame)
         display.advance(100 * (share - read), f"{n_rows:,} rows")
         read = share
@@ -140,20 +173,19 @@ def _columns_of_words(saved: SavedModel, identifier: str | None) -> frozenset[st
     return frozenset(words)
 
 
-def predictions_of(
-    saved: SavedModel, frame: Any, *, identifier: str | None = None, proba: bool = False
-) -> Any:
+def predictions_of(saved: SavedModel, frame: Any, extras: Extras | None = None) -> Any:
     """The predictions of some rows, as a data frame."""
+    extras = extras or Extras()
     import pandas
 
     columns: dict[str, Any] = {}
-    if identifier is not None:
-        columns[identifier] = _identifier(frame, identifier)
+    if extras.identifier is not None:
+        columns[extras.identifier] = _identifier(frame, extras.identifier)
     with model_failures(saved.path):
         X = saved.features(frame)
         try:
             predicted = saved.model.predict(X)
-            probabilities = saved.model.predict_proba(X) if proba else None
+            probabilities = saved.model.predict_proba(X) if extras.proba else None
         except UserError:
             raise
         except ValueError as error:
@@ -162,6 +194,10 @@ def predictions_of(
         if probabilities is not None:
             for j, label in enumerate(saved.model.classes_):
                 columns[f"probability_{label}"] = probabilities[:, j]
+        if extras.coverage is not None:
+            columns |= interval_columns(saved.model, X, extras.coverage)
+        if extras.n_reasons is not None:
+            columns["reasons"] = reasons(saved.model, X, predicted, extras.n_reasons)
         return pandas.DataFrame(columns)
 
 
@@ -170,7 +206,8 @@ def _identifier(frame: Any, name: str) -> Any:
     if not found:
         near = nearest_names(name, map(str, frame.columns))
         raise UserError(f"--id: the data has no column {name!r}{near}.")
-    if name == "prediction" or name.startswith("probability_"):
+    taken = ("prediction", "low", "high", "set", "reasons")
+    if name in taken or name.startswith("probability_"):
         raise UserError(f"--id {name}: the output has a column of this name; rename yours.")
     return frame[found[0]].to_numpy()
 

@@ -50,7 +50,13 @@ def write_answer(served: ServedModel, answer: Answer, form: bytes) -> bytes:
             columns[f"probability_{label}"] = shares
     if answer.n_queried is not None:
         columns["n_queried"] = answer.n_queried.tolist()
+    columns |= _evidence(answer)
     return _csv(columns) if form == CSV else _arrow(columns)
+
+
+def _evidence(answer: Answer) -> dict[str, Any]:
+    found = dict(answer.intervals or {})
+    return found if answer.reasons is None else {**found, "reasons": answer.reasons}
 
 
 def _json(served: ServedModel, answer: Answer) -> bytes:
@@ -60,6 +66,7 @@ def _json(served: ServedModel, answer: Answer) -> bytes:
         document["probabilities"] = answer.probabilities.tolist()
     if answer.n_queried is not None:
         document["n_queried"] = answer.n_queried.tolist()
+    document |= _evidence(answer)
     return json.dumps(document, allow_nan=False).encode("ascii")
 
 

@@ -17,6 +17,16 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 CLOSE = ((b"connection", b"close"),)
 _FORMS = (JSON, CSV, ARROW)
 _MAX_QUERY = 2000
+#: Features that explain a prediction, at most.
+_MOST_REASONS = 100
+
+
+class Asked(NamedTuple):
+    """What a client wants beside the predictions."""
+
+    probabilities: bool = False
+    explain: int = 0
+    interval: float | None = None
 
 
 class RequestHead(NamedTuple):
@@ -25,7 +35,7 @@ class RequestHead(NamedTuple):
     form: bytes
     answer: bytes
     n_bytes: int | None
-    probabilities: bool
+    asked: Asked
 
 
 class ClientGoneError(Exception):
@@ -54,7 +64,7 @@ def read_head(headers: Iterable[tuple[bytes, bytes]], query: bytes) -> RequestHe
             headers=[(b"accept-encoding", b"identity")],
         )  # fmt: skip
     form = kind if kind == JSON else _form(kind)
-    return RequestHead(form, answer_type(b",".join(accepted)), n_bytes, _probabilities(query))
+    return RequestHead(form, answer_type(b",".join(accepted)), n_bytes, _asked(query))
 
 
 def _form(kind: bytes) -> bytes:
@@ -81,30 +91,53 @@ def _text(value: bytes) -> str:
     return shown(value.decode("latin-1"))
 
 
-def _probabilities(query: bytes) -> bool:
+def _asked(query: bytes) -> Asked:
     if not query:
-        return False
+        return Asked()
     if query == b"probabilities=true":
-        return True
+        return Asked(probabilities=True)
     if len(query) > _MAX_QUERY:
         raise RequestError(400, "bad_parameter", "The query is too long.")
-    wanted = False
-    seen: set[str] = set()
+    found: dict[str, Any] = {}
     for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True):
-        if name != "probabilities" or name in seen:
-            what = "given twice" if name in seen else "unknown; the only one is 'probabilities'"
+        if name not in _READERS or name in found:
+            known = ", ".join(repr(one) for one in _READERS)
+            what = "given twice" if name in found else f"unknown; those known are {known}"
             raise RequestError(
                 400, "bad_parameter", f"The parameter {shown(name)} is {what}.", column=None
             )
-        if value not in ("true", "false"):
+        read, allowed = _READERS[name]
+        found[name] = read(value)
+        if found[name] is None:
             raise RequestError(
-                400,
-                "bad_parameter",
-                f"probabilities={shown(value)} is not allowed; use true or false.",
+                400, "bad_parameter", f"{name}={shown(value)} is not allowed; use {allowed}."
             )
-        seen.add(name)
-        wanted = value == "true"
-    return wanted
+    return Asked(**found)
+
+
+def _truth(text: str) -> bool | None:
+    return {"true": True, "false": False}.get(text)
+
+
+def _few(text: str) -> int | None:
+    is_number = text.isascii() and text.isdigit() and len(text) < 4
+    return int(text) if is_number and int(text) <= _MOST_REASONS else None
+
+
+def _share(text: str) -> float | None:
+    try:
+        share = float(text)
+    except ValueError:
+        return None
+    return share if 0.0 < share < 1.0 else None
+
+
+#: How the parameters are read, and what is allowed.
+_READERS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "probabilities": (_truth, "true or false"),
+    "explain": (_few, f"a whole number from 0 to {_MOST_REASONS}"),
+    "interval": (_share, "a share between 0 and 1, such as 0.9"),
+}
 
 
 class BodyReader:

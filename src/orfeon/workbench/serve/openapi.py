@@ -134,6 +134,22 @@ def _predict(served: ServedModel, limits: Limits) -> dict[str, Any]:
                 "schema": {"type": "boolean", "default": False},
             }
         ]
+    parameters += [
+        {
+            "name": "explain",
+            "in": "query",
+            "description": "How many of the features that matter most to name for each row.",
+            "schema": {"type": "integer", "minimum": 0, "maximum": 100, "default": 0},
+        },
+        {
+            "name": "interval",
+            "in": "query",
+            "description": "Adds intervals, or sets of classes, that hold this share of the truth.",
+            "schema": {
+                "type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1,
+            },
+        },
+    ]  # fmt: skip
     return {
         "summary": "Predict rows",
         "operationId": "predict",
@@ -220,6 +236,17 @@ def _predictions(served: ServedModel) -> dict[str, Any]:
             "description": "Class probabilities, in the order of `classes`.",
             "items": {"type": "array", "items": {"type": "number"}},
         }
+    texts = {"type": "array", "items": {"type": "string"}}
+    document["properties"]["reasons"] = {
+        **texts, "description": "Features with their Shapley values, the largest first.",
+    }  # fmt: skip
+    if served.classes:
+        document["properties"]["set"] = {
+            **texts, "description": "Classes with `|` between them.",
+        }  # fmt: skip
+    else:
+        for end in ("low", "high"):
+            document["properties"][end] = {"type": "array", "items": {"type": "number"}}
     if served.early_decision is not None:
         document["properties"]["n_queried"] = {
             "type": "array",

@@ -13,7 +13,7 @@ import numpy as np
 from orfeon.errors import UserError
 from orfeon.workbench.serve.answers import ARROW, CSV, JSON, write_answer
 from orfeon.workbench.serve.arrow_rows import read_arrow
-from orfeon.workbench.serve.bodies import RequestHead
+from orfeon.workbench.serve.bodies import Asked, RequestHead
 from orfeon.workbench.serve.csv_rows import read_csv
 from orfeon.workbench.serve.errors import RequestError
 from orfeon.workbench.serve.json_rows import JSONRows
@@ -100,14 +100,14 @@ class Scoring:
     def answer(self, body: bytes, head: RequestHead) -> bytes:
         """The body of the response."""
         served = self.served
-        if head.probabilities and not served.has_probabilities:
+        if head.asked.probabilities and not served.has_probabilities:
             raise RequestError(
                 422, "no_probabilities",
                 f"{served.name} gives no probabilities: it predicts "
                 f"{'numbers' if served.task == 'regression' else 'classes only'}.",
             )  # fmt: skip
         try:
-            answer = self._predict(self._rows(body, head.form), head.probabilities)
+            answer = self._predict(self._rows(body, head.form), head.asked)
             self.n_rows += len(answer.predictions)
             return write_answer(served, answer, head.answer)
         except MemoryError:
@@ -116,9 +116,10 @@ class Scoring:
                 headers=[(b"retry-after", b"5")],
             ) from None  # fmt: skip
 
-    def _predict(self, rows: Any, probabilities: bool) -> Answer:
+    def _predict(self, rows: Any, asked: Asked) -> Answer:
         try:
-            answer = self.served.predict(rows, probabilities=probabilities)
+            answer = self.served.predict(rows, probabilities=asked.probabilities)
+            answer = self._with_evidence(answer, rows, asked)
         except (ValueError, TypeError, UserError) as error:
             if self.served.is_quick:
                 raise
@@ -132,6 +133,18 @@ class Scoring:
                 raise RequestError(
                     422, "not_finite", "The prediction is not a finite number.", row=int(lost[0])
                 )
+        return answer
+
+    def _with_evidence(self, answer: Answer, rows: Any, asked: Asked) -> Answer:
+        """The answer with intervals and reasons, if they are wanted."""
+        try:
+            if asked.interval is not None:
+                answer = answer._replace(intervals=self.served.intervals(rows, asked.interval))
+            if asked.explain:
+                found = self.served.reasons(rows, answer.predictions, asked.explain)
+                answer = answer._replace(reasons=found)
+        except UserError as error:
+            raise RequestError(422, "no_evidence", str(error)[:500]) from error
         return answer
 
     def _rows(self, body: bytes, form: bytes) -> Any:

@@ -26,6 +26,7 @@ from orfeon.workbench.serve.columns import (
     NumberReader,
     WordReader,
 )
+from orfeon.workbench.serve.reasons import interval_columns, reasons
 
 #: Rows on which the quick copy is compared with the model before it is used.
 _N_PROBES = 48
@@ -35,6 +36,8 @@ class Answer(NamedTuple):
     predictions: npt.NDArray[Any]
     probabilities: Floats | None = None
     n_queried: npt.NDArray[np.int64] | None = None
+    intervals: Mapping[str, Any] | None = None
+    reasons: list[str] | None = None
 
 
 class ServedModel:
@@ -139,6 +142,25 @@ class ServedModel:
             return Answer(decided.predictions, n_queried=decided.n_queried)
         predictions = np.asarray(model.predict(rows))
         return Answer(predictions, model.predict_proba(rows) if probabilities else None)
+
+    def intervals(self, rows: Any, coverage: float) -> dict[str, Any]:
+        """Intervals, or sets of classes, that hold this share of the truth."""
+        model = self.model if self._quick is None else self._quick
+        found = interval_columns(model, rows, coverage)
+        return {name: np.asarray(column).tolist() for name, column in found.items()}
+
+    def reasons(self, rows: Any, predictions: npt.NDArray[Any], n_reasons: int) -> list[str]:
+        """The features that speak most for each prediction, or against it."""
+        if self._quick is not None:
+            import pandas
+
+            schema = self._quick.schema_
+            names = [schema.name(j) for j in range(schema.n_features)]
+            decoded = schema.decode(np.asarray(rows, dtype=np.float64))
+            rows = pandas.DataFrame(decoded, columns=names).infer_objects()
+            if schema.names is None:
+                rows = decoded
+        return reasons(self.model, rows, predictions, n_reasons)
 
     def example_row(self) -> dict[str, Any]:
         """An example row; numbers are medians of the thresholds, if there is a forest."""

@@ -1,0 +1,253 @@
+"""Log loss of ensembles on real tables: calibrated in one fit, against scikit-learn's calibration.
+
+Five folds of each table. Uncalibrated, calibrated in the same fit by three methods, and by
+scikit-learn's ``CalibratedClassifierCV`` over the same ensemble, which trains it five times and
+averages the five; on each table the better of its two methods counts. Half a vote of smoothing, the
+pulls of calibrators and the method that is judged, "beta", were chosen on 15 of these tables.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import log_loss
+
+from benchmarks import accuracy_tables
+from benchmarks.accuracy_tables import Table
+from benchmarks.contestants import SCIKIT_LEARN
+from benchmarks.report import Measurement, Target
+from benchmarks.suite import Case, Suite
+from orfeon import (
+    BaggingClassifier,
+    ClassSwitchingClassifier,
+    ExtraTreesClassifier,
+    RandomForestClassifier,
+)
+
+ENSEMBLES: dict[str, Callable[[], Any]] = {
+    "forest": partial(RandomForestClassifier, 100, random_state=0),
+    "extra-trees": partial(ExtraTreesClassifier, 100, bootstrap=True, random_state=0),
+    "bagging": partial(BaggingClassifier, n_estimators=100, random_state=0),
+    "class-switching": partial(ClassSwitchingClassifier, n_estimators=500, random_state=0),
+}
+#: Calibrated in the fit of the ensemble; the first is judged.
+ONE_FIT = ("beta", "sigmoid", "auto")
+THEIRS = ("sigmoid", "isotonic")
+#: Tables that are made; the others are of real things, or enumerated.
+_MADE = {
+    "car-like", "claims", "clusters", "friedman1", "friedman2", "mammography-like", "orders",
+    "ringnorm", "spambase-like", "tickets", "visits", "waveform",
+}  # fmt: skip
+_QUICK = ("breast_cancer", "iris", "titanic")
+#: At most so many rows of a table are used, drawn at random.
+_MOST_ROWS = 2000
+_LIMIT = Target("at most", 1.02, "ratio")
+_TO_FOREST = Target("at most", 1.1, "ratio")
+
+
+def geometric_mean(ratios: Sequence[float]) -> float:
+    """The geometric mean of some ratios.
+
+    Parameters
+    ----------
+    ratios : sequence of float
+        Positive numbers.
+
+    Returns
+    -------
+    float
+        Their geometric mean.
+
+    Examples
+    --------
+    >>> geometric_mean([0.5, 2.0])
+    1.0
+    """
+    return float(np.exp(np.mean(np.log(ratios))))
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Mean log losses of one ensemble on a table, and processor times of its fits, by contender."""
+
+    table: str
+    shape: tuple[int, int]
+    loss: dict[str, float]
+    seconds: dict[str, float]
+
+    @property
+    def theirs(self) -> str:
+        """The better of scikit-learn's methods."""
+        return min((f"cv {one}" for one in THEIRS), key=self.loss.__getitem__)
+
+
+def tables(quick: bool) -> list[str]:
+    """Names of the tables that are compared.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether a few of scikit-learn's will do.
+
+    Returns
+    -------
+    list of str
+        Those with classes that are at hand.
+    """
+    names = [name for name in accuracy_tables.present() if name not in _MADE]
+    if quick:
+        return [name for name in names if name in _QUICK]
+    return [name for name in names if accuracy_tables.read(name).n_classes]
+
+
+def contenders(make: Callable[[], Any]) -> dict[str, Any]:
+    """Ensembles, not fitted: plain, calibrated in one fit, and by scikit-learn.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the ensemble.
+
+    Returns
+    -------
+    dict of str to estimator
+        By name.
+    """
+    found = {"plain": make()}
+    found |= {name: make().set_params(calibrate=name) for name in ONE_FIT}
+    found |= {f"cv {name}": CalibratedClassifierCV(make(), method=name, cv=5) for name in THEIRS}
+    return found
+
+
+def measure(table: Table, make: Callable[[], Any]) -> Losses:
+    """Log losses on the folds of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    make : callable
+        Makes the ensemble.
+
+    Returns
+    -------
+    Losses
+        Means over the folds.
+    """
+    losses: dict[str, list[float]] = {}
+    seconds: dict[str, float] = {}
+    for training, test in table.folds():
+        for name, model in contenders(make).items():
+            begin = time.process_time()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # classes of few samples
+                model.fit(training.X, training.y)
+            seconds[name] = seconds.get(name, 0.0) + time.process_time() - begin
+            p = np.clip(model.predict_proba(test.X), 2.0**-52, 1.0)
+            known = np.arange(table.n_classes)
+            loss = log_loss(test.y, p / p.sum(axis=1, keepdims=True), labels=known)
+            losses.setdefault(name, []).append(loss)
+    means = {name: float(np.mean(some)) for name, some in losses.items()}
+    return Losses(table.name, table.shape, means, seconds)
+
+
+def compared(name: str, make: Callable[[], Any], chosen: Sequence[str]) -> list[Measurement]:
+    """One ensemble on all tables.
+
+    Parameters
+    ----------
+    name : str
+        What it is called.
+    make : callable
+        Makes it.
+    chosen : sequence of str
+        The tables.
+
+    Returns
+    -------
+    list of Measurement
+        Geometric means over the tables of log losses over those of scikit-learn's calibration.
+    """
+    found = []
+    for one in chosen:
+        table = accuracy_tables.read(one)
+        rows = np.random.default_rng(0).permutation(table.shape[0])[:_MOST_ROWS]
+        found.append(measure(table.take(np.sort(rows)), make))
+    n_rows = sum(one.shape[0] for one in found)
+    lines = []
+    for contender in (*ONE_FIT, "plain"):
+        ratios = {one.table: one.loss[contender] / one.loss[one.theirs] for one in found}
+        ours = sum(one.seconds[contender] for one in found)
+        theirs = sum(one.seconds[one.theirs] for one in found)
+        worst = max(ratios, key=ratios.__getitem__)
+        lines.append(
+            Measurement(
+                f"{name}, {contender}", n_rows, len(found), geometric_mean(list(ratios.values())),
+                "ratio", ours, None, f"CalibratedClassifierCV, {SCIKIT_LEARN}", theirs, None,
+                _LIMIT if contender == ONE_FIT[0] else None,
+                [f"{name}, {contender}: worst on {worst}, {ratios[worst]:.3g}."],
+                {"ratios": ratios, "losses": {one.table: one.loss for one in found}},
+            )
+        )  # fmt: skip
+    return lines
+
+
+def switching_to_forest(chosen: Sequence[str]) -> list[Measurement]:
+    """Class-switching and a forest, both uncalibrated.
+
+    Parameters
+    ----------
+    chosen : sequence of str
+        The tables.
+
+    Returns
+    -------
+    list of Measurement
+        The geometric mean of the ratio of their log losses.
+    """
+    ratios: dict[str, float] = {}
+    for one in chosen:
+        table = accuracy_tables.read(one)
+        rows = np.random.default_rng(0).permutation(table.shape[0])[:_MOST_ROWS]
+        sums = dict.fromkeys(("forest", "class-switching"), 0.0)
+        for training, test in table.take(np.sort(rows)).folds():
+            for name in sums:
+                model = ENSEMBLES[name]().fit(training.X, training.y)
+                p, known = model.predict_proba(test.X), np.arange(table.n_classes)
+                sums[name] += log_loss(test.y, p, labels=known)
+        ratios[one] = sums["class-switching"] / sums["forest"]
+    worst = max(ratios, key=ratios.__getitem__)
+    return [
+        Measurement(
+            "class-switching over forest, uncalibrated", 0, len(ratios),
+            geometric_mean(list(ratios.values())), "ratio", target=_TO_FOREST,
+            notes=[f"class-switching over forest: worst on {worst}, {ratios[worst]:.3g}."],
+            detail={"ratios": ratios},
+        )
+    ]  # fmt: skip
+
+
+def suite(quick: bool) -> Suite:
+    """All cases.
+
+    Parameters
+    ----------
+    quick : bool
+        Whether three tables will do.
+
+    Returns
+    -------
+    Suite
+        A case for each ensemble, and class-switching against the forest.
+    """
+    chosen = tables(quick)
+    cases = [Case(name, partial(compared, name, make, chosen)) for name, make in ENSEMBLES.items()]
+    cases.append(Case("uncalibrated", partial(switching_to_forest, chosen)))
+    return Suite(cases, [f"Tables: {', '.join(chosen)}."])
