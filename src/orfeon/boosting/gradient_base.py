@@ -478,7 +478,8 @@ class GradientBoosting(GradientParameters, Ensemble):
     def _encode(self, X: Any) -> Floats:
         statistics = self.target_statistics_
         if statistics is None:
-            return super()._encode(X)
+            encoded: Floats = super()._encode(X)
+            return encoded
         return statistics.extend(self._encode_rows(X, mark_unseen=statistics.features))
 
     @property

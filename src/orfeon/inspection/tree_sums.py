@@ -342,6 +342,10 @@ def own_part(forest: Forest, values: Floats, encode: Any, **more: Any) -> TreeSu
             "A forest of oblique trees",
             "a test of several features at once belongs to none of them",
         )
+    if forest.n_outputs > 1:
+        raise NoTreeSumError(
+            "A forest of several outputs", "explanations are of one output: fit a model for each"
+        )
     known = forest.n_classes > 0 or forest.leaf_weight is not None
     given = {
         "column": np.zeros(len(forest), np.int64),
