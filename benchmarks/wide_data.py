@@ -106,7 +106,8 @@ def main() -> None:
     command.add_argument("--one", nargs=3, metavar=("PROBLEM", "METHOD", "LIBRARY"))
     options = command.parse_args()
     if options.one:
-        print(json.dumps(measured(*options.one, options.rows, options.trees)))
+        name, method, library = options.one
+        print(json.dumps(measured(name, method, library, options.rows, options.trees)))
         return
     print("problem      method       library       fit, s  predict, s    MB   error")
     for name in options.problem or _KINDS:
