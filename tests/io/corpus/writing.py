@@ -70,6 +70,8 @@ def small(kind: type) -> Any:
     if kind.__name__.startswith("Conformal"):
         cart = orfeon.CARTRegressor if is_number else orfeon.CARTClassifier
         wanted |= {"estimator": cart(max_depth=2), "cv": 2}
+    if kind is orfeon.CalibratedEnsemble:
+        wanted["estimator"] = orfeon.RandomForestClassifier(10, max_depth=3, random_state=0)
     if kind is orfeon.C45RulesClassifier:
         wanted["min_samples_leaf"] = 1  # for rules on words and on numbers
     if kind is orfeon.CombinedMultipleModels:
