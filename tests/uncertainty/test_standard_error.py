@@ -94,5 +94,5 @@ def test_without_bootstrap_samples_there_is_a_sentence():
     X, y = make_friedman1(50, random_state=0)
     with pytest.raises(ValueError, match="set oob_score=True, with bootstrap=True"):
         RandomForestRegressor(5).fit(X, y).standard_error(X)
-    with pytest.raises(ValueError, match="how often each sample was drawn"):
+    with pytest.raises(ValueError, match="how often each sample was drawn: use bagging"):
         orfeon.WaggingRegressor(n_estimators=3).fit(X, y).standard_error(X)

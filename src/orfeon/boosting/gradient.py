@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -47,6 +48,8 @@ from orfeon.utils.types import Floats
 _NO_WEIGHTS = np.zeros(0)
 #: Rounds predicted at a time by staged methods.
 _STAGED_AT_ONCE = 32
+#: Copies are drawn from a list if they are at most so many times as many as the samples.
+MOST_LISTED = 8
 #: Rounds whose seeds are drawn at a time.
 _SEEDS_AT_ONCE = 64
 
@@ -347,12 +350,29 @@ class Boosting:
         """Draw samples without replacement, as weights."""
         weights, copies = self.sample.weights, self.sample.copies
         if copies is not None:
-            each = rng.multivariate_hypergeometric(copies.astype(np.int64), n_drawn)
+            each = self._draw_copies(copies, n_drawn, rng)
             return weights * each / copies
         rows = rng.choice(len(weights), n_drawn, replace=False, shuffle=False)
         drawn = np.zeros(len(weights))
         drawn[rows] = weights[rows]
         return drawn
+
+    def _draw_copies(
+        self, copies: Floats, n_drawn: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """How many copies of each sample are among those drawn without replacement."""
+        n_samples = self.sample.n_samples
+        if n_samples > MOST_LISTED * len(copies):
+            return rng.multivariate_hypergeometric(copies.astype(np.int64), n_drawn)
+        # Where most samples are alone, drawing from a list takes a twentieth of the time.
+        drawn = rng.choice(n_samples, n_drawn, replace=False, shuffle=False)
+        return np.bincount(self._owners[drawn], minlength=len(copies))
+
+    @cached_property
+    def _owners(self) -> npt.NDArray[np.int64]:
+        """The sample that each copy is of."""
+        assert self.sample.copies is not None
+        return np.repeat(np.arange(len(self.sample.y)), self.sample.copies.astype(np.int64))
 
 
 def split_gains(forest: Forest, means: Floats) -> Floats:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
+from math import isfinite
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -362,7 +363,10 @@ class GradientBoosting(GradientParameters, Ensemble):
             return
         followed = None if watch is None else watch.validation.followed
         for stage in boosting.rounds(scores, run.n_before, followed):
-            if not np.isfinite(stage.loss if boosting.loss.has_value else scores).all():
+            is_finite = (
+                isfinite(stage.loss) if boosting.loss.has_value else np.isfinite(scores).all()
+            )
+            if not is_finite:
                 raise ValueError(
                     f"learning_rate={self.learning_rate} makes the scores diverge; give one of at "
                     "most 1."
@@ -371,9 +375,10 @@ class GradientBoosting(GradientParameters, Ensemble):
             progress.update(1, lambda: run.fitted(run.n_rounds))
             if watch is not None and watch.ends(stage):
                 return
-            so_far = PartialModel(run.n_rounds, self, lambda: run.fitted(run.n_rounds))
-            if callback is not None and callback(so_far):
-                return
+            if callback is not None:
+                so_far = PartialModel(run.n_rounds, self, lambda: run.fitted(run.n_rounds))
+                if callback(so_far):
+                    return
             if run.n_rounds >= n_rounds or progress.stop_requested:
                 return
 
@@ -473,7 +478,8 @@ class GradientBoosting(GradientParameters, Ensemble):
     def _encode(self, X: Any) -> Floats:
         statistics = self.target_statistics_
         if statistics is None:
-            return super()._encode(X)
+            encoded: Floats = super()._encode(X)
+            return encoded
         return statistics.extend(self._encode_rows(X, mark_unseen=statistics.features))
 
     @property

@@ -121,7 +121,7 @@ class RemembersSamplesMixin:
         if known is not None:
             fix = "no member left a sample out; set bootstrap=True, or max_samples below 1"
         elif "oob_score" not in self.get_params(deep=False):  # type: ignore[attr-defined]
-            fix = "its members see all samples"
+            fix = "it keeps none"
         else:
             fix = "set oob_score=True and fit again"
         raise ValueError(
@@ -151,10 +151,12 @@ class RemembersSamplesMixin:
         check_is_fitted(self, "members_")
         drawn: InBagCounts | None = getattr(self, "_in_bag", None)
         if drawn is None:
+            fix = "set oob_score=True, with bootstrap=True or max_samples below 1, and fit again"
+            if not getattr(self, "_draws_samples", False):
+                fix = "use bagging, a random forest or extra-trees with oob_score=True"
             raise ValueError(
                 f"standard_error of this {type(self).__name__} needs to know how often each sample "
-                "was drawn: set oob_score=True, with bootstrap=True or max_samples below 1, and "
-                "fit again."
+                f"was drawn: {fix}."
             )
         replace = bool(self.bootstrap)  # type: ignore[attr-defined]
         rows = self._rows(X)

@@ -133,7 +133,7 @@ class Weighed:
     def for_kernel(self) -> tuple[Any, ...]:
         real = kernel_view(np.ascontiguousarray(self.given, dtype=np.float64).reshape(-1))
         return (
-            real, self.weights, self.total, self.scale, int(self.is_exact), int(self.are_ones)
+            real, self.weights, self.total, self.scale, int(self.is_exact), int(self.are_ones),
         )  # fmt: skip
 
     def leaf_weights(self, sums: Integers) -> npt.NDArray[Any]:
@@ -260,6 +260,7 @@ class ExactNewtonTrees:
         self._all_features = np.arange(table.n_features)[None]
         self._signs = signs_of(newton, table.n_features)
         self._known: Weighed | None = None
+        self._last_rule: tuple[tuple[Any, ...], tuple[Any, ...]] = (), ()
         self._scratch: list[_Scratch] = []
 
     def grow_newton(
@@ -337,6 +338,15 @@ class ExactNewtonTrees:
             self._known = Weighed(weights, self.growth, self.n_samples)
         return self._known
 
+    def _rule(self, weighed: Weighed, n_candidates: int) -> tuple[Any, ...]:
+        """The rule in units of the loss; most rounds have that of the round before."""
+        total = weighed.total if self.growth.min_impurity_decrease else 0
+        key = (weighed.min_leaf, weighed.min_split, total, weighed.scale, n_candidates)
+        if self._last_rule[0] != key:
+            rule = rule_of(self.growth, self.newton, weighed, Units(1.0, 1.0), n_candidates)
+            self._last_rule = key, (*rule[:2], float(self.newton.min_hessian), *rule[3:])
+        return self._last_rule[1]
+
     def _grow(
         self,
         derivatives: tuple[Floats, Floats] | None,
@@ -351,8 +361,7 @@ class ExactNewtonTrees:
         except IndexError:  # all are in use by other threads
             scratch = _Scratch(self.table, self.growth, self.newton)
         scratch.make_room(len(seeds), candidates.shape[1])
-        rule = rule_of(self.growth, self.newton, weighed, Units(1.0, 1.0), candidates.shape[1])
-        rule = (*rule[:2], float(self.newton.min_hessian), *rule[3:])
+        rule = self._rule(weighed, candidates.shape[1])
         while True:
             n = newton_round(
                 self._columns, rule, weighed.for_kernel, scratch.work(), scratch.tree,

@@ -61,6 +61,7 @@ class _CART(BaseTree):
     keep_a_split: KeepASplit
     equal_rows: Literal["together", "apart"]
     min_impurity_decrease: float
+    ccp_alpha: float
     max_features: Any
     n_best: int
     ties: Ties
@@ -103,6 +104,13 @@ class _CART(BaseTree):
             return None
         return self._growth(data.table.n_features, n_samples)
 
+    def _takes_sparse(self) -> bool:
+        searches_all = self.n_best == 1 and self.max_split_samples is None
+        return searches_all and not self.linear_combinations and self.pruning != "cv"
+
+    def _takes_outputs(self) -> bool:
+        return self._takes_sparse() and self.pruning is None
+
     def _prepare(self, data: TrainingSet) -> None:
         super()._prepare(data)
         if isinstance(self.pruning, str):
@@ -118,6 +126,11 @@ class _CART(BaseTree):
         return data.groups if self.equal_rows == "together" else np.arange(len(data))
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
+        if self.pruning is not None and self.ccp_alpha > 0:
+            raise ValueError(
+                f"pruning={self.pruning!r} and ccp_alpha={self.ccp_alpha} exclude each other: "
+                "pass one of them."
+            )
         growth = self._growth(data.table.n_features, samples.n_samples)
         if isinstance(self.pruning, str):
             forest, cross_validation = grow_pruned_forest(
@@ -128,7 +141,7 @@ class _CART(BaseTree):
                 groups=self._fold_groups(data),
             )  # fmt: skip
             return forest, {"cross_validation_": cross_validation}
-        forest = samples.grow(data, growth)
+        forest = self._pruned(samples.grow(data, growth))
         if self.pruning is not None:
             forest = prune_to_alpha(forest, self.pruning, self._cost)
         return forest, {}
@@ -155,8 +168,13 @@ class _CART(BaseTree):
         PruningPath
             Breakpoints, risks, leaves.
         """
-        whole = type(self)(**{**self.get_params(), "pruning": None})
+        whole = type(self)(**{**self.get_params(), "pruning": None, "ccp_alpha": 0.0})
         whole.fit(X, y, sample_weight)
+        if whole.n_outputs_ > 1:
+            raise ValueError(
+                f"y has {whole.n_outputs_} outputs, and a pruning path needs one; try values of "
+                "ccp_alpha."
+            )
         return pruning_path(whole.forest_, 0, self._cost if risk is None else risk)
 
 
@@ -173,6 +191,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     <pruning_choice>
     <size>
     <min_impurity_decrease>
+    <ccp_alpha>
     <max_features>
     <n_best>
     <tie_rule>
@@ -235,6 +254,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_features: Any = None,
         n_best: int = 1,
         ties: Ties = "random",
@@ -257,6 +277,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.n_best = n_best
         self.ties = ties
@@ -280,6 +301,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     <pruning_choice>
     <size>
     <min_impurity_decrease>
+    <ccp_alpha>
     <max_features>
     <n_best>
     <tie_rule>
@@ -318,6 +340,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_features: Any = None,
         n_best: int = 1,
         ties: Ties = "random",
@@ -338,6 +361,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.n_best = n_best
         self.ties = ties
