@@ -60,6 +60,10 @@ FAMILIES = {
     "sizes": ("Automatic size", "How many members to keep, measured on new splits."),
     "perceptrons": ("Parallel perceptrons", "Training, selection of samples, and boosting."),
     "inspection": ("Inspection and combining", "Diversity, maps, rules of combination, stacks."),
+    "coverage": (
+        "Intervals and sets",
+        "How often prediction intervals and sets hold the truth, and how wide they are.",
+    ),
     "explanations": (
         "Explanations",
         "Shapley values against the package shap, partial dependence against prediction at every "
