@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from abc import ABCMeta, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from numbers import Real
@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import assert_all_finite, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
@@ -19,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.data.schema import Schema
+from orfeon.data.sparse import learn_sparse, read_sparse
 from orfeon.data.training_set import (
     TrainingSet,
     are_counts,
@@ -28,6 +30,7 @@ from orfeon.data.training_set import (
     read_weights,
 )
 from orfeon.utils import saved
+from orfeon.utils.instead import Advising
 from orfeon.utils.scikit_learn import _check_feature_names, _num_samples, _safe_indexing
 from orfeon.utils.seeding import seed_sequence
 from orfeon.utils.types import Floats
@@ -45,7 +48,7 @@ _MOST_COUNTED = float(1 << 31)
     n_features_in_=saved.integer(1),
     feature_names_in_=saved.optional(saved.labels),
 )
-class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
+class TabularEstimator(BaseEstimator, metaclass=Advising):  # type: ignore[misc]
     """An estimator that takes tables of data as they are: numbers, categories, missing values.
 
     Subclasses have the parameters ``categorical_features`` and ``random_state``, or override
@@ -60,6 +63,8 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse()
+        tags.target_tags.multi_output = self._takes_outputs()
         return tags
 
     # -- training sets -------------------------------------------------------------------------
@@ -68,8 +73,26 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
         """Which features the user declares categorical."""
         return self.categorical_features
 
-    def _learn_schema(self, X: Any) -> tuple[Schema, npt.NDArray[Any]]:
+    def _takes_sparse(self) -> bool:
+        """Whether X may be a sparse matrix."""
+        return False
+
+    def _takes_outputs(self) -> bool:
+        """Whether y may have a column for each of several outputs."""
+        return False
+
+    def _check_sparse(self) -> None:
+        if not self._takes_sparse():
+            raise TypeError(
+                f"Sparse data was passed for X, but this {type(self).__name__} needs dense data. "
+                "Use X.toarray() to convert it to a dense NumPy array."
+            )
+
+    def _learn_schema(self, X: Any) -> tuple[Schema, Any]:
         """The schema of a training set, and its rows as numbers."""
+        if issparse(X):
+            self._check_sparse()
+            return learn_sparse(X, self._categorical_features())
         return Schema.learn_and_encode(X, self._categorical_features())
 
     def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
@@ -83,11 +106,11 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
             self.n_features_in_ = self.schema_.n_features
         else:
             encoded = self._encode(X)
-        check_length(y, len(encoded))
+        check_length(y, encoded.shape[0])
         codes, n_classes, factors = self._code_target(y, weights)
         return TrainingSet(
             encoded, codes, weights, n_classes, factors, rows, n_given, n_samples(weights),
-            self.schema_, seed_sequence(self.random_state),
+            self.schema_, seed_sequence(self.random_state), output_classes=self._output_classes,
         )  # fmt: skip
 
     def _read_samples(
@@ -118,8 +141,15 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
     def _read_weights(self, sample_weight: Any, y: npt.NDArray[Any]) -> Floats:
         return read_weights(sample_weight, len(y))
 
+    @property
+    def _output_classes(self) -> tuple[int, ...]:
+        """Number of classes of each output, if there are several."""
+        many = getattr(self, "n_classes_", 0)
+        return tuple(many) if isinstance(many, list) else ()
+
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
-        target = column_or_1d(y, warn=True)
+        outputs = read_outputs(y) if self._takes_outputs() else None
+        target = column_or_1d(y, warn=True) if outputs is None else outputs
         assert_all_finite(target, input_name="y", estimator_name=type(self).__name__)
         return np.asarray(target)
 
@@ -131,11 +161,11 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
 
     # -- rows to predict -----------------------------------------------------------------------
 
-    def _encode(self, X: Any) -> Floats:
+    def _encode(self, X: Any) -> Any:
         """Turn rows to predict into numbers, as trees take them; a clean matrix is not copied."""
         return self._encode_rows(X)
 
-    def _encode_rows(self, X: Any, mark_unseen: Iterable[int] = ()) -> Floats:
+    def _encode_rows(self, X: Any, mark_unseen: Iterable[int] = ()) -> Any:
         """Check rows, and encode them by the schema."""
         check_is_fitted(self, "schema_")
         if (
@@ -156,7 +186,25 @@ class TabularEstimator(BaseEstimator, metaclass=ABCMeta):  # type: ignore[misc]
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
+        if issparse(X):
+            self._check_sparse()
+            self.schema_._check_features(X.shape[1], None)
+            return read_sparse(X)
         return self.schema_.encode(X, mark_unseen=mark_unseen)
+
+
+def read_outputs(y: Any) -> npt.NDArray[Any] | None:
+    """A target of several outputs as a table; None if there is one."""
+    if issparse(y):
+        raise TypeError("y is a sparse matrix; pass y.toarray().")
+    try:
+        table = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(
+            "y must have one value for each row, or a table with a column for each output; its "
+            "rows have different lengths."
+        ) from error
+    return table if table.ndim == 2 and table.shape[1] > 1 else None
 
 
 def _is_surely_finite(X: Floats) -> bool:
@@ -169,10 +217,18 @@ def _has_probabilities(classifier: Any) -> bool:
     return hasattr(classifier, "predict_proba")
 
 
-@saved.attributes(classes_=saved.labels, n_classes_=saved.integer(1))
+@saved.attributes(
+    classes_=saved.one_of(saved.labels, saved.list_of(saved.labels)),
+    n_classes_=saved.one_of(saved.integer(1), saved.list_of(saved.integer(1))),
+)
 class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
-    classes_: npt.NDArray[Any]
-    n_classes_: int
+    classes_: Any
+    n_classes_: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output
+        return tags
 
     def _read_target(self, y: Any) -> npt.NDArray[Any]:
         target: npt.NDArray[Any] = super()._read_target(y)
@@ -187,6 +243,8 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
     def _code_target(
         self, y: npt.NDArray[Any], weights: Floats
     ) -> tuple[npt.NDArray[Any], int, Floats | None]:
+        if y.ndim == 2:
+            return self._code_outputs(y), 0, None
         self.classes_, codes = self._find_classes(y)
         self.n_classes_ = len(self.classes_)
         if self.n_classes_ > np.iinfo(np.uint16).max:
@@ -196,9 +254,37 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
             )
         class_weight = getattr(self, "class_weight", None)
         factors = None
+        if isinstance(class_weight, str) and class_weight == "balanced_subsample":
+            class_weight = None  # each member weighs its own samples
         if class_weight is not None:
             factors = class_factors(class_weight, self.classes_, codes, weights)
         return codes, self.n_classes_, factors
+
+    def _code_outputs(self, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """The codes of several outputs, in columns."""
+        if getattr(self, "class_weight", None) is not None:
+            raise ValueError(
+                f"class_weight={self.class_weight!r} needs one output, and y has {y.shape[1]}; "
+                "pass sample_weight."
+            )
+        coded = [np.unique(column, return_inverse=True) for column in y.T]
+        self.classes_ = [classes for classes, _ in coded]
+        self.n_classes_ = [len(classes) for classes in self.classes_]
+        if sum(self.n_classes_) > np.iinfo(np.uint16).max:
+            raise ValueError(
+                f"the outputs of y have {sum(self.n_classes_)} classes together; at most "
+                f"{np.iinfo(np.uint16).max} are allowed. Is this a regression problem?"
+            )
+        return np.column_stack([codes for _, codes in coded]).astype(np.int64)
+
+    def _by_output(self, shares: Floats) -> list[Floats]:
+        """Class shares of all outputs, divided into those of each."""
+        return np.split(shares, np.cumsum(self.n_classes_)[:-1], axis=1)
+
+    def _decide_outputs(self, shares: list[Floats]) -> npt.NDArray[Any]:
+        """The class of greatest share of each output, in columns."""
+        each = zip(self.classes_, shares, strict=True)
+        return np.column_stack([classes[np.argmax(own, axis=1)] for classes, own in each])
 
     def _find_classes(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """The classes, and the code of each sample's class."""
@@ -206,7 +292,7 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         return classes, codes
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of ``predict_proba``.
 
         Parameters
@@ -217,10 +303,14 @@ class TabularClassifierMixin(ClassifierMixin):  # type: ignore[misc]
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Logarithms; minus infinity where a share is zero.
+            Logarithms; minus infinity where a share is zero. With several outputs, a list with an
+            array for each.
         """
+        shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
+            if isinstance(shares, list):
+                return [np.log(own) for own in shares]
+            return np.asarray(np.log(shares))
 
 
 @saved.attributes(_known_classes=saved.optional(saved.one_of(saved.none, saved.labels)))

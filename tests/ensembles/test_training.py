@@ -294,7 +294,7 @@ def test_what_the_base_takes_the_ensemble_takes():
     from sklearn.utils import get_tags
 
     for base, missing, is_sparse in (
-        (None, True, False),
+        (None, True, True),
         (LogisticRegression(), False, True),
         (DecisionTreeClassifier(), True, True),
         (GaussianNB(), False, False),

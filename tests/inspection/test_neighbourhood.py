@@ -7,7 +7,9 @@ import pytest
 from scipy import sparse
 from tests.oracles.routing import KINDS, leaves_of, random_forest, random_rows
 
+from orfeon import RandomForestClassifier
 from orfeon.data.presorted import Table
+from orfeon.datasets import make_waveform
 from orfeon.forest import neighbourhood
 from orfeon.growth import Growth, grow_forest
 from orfeon.inspection import forest_weights, outlier_scores, proximities
@@ -239,3 +241,12 @@ def test_bad_proximities_are_named():
         outlier_scores(np.ones((2, 2)), [0, 1, 1])
     with pytest.raises(ValueError, match=r"proximities\[1, 1\] is 0"):
         outlier_scores(np.diag([1.0, 0.0]))
+
+
+def test_weights_of_the_training_samples_themselves():
+    X, y = make_waveform(80, random_state=0)
+    forest = RandomForestClassifier(7, random_state=0).fit(X, y)
+    weights = forest.training_weights(X, X, y)
+    np.testing.assert_array_equal(weights, forest.training_weights(X.copy(), X, y))
+    shares = weights @ (y[:, None] == forest.classes_)
+    np.testing.assert_allclose(shares, forest.mean_supports(X), atol=1e-12)

@@ -25,6 +25,10 @@ class NumberColumn:
     def is_categorical(self) -> bool:
         return False
 
+    @property
+    def has_order(self) -> bool:
+        return False
+
     def numbers(self) -> npt.NDArray[np.float64]:
         """The column as floats, NaN where missing."""
         with np.errstate(over="ignore"):  # too large: infinite
@@ -56,6 +60,8 @@ class CodedColumn:
     label: str
     codes: npt.NDArray[np.integer[Any]]
     values: list[Any]
+    #: Whether the values are in an order that matters, the lowest first.
+    has_order: bool = False
 
     def __post_init__(self) -> None:
         plain = self.values
@@ -65,7 +71,7 @@ class CodedColumn:
 
     @property
     def is_categorical(self) -> bool:
-        return True
+        return not self.has_order
 
     def numbers(self) -> npt.NDArray[np.float64]:
         """The column as floats, NaN where missing; strings are an error."""

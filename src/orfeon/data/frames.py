@@ -194,7 +194,8 @@ def _read_pandas(column: Any, label: str) -> Column:
             return CodedColumn(label, values.astype(np.int8), [False, True])
         return read_array(values, label)
     if isinstance(dtype, pandas.CategoricalDtype):
-        return CodedColumn(label, column.array.codes, dtype.categories.tolist())
+        values = dtype.categories.tolist()
+        return CodedColumn(label, column.array.codes, values, has_order=bool(dtype.ordered))
     if isinstance(dtype, pandas.StringDtype):
         codes, values = column.array.factorize()
         return CodedColumn(label, codes, values.tolist())
@@ -219,7 +220,10 @@ def _read_polars(column: Any, label: str) -> Column:
     if dtype == polars.Boolean:
         codes = column.cast(polars.Int8).fill_null(-1).to_numpy()
         return CodedColumn(label, codes, [False, True])
-    if dtype in (polars.String, polars.Categorical, polars.Enum):
+    if dtype == polars.Enum:  # its values are in an order
+        codes = column.to_physical().cast(polars.Int64).fill_null(-1).to_numpy()
+        return CodedColumn(label, codes, dtype.categories.to_list(), has_order=True)
+    if dtype in (polars.String, polars.Categorical):
         column = column.cast(polars.String)
         values = column.drop_nulls().unique()
         codes = column.cast(polars.Enum(values)).to_physical().cast(polars.Int64)
@@ -241,7 +245,7 @@ def _read_arrow(column: Any, label: str) -> Column:
         column = pyarrow.chunked_array([column])
     dtype = column.type
     if types.is_dictionary(dtype):
-        return _read_dictionaries(column.chunks, label)
+        return _read_dictionaries(column.chunks, label, has_order=dtype.ordered)
     if str(dtype) in _ARROW_STRINGS:
         return _read_dictionaries([column.dictionary_encode().combine_chunks()], label)
     if types.is_null(dtype):
@@ -258,8 +262,9 @@ def _read_arrow(column: Any, label: str) -> Column:
     raise dtype_error(label, dtype, dates=types.is_temporal(dtype))
 
 
-def _read_dictionaries(chunks: list[Any], label: str) -> CodedColumn:
+def _read_dictionaries(chunks: list[Any], label: str, *, has_order: bool = False) -> CodedColumn:
     """Read dictionary-encoded chunks, each of which may have its own dictionary."""
+    has_order = has_order and all(c.dictionary.equals(chunks[0].dictionary) for c in chunks)
     position: dict[Any, int] = {}
     codes = []
     for chunk in chunks:
@@ -267,4 +272,4 @@ def _read_dictionaries(chunks: list[Any], label: str) -> CodedColumn:
         known = [-1 if v is None else position.setdefault(v, len(position)) for v in values]
         index = chunk.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
         codes.append(np.take(np.array([*known, -1]), index))  # -1 takes the last one
-    return CodedColumn(label, np.concatenate(codes), list(position))
+    return CodedColumn(label, np.concatenate(codes), list(position), has_order=has_order)

@@ -38,6 +38,17 @@ MAX_LEVELS = 1_000_000
         at_least=1,
     ),
     names=saved.one_of(saved.none, saved.tuple_of(saved.string)),
+    levels=saved.optional(
+        saved.one_of(
+            saved.none,
+            saved.tuple_of(
+                saved.one_of(
+                    saved.none,
+                    saved.tuple_of(saved.one_of(saved.string, saved.boolean, saved.number())),
+                )
+            ),
+        )
+    ),
 )
 @dataclass(frozen=True)
 class Schema:
@@ -50,6 +61,9 @@ class Schema:
         booleans, numbers, strings, each sorted. The code of a category is its position.
     names : tuple of str, optional
         Names of the features, if the data had any.
+    levels : tuple, optional
+        For each feature ``None``, or the values of an ordered categorical type, lowest first: the
+        feature is ordered, and the number of a value is its position. ``None`` if there are none.
 
     Notes
     -----
@@ -71,12 +85,18 @@ class Schema:
 
     categories: tuple[Categories, ...]
     names: Names = None
+    levels: tuple[Categories, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.names is not None and len(self.names) != len(self.categories):
             raise ValueError(
                 f"names has {len(self.names)} names; categories has {len(self.categories)} "
                 "features. Their lengths must be equal."
+            )
+        if self.levels is not None and len(self.levels) != len(self.categories):
+            raise ValueError(
+                f"levels has {len(self.levels)} features; categories has {len(self.categories)}. "
+                "Their lengths must be equal."
             )
 
     @classmethod
@@ -88,8 +108,9 @@ class Schema:
         X : array or data frame of shape (n_rows, n_features)
             The training data.
         categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
-            With "auto", strings, columns of a categorical type, and booleans (unless ``X`` is an
-            array of booleans) are categorical; with ``None`` every feature is ordered.
+            With "auto", strings, columns of a categorical type without an order, and booleans
+            (unless ``X`` is an array of booleans) are categorical; with ``None`` every feature is
+            ordered.
 
         Returns
         -------
@@ -169,11 +190,14 @@ class Schema:
         if mask is None:
             mask = np.array([column.is_categorical for column in columns])
         categories: list[Categories] = []
+        levels: list[Categories] = []
         for column, categorical in zip(columns, mask, strict=True):
+            in_order = column.has_order and not categorical
             if column.is_categorical and not categorical:
                 column.numbers()  # a string in an ordered feature is an error now, not later
             categories.append(_distinct(column, max_categories) if categorical else None)
-        return cls(tuple(categories), names)
+            levels.append(tuple(column.coded()[1]) if in_order else None)
+        return cls(tuple(categories), names, tuple(levels) if any(levels) else None)
 
     @classmethod
     def ordered(cls, n_features: int, names: Sequence[str] | None = None) -> Schema:
@@ -210,16 +234,29 @@ class Schema:
 
     @cached_property
     def all_ordered(self) -> bool:
-        """Whether no feature is categorical."""
-        return all(c is None for c in self.categories)
+        """Whether all features are numbers."""
+        return self.levels is None and all(c is None for c in self.categories)
 
     @cached_property
     def _positions(self) -> tuple[_Positions, ...]:
         """Codes of the categories of each feature; of many, too slow to make for each row."""
-        return tuple(map(_positions_of, self.categories))
+        return tuple(map(_positions_of, self._named))
+
+    @property
+    def _named(self) -> tuple[Categories, ...]:
+        """What the numbers of each feature stand for: categories, levels, or themselves."""
+        if self.levels is None:
+            return self.categories
+        return tuple(
+            own if own is not None else level
+            for own, level in zip(self.categories, self.levels, strict=True)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"categories": self.categories, "names": self.names}
+        return {"categories": self.categories, "names": self.names, "levels": self.levels}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"levels": None, **state})
 
     def name(self, feature: int) -> str:
         """Name of a feature, or x0, x1... without names."""
@@ -248,7 +285,7 @@ class Schema:
         if self.all_ordered:
             return encoded
         table = encoded.astype(object)
-        for j, categories in enumerate(self.categories):
+        for j, categories in enumerate(self._named):
             if categories is not None:
                 names = np.array([*categories, None], dtype=object)
                 table[:, j] = names[np.nan_to_num(encoded[:, j], nan=-1.0).astype(np.int64)]
@@ -282,7 +319,7 @@ class Schema:
     ) -> FloatMatrix:
         encoded: FloatMatrix | None = None
         marked = set(mark_unseen)
-        for j, (column, categories) in enumerate(zip(columns, self.categories, strict=True)):
+        for j, (column, categories) in enumerate(zip(columns, self._named, strict=True)):
             if categories is None:
                 numbers = column.numbers()
             else:

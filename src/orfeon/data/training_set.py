@@ -18,6 +18,7 @@ from scipy.sparse import issparse
 
 from orfeon.data.presorted import Table, copy_groups
 from orfeon.data.schema import Schema
+from orfeon.data.sparse import SparseTable
 from orfeon.utils.scikit_learn import _check_sample_weight, _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
@@ -55,6 +56,8 @@ class TrainingSet:
     seeds: np.random.SeedSequence = field(default_factory=lambda: np.random.SeedSequence(0))
     #: Hash of the samples, the same in any order of the rows.
     digest: str = ""
+    #: Number of classes of each output, if there are several.
+    output_classes: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.y)
@@ -95,8 +98,10 @@ class TrainingSet:
         return np.asarray(given / (given.sum() / self.n_samples))
 
     @cached_property
-    def table(self) -> Table:
-        """The features, sorted for growing trees."""
+    def table(self) -> Any:
+        """The features, sorted for growing trees: a Table, or a SparseTable."""
+        if issparse(self.X):
+            return SparseTable(self.X, self.schema)
         return Table(self.X, self.schema)
 
     @cached_property
@@ -220,16 +225,34 @@ Hashes = npt.NDArray[np.uint64]
 _BLOCK = 1 << 18
 
 
-def hash_rows(X: npt.NDArray[np.float64], y: npt.NDArray[Any]) -> Hashes:
+def hash_rows(X: Any, y: npt.NDArray[Any]) -> Hashes:
     """Hash of each sample's values and target."""
     n_rows, n_features = X.shape
     factors = _mix(np.arange(1, n_features + 2, dtype=np.uint64)) | np.uint64(1)
-    hashes = _words(np.asarray(y)) * factors[-1]
+    hashes = _hash_target(np.asarray(y)) * factors[-1]
+    if issparse(X):
+        return _mix(hashes + _hash_stored(X, factors[:-1]))
     width = max(1, _BLOCK // max(n_rows, 1))
     for first in range(0, n_features, width):
         columns = slice(first, min(first + width, n_features))
         hashes += (_words(X[:, columns]) * factors[columns]).sum(axis=1, dtype=np.uint64)
     return _mix(hashes)
+
+
+def _hash_target(y: npt.NDArray[Any]) -> Hashes:
+    if y.ndim == 1:
+        return _words(y)
+    factors = _mix(np.arange(1, y.shape[1] + 1, dtype=np.uint64)) | np.uint64(1)
+    return np.asarray(_mix((_words(y) * factors).sum(axis=1, dtype=np.uint64)))
+
+
+def _hash_stored(X: Any, factors: Hashes) -> Hashes:
+    """The same sum over the features of sparse rows: that of zeros, corrected where others are."""
+    zero = _words(np.zeros(1))[0]
+    changes = (_words(X.data) - zero) * factors[X.indices]
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(changes, dtype=np.uint64)])
+    own = sums[X.indptr[1:]] - sums[X.indptr[:-1]]
+    return np.asarray(zero * factors.sum(dtype=np.uint64) + own)
 
 
 def _mix(words: Hashes) -> Hashes:

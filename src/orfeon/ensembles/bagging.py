@@ -68,6 +68,8 @@ class Resampling(LeavingOut):
     #: Whether members differ by how often each sample is drawn.
     _draws_samples: ClassVar[bool] = True
 
+    _only_resamples: ClassVar[bool] = True
+
     bootstrap: Bootstrap
     max_samples: float | None
     _batches: list[range]

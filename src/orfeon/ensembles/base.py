@@ -40,6 +40,15 @@ _WATCHED = 1 << 18
 #: Otherwise about this many: each has its weights in every member of the block.
 _KEPT = 1 << 20
 
+#: What parameters may be with several outputs; the first is the default.
+_OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
+    "combine": ("mean", "majority", "plurality", "soft"),
+    "oob_score": (False,),
+    "importance": ("impurity",),
+    "calibrate": (None,),
+    "quantiles": (False,),
+}
+
 ENSEMBLE: dict[str, list[Any]] = {
     "n_estimators": [Interval(Integral, 1, None, closed="left")],
     "warm_start": ["boolean"],
@@ -63,6 +72,9 @@ class IndependentEnsemble(Ensemble):
 
     #: Whether the method needs a base learner that takes weights.
     _needs_weights: ClassVar[bool] = False
+    #: Whether members see other weights and features alone, so that sparse rows and several outputs
+    #: ask nothing of the method.
+    _only_resamples: ClassVar[bool] = False
     #: Maximum number of members trained by one call.
     _most_in_block: ClassVar[int] = MOST
     #: The parameters that determine what is drawn for a member.
@@ -80,6 +92,36 @@ class IndependentEnsemble(Ensemble):
 
     def _prepare(self, samples: TrainingSet, members: range) -> None:
         """Check the parameters against the samples before any member is trained."""
+
+    def _takes_sparse(self) -> bool:
+        base = self._resampled_tree()
+        return base is not None and base._takes_sparse()
+
+    def _takes_outputs(self) -> bool:
+        base = self._resampled_tree()
+        return base is not None and base._takes_outputs()
+
+    def _resampled_tree(self) -> BaseTree | None:
+        """The base learner if it is a tree, and each member one of other weights or features."""
+        if not self._only_resamples:
+            return None
+        base = self.estimator_ if hasattr(self, "estimator_") else self._base()
+        return base if isinstance(base, BaseTree) else None
+
+    def _check_outputs(self, n_outputs: int) -> None:
+        """Reject what needs one output."""
+        changed = [
+            f"{name}={value!r}"
+            for name, allowed in _OF_OUTPUTS.items()
+            if (value := getattr(self, name, allowed[0])) not in allowed
+        ]
+        if getattr(self.estimator_, "class_weight", None) is not None:
+            changed.append(f"class_weight={self.estimator_.class_weight!r}")
+        if changed:
+            raise ValueError(
+                f"y has {n_outputs} outputs, and {', '.join(changed)} needs one: fit an ensemble "
+                "for each output."
+            )
 
     def _training(self, recipe: Recipe) -> Callable[[slice], Trained]:
         """The function that trains a block of members."""
@@ -110,8 +152,8 @@ class IndependentEnsemble(Ensemble):
         ----------
         X : array or data frame of shape (n_rows, n_features)
             The samples; with trees as members, missing values and categories are supported.
-        y : array of shape (n_rows,)
-            Classes or targets.
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
+            Classes or targets; bagging, forests and extra-trees of trees take several outputs.
         sample_weight : array of shape (n_rows,), optional
             Sample weights: 0 leaves the sample out, 2 counts it twice.
 
@@ -127,6 +169,8 @@ class IndependentEnsemble(Ensemble):
             self._check_base()
             self._check_rule()
             samples = self._read_all(X, y, sample_weight)
+            if samples.y.ndim > 1:
+                self._check_outputs(samples.y.shape[1])
             first = before.check(self, self._n_members)
             if not first:
                 self._sequence = seed_sequence(self.random_state)

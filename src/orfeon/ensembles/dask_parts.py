@@ -239,6 +239,12 @@ def _same_features(schemas: Sequence[Schema]) -> bool:
 
 def _one_schema(schemas: Sequence[Schema]) -> Schema:
     """The features with the categories of all parts."""
+    levels = {schema.levels for schema in schemas}
+    if len(levels) > 1:
+        raise ValueError(
+            "the partitions of X have ordered categories in different orders; give all of them one "
+            "categorical type."
+        )
     merged: list[Any] = []
     for j, in_parts in enumerate(zip(*(schema.categories for schema in schemas), strict=True)):
         if in_parts[0] is None:
@@ -255,7 +261,7 @@ def _one_schema(schemas: Sequence[Schema]) -> Schema:
             found.values(), key=lambda v: (isinstance(v, str), not isinstance(v, bool), v)
         )
         merged.append(tuple(values))
-    return Schema(tuple(merged), schemas[0].names)
+    return Schema(tuple(merged), schemas[0].names, *levels)
 
 
 def _one_set(classes: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

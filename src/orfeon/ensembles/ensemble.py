@@ -79,7 +79,9 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
     @property
     def _classes(self) -> npt.NDArray[Any]:
-        """The classes, none in regression."""
+        """The classes; none in regression, and with several outputs."""
+        if self._output_classes:
+            return np.asarray(())
         return np.asarray(getattr(self, "classes_", ()))
 
     @property
@@ -150,12 +152,24 @@ class Ensemble(CallbackSupport, TabularEstimator):
 
         Raises an error if the decision is not a vote of single members.
         """
+        if self.n_outputs_ > 1:
+            raise TypeError(
+                f"this {type(self).__name__} has {self.n_outputs_} outputs, and its members do not "
+                "vote for one class, so they cannot be ordered, left out or queried individually."
+            )
         if not self._decides_by_vote:
             raise TypeError(
                 f"{type(self).__name__} does not decide by a vote of its members, each on its own, "
                 "so they cannot be ordered, left out or queried individually."
             )
         return None
+
+    def _check_one_output(self, what: str) -> None:
+        if self.n_outputs_ > 1:
+            raise ValueError(
+                f"{what} need one output, and this {type(self).__name__} has {self.n_outputs_}; "
+                "predict and predict_proba give all."
+            )
 
     def _adapted(self) -> Members:
         """Its members one by one, for :func:`orfeon.members.adapt`."""
@@ -259,6 +273,14 @@ class Ensemble(CallbackSupport, TabularEstimator):
         rows = self._rows(X)
         forest = self.forest_
         return forest.decision_path(rows), forest.tree_start
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs."""
+        check_is_fitted(self, "members_")
+        if self._output_classes:
+            return len(self._output_classes)
+        return self.members_.n_outputs if isinstance(self.members_, Forest) else 1
 
     @property
     def estimators_(self) -> Any:
@@ -455,7 +477,16 @@ class WarmStart:
         same = all(getattr(ensemble, name, None) == self._state.get(name) for name in names)
         first = getattr(self.members, "rounds", [self.members])[0]  # of several in each round
         of_trees = not isinstance(first, EstimatorMembers)
-        return same and of_trees == ensemble._has_trees and np.array_equal(*classes)
+        return same and of_trees == ensemble._has_trees and _are_equal(*classes)
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    """Whether classes are the same: of one output, or of each of several."""
+    if isinstance(one, list) != isinstance(other, list):
+        return False
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(np.array_equal, one, other))
+    return np.array_equal(one, other)
 
 
 def warn_that_none_is_added(size: str, n_members: int) -> None:

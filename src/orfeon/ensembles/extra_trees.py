@@ -17,7 +17,7 @@ from orfeon.ensembles.base import ENSEMBLE
 from orfeon.ensembles.decision import Combine
 from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
 from orfeon.ensembles.voting import (
-    CLASS_WEIGHT,
+    CLASS_WEIGHT_OF_TREES,
     CLASSIFIER,
     REGRESSOR,
     AveragingRegressorMixin,
@@ -30,7 +30,7 @@ from orfeon.utils.documentation import documented
 #: Parameters that are passed to each tree.
 _OF_TREES = (
     "max_features", "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
-    "min_weight_fraction_leaf", "categorical_features",
+    "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "categorical_features",
 )  # fmt: skip
 
 
@@ -41,7 +41,7 @@ class _ExtraTrees(Resampling):
         **ENSEMBLE,
         **SAMPLING,
         **LEAVING_OUT,
-        **{name: LIMITS[name] for name in LIMITS if name != "min_impurity_decrease"},
+        **LIMITS,
     }
 
     def _tree_parameters(self) -> dict[str, Any]:
@@ -63,11 +63,13 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         How cuts are compared; "log_loss" is another name for "entropy", and "error" is the
         classification error.
     <limits>
+    <min_impurity_decrease>
+    <ccp_alpha>
     <categorical_features>
     <bootstrap>
     <combine>
     <calibrate>
-    <class_weight>
+    <class_weight_of_trees>
     <leaving_out>
     <fitting>
 
@@ -90,7 +92,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_ExtraTrees._parameter_constraints,
         **CLASSIFIER,
-        **CLASS_WEIGHT,
+        **CLASS_WEIGHT_OF_TREES,
         "criterion": CRITERION,
     }
 
@@ -105,6 +107,8 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = False,
         max_samples: float | None = 1.0,
@@ -126,6 +130,8 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -140,7 +146,8 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         self.random_state = random_state
 
     def _base(self) -> Any:
-        return RandomTreeClassifier(criterion=self.criterion, **self._tree_parameters())
+        of_trees = {**self._tree_parameters(), "class_weight": self._class_weight_of_trees}
+        return RandomTreeClassifier(criterion=self.criterion, **of_trees)
 
 
 @documented(n_estimators="100", bootstrap="False")
@@ -154,6 +161,8 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         Features cut at random at each node, of which the best cut is taken; all by default.
         <log2>
     <limits>
+    <min_impurity_decrease>
+    <ccp_alpha>
     <categorical_features>
     <bootstrap>
     <combine_numbers>
@@ -192,6 +201,8 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = False,
         max_samples: float | None = 1.0,
@@ -211,6 +222,8 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
@@ -40,7 +41,7 @@ _BLOCK = 32
 Importance = Literal["impurity", "permutation"]
 
 LEAVING_OUT: dict[str, list[Any]] = {
-    "oob_score": ["boolean"],
+    "oob_score": ["boolean", callable],
     "importance": [StrOptions({"impurity", "permutation"})],
 }
 
@@ -57,7 +58,7 @@ LEAVING_OUT: dict[str, list[Any]] = {
 class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
     """An ensemble whose members do not see all the samples."""
 
-    oob_score: bool
+    oob_score: Any
     importance: Importance
     oob_score_: float
     oob_error_: float
@@ -67,8 +68,15 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
     oob_prediction_: npt.NDArray[np.float64]
     permutation_importances_: PermutationImportances
 
+    def _to_state(self) -> dict[str, Any]:
+        """The attributes that are saved: model files hold no code."""
+        state = dict(vars(self))
+        if callable(self.oob_score):
+            state["oob_score"] = True
+        return state
+
     def _leaves_out(self) -> bool:
-        is_estimated = self.oob_score or self.importance == "permutation"
+        is_estimated = bool(self.oob_score) or self.importance == "permutation"
         is_estimated |= self._keeps_leaves
         return is_estimated or self._must_learn or self._must_calibrate
 
@@ -174,6 +182,11 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
         if self.oob_score or self._keeps_leaves:
             self._remember(samples, X, y, weights, out, one)
         if self.importance == "permutation":
+            if issparse(X):
+                raise ValueError(
+                    'importance="permutation" needs dense data; pass X.toarray(), or '
+                    'importance="impurity".'
+                )
             if not isinstance(self.members_, Forest):
                 raise ValueError(
                     'importance="permutation" is measured on trees; with other base learners use '
@@ -230,8 +243,20 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
                 self.oob_score_ = float(
                     r2_score(y[known], estimate.outputs[known, 0], sample_weight=weights[known])
                 )
+        if callable(self.oob_score):
+            self.oob_score_ = self._measured(estimate.outputs, y)
         self.oob_error_ = estimate.error
         self.oob_error_curve_ = estimate.error_curve
+
+    def _measured(self, outputs: Floats, y: npt.NDArray[Any]) -> float:
+        """The user's metric on the samples that have an estimate."""
+        known = ~np.isnan(outputs[:, 0])
+        if not known.any():
+            return np.nan
+        if is_classifier(self):
+            classes = self._classes
+            return float(self.oob_score(classes[y[known]], classes[outputs[known].argmax(axis=1)]))
+        return float(self.oob_score(y[known], outputs[known, 0]))
 
     def _estimate(self, X: Any, y: Any, weights: Any, out: Any) -> OutOfBag:
         """The out-of-bag estimate by the rule ``combine``."""

@@ -22,7 +22,7 @@ from orfeon.ensembles.out_of_bag import LEAVING_OUT, Importance
 from orfeon.ensembles.perturbation import Perturbation
 from orfeon.ensembles.subspace import draw_features
 from orfeon.ensembles.voting import (
-    CLASS_WEIGHT,
+    CLASS_WEIGHT_OF_TREES,
     CLASSIFIER,
     REGRESSOR,
     AveragingRegressorMixin,
@@ -39,7 +39,7 @@ FeaturesPer = Literal["node", "tree"]
 #: Parameters that are passed to each tree.
 _OF_TREES = (
     "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
-    "min_weight_fraction_leaf", "min_impurity_decrease", "categorical_features",
+    "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "categorical_features",
 )  # fmt: skip
 
 
@@ -91,11 +91,12 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     <criterion>
     <limits>
     <min_impurity_decrease>
+    <ccp_alpha>
     <categorical_features>
     <bootstrap>
     <combine>
     <calibrate>
-    <class_weight>
+    <class_weight_of_trees>
     <leaving_out>
     <fitting>
 
@@ -124,7 +125,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_RandomForest._parameter_constraints,
         **CLASSIFIER,
-        **CLASS_WEIGHT,
+        **CLASS_WEIGHT_OF_TREES,
         "criterion": CRITERION,
     }
 
@@ -141,6 +142,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
@@ -164,6 +166,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -178,7 +181,8 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         self.random_state = random_state
 
     def _base(self) -> Any:
-        return CARTClassifier(criterion=self.criterion, **self._tree_parameters())
+        of_trees = {**self._tree_parameters(), "class_weight": self._class_weight_of_trees}
+        return CARTClassifier(criterion=self.criterion, **of_trees)
 
 
 @documented(n_estimators="100", bootstrap="True")
@@ -195,6 +199,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         Whether features are drawn at each node, or once for each tree.
     <limits>
     <min_impurity_decrease>
+    <ccp_alpha>
     <categorical_features>
     <bootstrap>
     <combine_numbers>
@@ -235,6 +240,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
@@ -256,6 +262,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples

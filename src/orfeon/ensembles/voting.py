@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -31,6 +32,9 @@ REGRESSOR: dict[str, list[Any]] = {
     "combine": [StrOptions(set(rules_for("regression"))), CombiningRule],
 }
 CLASS_WEIGHT: dict[str, list[Any]] = {"class_weight": [dict, StrOptions({"balanced"}), None]}
+CLASS_WEIGHT_OF_TREES: dict[str, list[Any]] = {
+    "class_weight": [dict, StrOptions({"balanced", "balanced_subsample"}), None]
+}
 
 
 class VotesMixin(QueryMixin):
@@ -51,6 +55,16 @@ class VotesMixin(QueryMixin):
         """
         rows = self._rows(X)
         return np.asarray(self._query(self.members_.votes, rows, 1))
+
+
+def _voting_forest(forest: Forest, n_classes: tuple[int, ...]) -> Forest:
+    """A forest of several outputs whose leaves give all to the class of greatest share."""
+    first = np.cumsum([0, *n_classes[:-1]])
+    votes = np.zeros_like(forest.value)
+    for start, many in zip(first, n_classes, strict=True):
+        chosen = start + forest.value[:, start : start + many].argmax(axis=1)
+        votes[np.arange(len(votes)), chosen] = 1.0
+    return replace(forest, value=votes)
 
 
 class StagedClassifierMixin:
@@ -117,7 +131,13 @@ class VotingClassifierMixin(
 
     _plain_rule: ClassVar[Combine] = "majority"
 
-    def vote_shares(self, X: Any) -> Floats:
+    @property
+    def _class_weight_of_trees(self) -> str | None:
+        """The class weights that each tree finds in its own samples."""
+        rule = getattr(self, "class_weight", None)
+        return "balanced" if rule == "balanced_subsample" else None
+
+    def vote_shares(self, X: Any) -> Any:
         """Share of the members that vote for each class.
 
         Parameters
@@ -130,11 +150,14 @@ class VotingClassifierMixin(
         ndarray of shape (n_rows, n_classes)
             Shares, in the order of ``classes_``.
         """
+        if self._output_classes:
+            voting = _voting_forest(self.members_, self._output_classes)
+            return self._by_output(self._query(voting.mean_supports, self._rows(X), 0))
         rows = self._rows(X)
         counts = self._query(self.members_.count_votes, rows, 0)
         return np.asarray(counts / len(self.members_))
 
-    def mean_supports(self, X: Any) -> Floats:
+    def mean_supports(self, X: Any) -> Any:
         """Class supports averaged over the members: of a tree, the class shares of the leaf.
 
         Parameters
@@ -148,9 +171,10 @@ class VotingClassifierMixin(
             Mean supports, in the order of ``classes_``.
         """
         rows = self._rows(X)
-        return np.asarray(self._query(self.members_.mean_supports, rows, 0))
+        mean = np.asarray(self._query(self.members_.mean_supports, rows, 0))
+        return self._by_output(mean) if self._output_classes else mean
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Any:
         """Probabilities from the class shares by the rule ``combine``, by default of the votes.
 
         They are calibrated by ``calibrate``; without it, shares are smoothed by half a vote, so
@@ -164,9 +188,13 @@ class VotingClassifierMixin(
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Probabilities, in the order of ``classes_``.
+            Probabilities, in the order of ``classes_``. With several outputs, a list with an
+            array of vote shares or mean supports for each.
         """
-        return self._as_probabilities(self._raw_shares(X), len(self.members_))
+        shares = self._raw_shares(X)
+        if self._output_classes:
+            return shares
+        return self._as_probabilities(shares, len(self.members_))
 
     def _smoothed(self, shares: Floats, n_members: float | Floats) -> Floats:
         # Probabilities of other models than trees are no counts of a few samples.
@@ -175,7 +203,7 @@ class VotingClassifierMixin(
         )
         return shares if is_smooth else super()._smoothed(shares, n_members)
 
-    def _raw_shares(self, X: Any) -> Floats:
+    def _raw_shares(self, X: Any) -> Any:
         """Class shares by the rule."""
         if self._simple_rule in COUNTS:
             return self.vote_shares(X)
@@ -195,10 +223,13 @@ class VotingClassifierMixin(
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
             Classes; the first of those that are tied.
         """
-        return self._decided(self._raw_shares(X), len(self.members_))
+        shares = self._raw_shares(X)
+        if self._output_classes:
+            return self._decide_outputs(shares)
+        return self._decided(shares, len(self.members_))
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """:meth:`predict_proba` of the first member, of the first two, and so on.
@@ -218,6 +249,7 @@ class VotingClassifierMixin(
 
     def _staged_shares(self, X: Any) -> Iterator[Floats]:
         """Class shares of the first member, of the first two, and so on."""
+        self._check_one_output("staged predictions")
         is_soft = self._simple_rule == "soft"
         if not is_soft and self._simple_rule not in COUNTS:
             yield from self._staged_by_rule(X)
@@ -269,11 +301,12 @@ class AveragingRegressorMixin(
 
         Returns
         -------
-        ndarray of shape (n_members, n_rows)
+        ndarray of shape (n_members, n_rows) or (n_members, n_rows, n_outputs)
             Predictions.
         """
         rows = self._rows(X)
-        return np.asarray(self._query(self.members_.supports, rows, 1)[:, :, 0])
+        each = np.asarray(self._query(self.members_.supports, rows, 1))
+        return each[:, :, 0] if each.shape[2] == 1 else each
 
     def predict(self, X: Any) -> Floats:
         """The members' predictions combined by the rule ``combine``, by default their mean.
@@ -285,13 +318,14 @@ class AveragingRegressorMixin(
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
             Predictions.
         """
         if self._simple_rule != "mean":
             return self._decide_by_rule(X)
         rows = self._rows(X)
-        return np.asarray(self._query(self.members_.mean_supports, rows, 0)[:, 0])
+        mean = np.asarray(self._query(self.members_.mean_supports, rows, 0))
+        return mean[:, 0] if mean.shape[1] == 1 else mean
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Prediction of the first member, of the first two, and so on.
@@ -306,6 +340,7 @@ class AveragingRegressorMixin(
         ndarray of shape (n_rows,)
             Predictions.
         """
+        self._check_one_output("staged predictions")
         if self._simple_rule != "mean":
             yield from self._staged_by_rule(X)
             return

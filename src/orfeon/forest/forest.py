@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from orfeon.forest.packed import PackedForest, gains_by_packing
 from orfeon.forest.ranked import RankedForest, gains_by_ranking
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import fractional, packed, route
+from orfeon.kernels.routing import sparse as sparse_rows
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
@@ -33,6 +35,8 @@ NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4"
 PER_NODE = ("n_children", "missing", "label", "value")
 _NO_ROWS = np.zeros(0, np.int64)
 _NO_WEIGHTS = np.zeros(0)
+#: Rows times trees routed at once, if leaves have several values.
+_ROUTED = 1 << 20
 
 
 def _empty_projections() -> tuple[Integers, npt.NDArray[np.int32], Floats]:
@@ -73,7 +77,8 @@ class Forest:
     label : ndarray of int32
         The class each node votes for; empty in regression.
     value : ndarray of shape (n_nodes, n_outputs)
-        Class weights, or the mean target.
+        Class weights, or the mean target; with several outputs their means, or the shares of the
+        classes of each, one output after the other.
     n_classes : int
         Number of classes, 0 in regression.
     n_categories : ndarray of shape (n_features,)
@@ -85,8 +90,8 @@ class Forest:
     leaf_weight : ndarray of shape (n_leaves,), optional
         Weight of each leaf in regression; other nodes have the sum over their leaves.
     leaf_impurity : ndarray of shape (n_leaves,) or (0,), optional
-        Variance of each leaf in regression; empty if all leaves are pure, as in most unpruned
-        trees.
+        Variance of each leaf in regression, summed over several outputs; empty if all leaves are
+        pure, as in most unpruned trees.
 
     Examples
     --------
@@ -260,7 +265,10 @@ class Forest:
 
     def _route(self, X: Floats) -> tuple[npt.NDArray[np.uint32], Integers]:
         """Leaf of each row in each tree, and the rows that have no single one in some tree."""
-        leaves = np.empty((len(X), len(self)), np.uint32)
+        leaves = np.empty((X.shape[0], len(self)), np.uint32)
+        if issparse(X):
+            sparse_rows.apply_sparse(*self._sparse_arguments(X), leaves)  # type: ignore[call-arg]
+            return leaves, _NO_ROWS
         if self._routes_plain(X):
             route.apply_plain(*self._words(), self.tree_start, kernel_view(X), leaves)
             return leaves, _NO_ROWS
@@ -284,6 +292,12 @@ class Forest:
         ndarray
             Rows that go down several branches of some tree: what was added to them is not defined.
         """
+        if issparse(X):
+            sparse_rows.add_sparse(
+                *self._sparse_arguments(X), self.label, weights,  # type: ignore[call-arg]
+                self.value, self._pure_label, out,
+            )  # fmt: skip
+            return _NO_ROWS
         is_plain = self._routes_plain(X)
         ranked = self._ranked_for(X, is_plain)
         if ranked is not None:
@@ -296,6 +310,20 @@ class Forest:
             )  # fmt: skip
             return _NO_ROWS
         return self._packed.add(self, X, weights, out)
+
+    def _sparse_arguments(self, X: sparse.csr_matrix) -> tuple[Any, ...]:
+        """The nodes and sparse rows, for the routing kernels."""
+        self._check_rows(X)
+        if not self._is_plain:
+            raise ValueError(
+                "X is sparse, but some trees test categories or linear combinations; pass "
+                "X.toarray()."
+            )
+        starts, columns = (np.asarray(a, dtype=np.int64) for a in (X.indptr, X.indices))
+        return (
+            *self._words(), self.missing, self.tree_start, starts, columns, kernel_view(X.data),
+            self.n_features,
+        )  # fmt: skip
 
     def _ranked_for(self, X: Floats, is_plain: bool) -> RankedForest | None:
         """The forest as many rows are routed; None for few rows, and for shallow trees."""
@@ -454,7 +482,9 @@ class Forest:
         ndarray of shape (n_rows, n_outputs)
             Mean class shares, or the mean prediction.
         """
-        out = np.zeros((len(X), self.value.shape[1]))
+        out = np.zeros((X.shape[0], self.value.shape[1]))
+        if self.n_outputs > 1:
+            return self._mean_values(X, out)
         several = self.add_predictions(X, _NO_WEIGHTS, out)
         if len(several):
             out[several] = self._supports_in_several(X[several]).sum(axis=0)
@@ -462,6 +492,22 @@ class Forest:
         return out
 
     predict_proba = mean_supports
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of values in a leaf of numbers: means of outputs, or shares of their classes."""
+        return 1 if self.n_classes else int(self.value.shape[1])
+
+    def _mean_values(self, X: Floats, out: Floats) -> Floats:
+        """The values of several outputs averaged over the trees, which are added in order."""
+        step = max(1, _ROUTED // len(self))
+        for first in range(0, X.shape[0], step):
+            rows = slice(first, first + step)
+            leaves = self._route(X[rows])[0]
+            for t, start in enumerate(self.tree_start[:-1]):
+                out[rows] += self.value[start + leaves[:, t]]
+        out /= len(self)
+        return out
 
     def votes(self, X: Floats) -> npt.NDArray[np.int32]:
         """Class that each tree votes for.
@@ -541,7 +587,7 @@ class Forest:
         return self._sum_votes(X, np.array(weights, dtype=np.float64))
 
     def _sum_votes(self, X: Floats, weights: Floats) -> Floats:
-        sums = np.zeros((len(X), self.n_classes))
+        sums = np.zeros((X.shape[0], self.n_classes))
         several = self.add_predictions(X, weights, sums)
         if len(several):
             sums[several] = 0.0
@@ -585,7 +631,7 @@ class Forest:
         parent = self.parents()
         rows, columns = [], []
         at = leaves.ravel()
-        row = np.repeat(np.arange(len(X)), len(self))
+        row = np.repeat(np.arange(X.shape[0]), len(self))
         while len(at):
             rows.append(row)
             columns.append(at)
@@ -595,7 +641,7 @@ class Forest:
         from scipy import sparse  # slow to import
 
         path = sparse.csr_matrix(
-            (np.ones(len(index[0]), np.int64), index), shape=(len(X), len(self.nodes))
+            (np.ones(len(index[0]), np.int64), index), shape=(X.shape[0], len(self.nodes))
         )
         path.sort_indices()
         return path
@@ -691,9 +737,10 @@ class Forest:
             same = first.n_categories is other.n_categories or np.array_equal(
                 first.n_categories, other.n_categories
             )
-            if not same or first.n_classes != other.n_classes:
+            sizes = (first.n_classes, first.n_outputs), (other.n_classes, other.n_outputs)
+            if not same or sizes[0] != sizes[1]:
                 raise ValueError(
-                    "forests differ in their features or classes; they cannot be joined."
+                    "forests differ in their features, classes or outputs; they cannot be joined."
                 )
         nodes, starts = [], [np.zeros(1, np.int64)]
         table = projection = terms = base = 0

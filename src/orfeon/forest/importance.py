@@ -6,14 +6,20 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.forest import Forest
-from orfeon.forest.pruning import node_impurities
+from orfeon.forest.pruning import node_impurities, output_impurities
 
 
 def impurity_importances(
-    forest: Forest, criterion: str, tree_weights: npt.NDArray[np.float64] | None = None
+    forest: Forest,
+    criterion: str,
+    tree_weights: npt.NDArray[np.float64] | None = None,
 ) -> npt.NDArray[np.float64]:
     """Mean impurity decrease due to each feature, averaged over the trees."""
-    weighted = forest.weights() * node_impurities(forest, criterion)
+    if forest.n_outputs > 1:
+        impurity = output_impurities(forest, criterion)
+    else:
+        impurity = node_impurities(forest, criterion)
+    weighted = forest.weights() * impurity
     inner = np.flatnonzero(forest.n_children > 0)
     parent = forest.parents()
     child = np.flatnonzero(parent >= 0)

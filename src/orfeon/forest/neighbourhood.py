@@ -20,6 +20,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from orfeon.data.sparse import read_sparse
 from orfeon.forest.forest import Forest
 from orfeon.utils.scikit_learn import _num_samples
 from orfeon.utils.types import Floats, Integers
@@ -285,10 +286,10 @@ def forest_of(given: Any) -> Forest | None:
     return forest if isinstance(forest, Forest) else None
 
 
-def _encoded(given: Any, X: Any) -> Floats:
-    if isinstance(given, Forest):
-        return np.ascontiguousarray(X, dtype=np.float64)
-    return np.asarray(given._encode(X))
+def _encoded(given: Any, X: Any) -> Any:
+    if not isinstance(given, Forest):
+        return given._encode(X)
+    return read_sparse(X) if sparse.issparse(X) else np.ascontiguousarray(X, dtype=np.float64)
 
 
 def _parts(n_trees: int) -> Iterator[slice]:
@@ -361,6 +362,7 @@ def _leaf_matrix(leaves: Integers, n_nodes: int, values: Floats) -> sparse.csr_a
     n_rows, n_trees = leaves.shape
     start = np.arange(0, n_rows * n_trees + 1, n_trees)
     shape = (n_rows, n_nodes)
-    matrix = sparse.csr_array((values.ravel(), leaves.ravel(), start), shape=shape)
+    # Copies, because zeros are dropped in place.
+    matrix = sparse.csr_array((values.flatten(), leaves.flatten(), start), shape=shape)
     matrix.eliminate_zeros()
     return matrix

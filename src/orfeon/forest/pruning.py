@@ -69,6 +69,16 @@ def node_impurities(forest: Forest, criterion: str) -> Floats:
     return np.asarray(-(share * logarithm).sum(axis=1))
 
 
+def output_impurities(forest: Forest, criterion: str) -> Floats:
+    """Impurity of each node, summed over several outputs."""
+    if criterion == "entropy":
+        logarithm = np.log2(forest.value, out=np.zeros_like(forest.value), where=forest.value > 0)
+        return np.asarray(-(forest.value * logarithm).sum(axis=1))
+    known = forest.impurity
+    assert known is not None  # forests of numbers keep it
+    return known
+
+
 def pruning_path(
     forest: Forest, tree: int = 0, risk: Literal["error", "gini", "entropy", "variance"] = "error"
 ) -> PruningPath:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 import numpy.typing as npt
 
 from orfeon.data.presorted import Table
+from orfeon.data.sparse import SparseTable
 from orfeon.forest import Forest
 from orfeon.utils.joblib_results import joblib_results
 from orfeon.utils.user_warning import expect_renewed_workers
@@ -72,7 +73,7 @@ def grow_in_blocks(
     return Forest.concatenate(run_in_blocks(grow, range(n_trees), n_jobs, progress))
 
 
-def takes_long(table: Table, block: slice) -> bool:
+def takes_long(table: Table | SparseTable, block: slice) -> bool:
     """Whether signals should be handled while a block of trees grows."""
     n_values: int = table.n_rows * table.n_features * (block.stop - block.start)
     return n_values >= _LONG

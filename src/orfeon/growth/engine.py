@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from orfeon.data.presorted import Table
 from orfeon.data.sorting import SORTED, SPARSE
+from orfeon.data.sparse import SparseTable
 from orfeon.forest import NODE, Forest, without_zeros
 from orfeon.growth.blocks import grow_in_blocks, rows_of, takes_long
 from orfeon.kernels.cart import criteria
@@ -24,6 +25,8 @@ from orfeon.kernels.cart.grow_batch import (
     grow_sorting,
 )
 from orfeon.kernels.cart.random_batch import grow_random
+from orfeon.kernels.cart.sparse_batch import grow_sparse
+from orfeon.kernels.cart.sparse_cuts import grow_random_sparse
 from orfeon.utils.interruption import stoppable
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
@@ -102,9 +105,11 @@ class Growth:
 
 
 def _columns(
-    table: Table, growth: Growth, n_candidates: int | None = None
+    table: Table | SparseTable, growth: Growth, n_candidates: int | None = None
 ) -> tuple[Any, ...]:  # fmt: skip
     """The features for the kernels; ``n_candidates`` where every tree may use so many."""
+    if isinstance(table, SparseTable):
+        return table.arrays_for_cuts if growth.splitter == "random" else table.arrays
     if growth.splitter == "random":
         return table.unsorted.arrays
     if n_candidates is not None and _sorts_nodes(growth, n_candidates):
@@ -130,9 +135,11 @@ def _columns(
     )  # fmt: skip
 
 
-def prepare_table(table: Table, growth: Growth | None = None) -> None:
+def prepare_table(table: Table | SparseTable, growth: Growth | None = None) -> None:
     """Compute what all trees share; all that trees may need if ``growth`` is not known."""
-    if growth is None:
+    if isinstance(table, SparseTable):
+        _ = table.arrays
+    elif growth is None:
         _ = table.records
     else:
         _columns(table, growth, table.n_features)
@@ -228,7 +235,20 @@ def _settings(growth: Growth, n_classes: int, n_features: int) -> Integers:
     )  # fmt: skip
 
 
-def _kernel(growth: Growth, table: Table) -> Any:
+def _sparse_kernel(growth: Growth) -> Any:
+    if growth.splitter == "random":
+        return grow_random_sparse
+    if growth.splitter != "best" or growth.sorts or growth.n_best > 1:
+        raise ValueError(
+            "X is sparse, and linear combinations, n_best and max_split_samples need dense data; "
+            "pass X.toarray()."
+        )
+    return grow_sparse
+
+
+def _kernel(growth: Growth, table: Table | SparseTable) -> Any:
+    if isinstance(table, SparseTable):
+        return _sparse_kernel(growth)
     if growth.splitter == "random":
         return grow_random
     if growth.splitter == "oblique":
@@ -241,7 +261,7 @@ def _kernel(growth: Growth, table: Table) -> Any:
 
 
 def grow_forest(
-    table: Table,
+    table: Table | SparseTable,
     y: npt.NDArray[Any],
     *,
     n_classes: int,
@@ -257,7 +277,7 @@ def grow_forest(
 
     Parameters
     ----------
-    table : Table
+    table : Table or SparseTable
         The features, prepared once.
     y : ndarray of shape (n_rows,) or (n_trees, n_rows)
         Class codes, or targets when ``n_classes`` is 0; one row for all trees or one each.
@@ -312,7 +332,7 @@ def grow_forest(
 class Prepared:
     """The kernels' arguments for a block of trees, and how to read their results."""
 
-    table: Table
+    table: Table | SparseTable
     n_classes: int
     whole: IntegerWeights
     arguments: tuple[Any, ...]
@@ -388,7 +408,7 @@ class Trees:
 
     def __init__(
         self,
-        table: Table,
+        table: Table | SparseTable,
         y: npt.NDArray[Any],
         n_classes: int,
         seeds: npt.NDArray[np.uint64],

@@ -421,6 +421,13 @@ def _check_classes(fields: Fields) -> None:
     if "classes_" not in fields:
         return
     classes = fields["classes_"]
+    if isinstance(classes, list):
+        many = [len(own) for own in classes]
+        require(fields.get("n_classes_") == many, "n_classes_ must be the lengths of classes_.")
+        require(len(many) > 1, "classes_ must be an array, or a list of one for each output.")
+        is_set = all(len(set(own.tolist())) == len(own) for own in classes)
+        require(is_set, "classes_ must be distinct.")
+        return
     if "n_classes_" in fields:
         require(fields["n_classes_"] == len(classes), "n_classes_ must be the length of classes_.")
     require(len(set(classes.tolist())) == len(classes), "classes_ must be distinct.")
@@ -471,14 +478,23 @@ def _of_extended_rows(fields: Fields, schema: Schema) -> Any:
 
 def _check_voters(fields: Fields) -> None:
     """Members of classifiers predict classes, except in gradient boosting."""
+    if isinstance(fields.get("n_classes_"), list):
+        width = sum(fields["n_classes_"])
+        for one in _voters_of(fields):
+            is_wide = isinstance(one, Forest) and not one.n_classes and one.n_outputs == width
+            require(is_wide, "its trees must have a value for each class of each output.")
+        return
     if "n_classes_" in fields and "_model" not in fields:
         allowed, what = {fields["n_classes_"]}, "its members must predict classes_."
         if _is_coded(fields):
             allowed.add(2)
     else:
         allowed, what = {0}, "its members must predict numbers."
+    # Trees and averages of them may have several outputs.
+    has_one = any(name in fields for name in ("n_classes_", "member_weights_", "init_"))
     for one in _voters_of(fields):
         require(one.n_classes in allowed, what)
+        require(not has_one or getattr(one, "n_outputs", 1) == 1, "its trees must have one output.")
 
 
 def _is_coded(fields: Fields) -> bool:

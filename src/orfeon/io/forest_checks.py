@@ -24,7 +24,11 @@ def check_forest(fields: Fields) -> None:
     forest = Forest(**fields)
     require(len(forest.n_children) == len(forest.nodes), "n_children must have one entry per node.")
     if forest.n_classes == 0:
-        require(forest.value.shape[1:] == (1,), "value must have one column in regression.")
+        # Trees of several outputs know their weights, and test ordered features.
+        known = forest.leaf_weight is not None and not forest.n_categories.any()
+        is_wide = known and forest.value.dtype == np.float64 and forest.value.shape[1] > 1
+        is_right = is_wide or forest.value.shape[1:] == (1,)
+        require(is_right, "value must have one column in regression.")
     if forest.n_categories.any():
         _check_tables(forest)
     forest.validate()

@@ -207,7 +207,7 @@ class ParallelPerceptronClassifier(
 
     @property
     def _n_problems(self) -> int:
-        n_classes = self.n_classes_
+        n_classes: int = self.n_classes_
         if n_classes <= 2:
             return n_classes - 1
         return n_classes * (n_classes - 1) // 2 if self._is_pairwise else n_classes

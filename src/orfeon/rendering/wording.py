@@ -123,12 +123,21 @@ class Wording:
     def _bounds(self, condition: Interval) -> tuple[str, str]:
         """Texts of the two bounds; an empty one where there is none."""
         texts = self.thresholds or {}
+        levels = self._levels(condition)
         return tuple(  # type: ignore[return-value]
             ""
             if math.isinf(bound)
+            else _category(levels[min(int(bound), len(levels) - 1)], self.max_length)
+            if levels
             else texts.get((condition.subject, bound)) or number_text(bound, decimals=self.decimals)
             for bound in (condition.low, condition.high)
         )
+
+    def _levels(self, condition: Interval) -> tuple[Any, ...] | None:
+        """The values of an ordered categorical feature; thresholds are between them."""
+        if self.schema.levels is None or len(condition.subject) > 1:
+            return None
+        return self.schema.levels[condition.subject[0][0]]
 
     def _categories(self, condition: Subset) -> str:
         """Write the categories that are accepted, or those that are not when they are fewer."""

@@ -26,8 +26,10 @@ from orfeon.base import (
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
+from orfeon.forest.pruning import prune_to_alpha
 from orfeon.growth import Growth, grow_forest
 from orfeon.growth.engine import prepare_table
+from orfeon.growth.several_outputs import grow_several_outputs
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import tree_seeds
@@ -50,6 +52,7 @@ LIMITS: dict[str, list[Any]] = {
     ],
     "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
     "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+    "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
     "max_features": [
         Interval(Integral, 1, None, closed="left"),
         Interval(Real, 0.0, 1.0, closed="right"),
@@ -103,6 +106,12 @@ class MemberSamples:
 
     def grow(self, data: TrainingSet, growth: Growth) -> Forest:
         """Grow the trees, unpruned."""
+        if self.y.ndim > 2:
+            return grow_several_outputs(
+                data.table, self.y, n_classes=data.output_classes, seeds=self.seeds,
+                weights=self.weights, n_samples=self.n_samples, candidates=self.candidates,
+                growth=growth,
+            )  # fmt: skip
         return grow_forest(
             data.table, self.y, n_classes=data.n_classes, seeds=self.seeds, weights=self.weights,
             n_samples=self.n_samples, candidates=self.candidates, growth=growth,
@@ -152,6 +161,28 @@ class BaseTree(TabularEstimator):
         criterion = str(getattr(self, "criterion", "gini"))
         return "entropy" if criterion == "log_loss" else criterion
 
+    def _pruned(self, forest: Forest) -> Forest:
+        """The trees, pruned as ``ccp_alpha`` says."""
+        alpha: float = getattr(self, "ccp_alpha", 0.0)
+        if alpha > 0 and forest.n_outputs > 1:
+            return self._pruned_outputs(forest, alpha)
+        return prune_to_alpha(forest, alpha, self._impurity) if alpha > 0 else forest  # type: ignore[arg-type]
+
+    def _pruned_outputs(self, forest: Forest, alpha: float) -> Forest:
+        """The same for several outputs, whose impurities are summed."""
+        if self._impurity == "entropy":
+            raise ValueError(
+                'ccp_alpha with several outputs needs criterion="gini", or one output.'
+            )
+        n_outputs = len(self._output_classes) or forest.n_outputs
+        return prune_to_alpha(forest, alpha * n_outputs, "variance")
+
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs."""
+        check_is_fitted(self, "forest_")
+        return len(self._output_classes) or self.forest_.n_outputs
+
     def _whole_sample(self, data: TrainingSet) -> MemberSamples:
         """The samples of a tree that is fitted alone."""
         return MemberSamples(
@@ -172,7 +203,7 @@ class BaseTree(TabularEstimator):
         ----------
         X : array or data frame of shape (n_rows, n_features)
             The samples; missing values and categories are supported.
-        y : array of shape (n_rows,)
+        y : array of shape (n_rows,) or (n_rows, n_outputs)
             Classes or targets.
         sample_weight : array of shape (n_rows,), optional
             Sample weights: 0 leaves the sample out, 2 counts it twice.
@@ -244,7 +275,7 @@ class TreeClassifierMixin(TabularClassifierMixin):
 
     forest_: Forest
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Any:
         """Class shares of the leaf that each row reaches.
 
         Parameters
@@ -255,10 +286,12 @@ class TreeClassifierMixin(TabularClassifierMixin):
         Returns
         -------
         ndarray of shape (n_rows, n_classes)
-            Shares, in the order of ``classes_``.
+            Shares, in the order of ``classes_``. With several outputs, a list with an array for
+            each.
         """
         encoded: Floats = self._encode(X)
-        return self.forest_.mean_supports(encoded)
+        shares = self.forest_.mean_supports(encoded)
+        return self._by_output(shares) if self._output_classes else shares
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Class of the leaf that each row reaches.
@@ -270,9 +303,11 @@ class TreeClassifierMixin(TabularClassifierMixin):
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
             Classes.
         """
+        if self._output_classes:
+            return self._decide_outputs(self.predict_proba(X))
         encoded: Floats = self._encode(X)
         return np.asarray(self.classes_[self.forest_.predict(encoded)])
 
@@ -296,8 +331,10 @@ class TreeRegressorMixin(TabularRegressorMixin):
 
         Returns
         -------
-        ndarray of shape (n_rows,)
+        ndarray of shape (n_rows,) or (n_rows, n_outputs)
             Predictions.
         """
         encoded: Floats = self._encode(X)
+        if self.forest_.n_outputs > 1:
+            return self.forest_.mean_supports(encoded)
         return np.asarray(self.forest_.predict(encoded))

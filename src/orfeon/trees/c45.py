@@ -42,7 +42,6 @@ from orfeon.trees.base import (
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
-from orfeon.utils.types import Floats
 
 
 @documented()
@@ -217,7 +216,7 @@ class C45Classifier(TreeClassifierMixin, BaseTree):
             bounds = soft_bounds(forest, data.X, samples.y[0], weights)
         return forest, {"soft_bounds_": bounds}
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any) -> Any:
         """Class shares of the leaves that each row reaches.
 
         Parameters

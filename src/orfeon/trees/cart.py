@@ -10,11 +10,13 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.pruning import PruningPath, prune_to_alpha, pruning_path
 from orfeon.growth import Growth, grow_pruned_forest
-from orfeon.growth.cross_validated import CrossValidation
+from orfeon.growth.cross_validated import CrossValidation, KeepASplit
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
@@ -30,6 +32,7 @@ from orfeon.trees.base import (
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.types import Integers
 
 PruningRule = Literal["1se", "min"]
 
@@ -43,7 +46,8 @@ class _CART(BaseTree):
         "pruning": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left"), None],
         "pruning_rule": [StrOptions({"1se", "min"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "keep_a_split": ["boolean"],
+        "keep_a_split": ["boolean", StrOptions({"path"})],
+        "equal_rows": [StrOptions({"together", "apart"})],
         "n_best": [Interval(Integral, 1, None, closed="left")],
         "ties": TIES,
         "linear_combinations": ["boolean"],
@@ -54,8 +58,10 @@ class _CART(BaseTree):
     pruning: Any
     pruning_rule: PruningRule
     n_folds: int
-    keep_a_split: bool
+    keep_a_split: KeepASplit
+    equal_rows: Literal["together", "apart"]
     min_impurity_decrease: float
+    ccp_alpha: float
     max_features: Any
     n_best: int
     ties: Ties
@@ -98,12 +104,33 @@ class _CART(BaseTree):
             return None
         return self._growth(data.table.n_features, n_samples)
 
+    def _takes_sparse(self) -> bool:
+        searches_all = self.n_best == 1 and self.max_split_samples is None
+        return searches_all and not self.linear_combinations and self.pruning != "cv"
+
+    def _takes_outputs(self) -> bool:
+        return self._takes_sparse() and self.pruning is None
+
     def _prepare(self, data: TrainingSet) -> None:
         super()._prepare(data)
         if isinstance(self.pruning, str):
-            _ = data.groups
+            _ = self._fold_groups(data)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        data = super()._read(X, y, sample_weight, reset=reset)
+        # Copies that a weight counts are then samples as others are, in any order.
+        return data if self.equal_rows == "together" else data.in_canonical_order()
+
+    def _fold_groups(self, data: TrainingSet) -> Integers:
+        """Samples of one group share a fold of the cross-validation."""
+        return data.groups if self.equal_rows == "together" else np.arange(len(data))
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
+        if self.pruning is not None and self.ccp_alpha > 0:
+            raise ValueError(
+                f"pruning={self.pruning!r} and ccp_alpha={self.ccp_alpha} exclude each other: "
+                "pass one of them."
+            )
         growth = self._growth(data.table.n_features, samples.n_samples)
         if isinstance(self.pruning, str):
             forest, cross_validation = grow_pruned_forest(
@@ -111,10 +138,10 @@ class _CART(BaseTree):
                 weights=samples.weights, n_samples=samples.n_samples,
                 candidates=samples.candidates, growth=growth, n_folds=self.n_folds,
                 one_standard_error=self.pruning_rule == "1se", keep_a_split=self.keep_a_split,
-                groups=data.groups,
+                groups=self._fold_groups(data),
             )  # fmt: skip
             return forest, {"cross_validation_": cross_validation}
-        forest = samples.grow(data, growth)
+        forest = self._pruned(samples.grow(data, growth))
         if self.pruning is not None:
             forest = prune_to_alpha(forest, self.pruning, self._cost)
         return forest, {}
@@ -141,8 +168,13 @@ class _CART(BaseTree):
         PruningPath
             Breakpoints, risks, leaves.
         """
-        whole = type(self)(**{**self.get_params(), "pruning": None})
+        whole = type(self)(**{**self.get_params(), "pruning": None, "ccp_alpha": 0.0})
         whole.fit(X, y, sample_weight)
+        if whole.n_outputs_ > 1:
+            raise ValueError(
+                f"y has {whole.n_outputs_} outputs, and a pruning path needs one; try values of "
+                "ccp_alpha."
+            )
         return pruning_path(whole.forest_, 0, self._cost if risk is None else risk)
 
 
@@ -159,6 +191,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     <pruning_choice>
     <size>
     <min_impurity_decrease>
+    <ccp_alpha>
     <max_features>
     <n_best>
     <tie_rule>
@@ -213,13 +246,15 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         pruning: Literal["cv"] | float | None = None,
         pruning_rule: PruningRule = "1se",
         n_folds: int = 10,
-        keep_a_split: bool = True,
+        keep_a_split: KeepASplit = True,
+        equal_rows: Literal["together", "apart"] = "together",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_features: Any = None,
         n_best: int = 1,
         ties: Ties = "random",
@@ -235,12 +270,14 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         self.pruning_rule = pruning_rule
         self.n_folds = n_folds
         self.keep_a_split = keep_a_split
+        self.equal_rows = equal_rows
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.n_best = n_best
         self.ties = ties
@@ -264,6 +301,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     <pruning_choice>
     <size>
     <min_impurity_decrease>
+    <ccp_alpha>
     <max_features>
     <n_best>
     <tie_rule>
@@ -294,13 +332,15 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         pruning: Literal["cv"] | float | None = None,
         pruning_rule: PruningRule = "1se",
         n_folds: int = 10,
-        keep_a_split: bool = True,
+        keep_a_split: KeepASplit = True,
+        equal_rows: Literal["together", "apart"] = "together",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         max_features: Any = None,
         n_best: int = 1,
         ties: Ties = "random",
@@ -314,12 +354,14 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         self.pruning_rule = pruning_rule
         self.n_folds = n_folds
         self.keep_a_split = keep_a_split
+        self.equal_rows = equal_rows
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.max_features = max_features
         self.n_best = n_best
         self.ties = ties

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.growth import Growth
+from orfeon.growth.engine import prepare_table
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
@@ -31,23 +32,31 @@ from orfeon.utils.scikit_learn import StrOptions
 class _RandomTree(BaseTree):
     """The growth that random classification and regression trees share."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        name: LIMITS[name] for name in LIMITS if name != "min_impurity_decrease"
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**LIMITS}
 
     max_features: Any
+    min_impurity_decrease: float
+    ccp_alpha: float
+
+    def _takes_sparse(self) -> bool:
+        return True
+
+    def _takes_outputs(self) -> bool:
+        return True
 
     def _prepare(self, data: TrainingSet) -> None:
-        _ = data.table.unsorted
+        several = data.y.ndim > 1  # these read the presorted table
+        prepare_table(data.table, Growth(splitter="best" if several else "random"))
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         growth = Growth(
             criterion=self._impurity,  # type: ignore[arg-type]
             splitter="random",
             **self._size_limits(samples.n_samples),
+            min_impurity_decrease=self.min_impurity_decrease,
             max_features=features_per_node(self.max_features, data.table.n_features),
         )
-        return samples.grow(data, growth), {}
+        return self._pruned(samples.grow(data, growth)), {}
 
 
 @documented()
@@ -66,6 +75,8 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         How cuts are compared; "log_loss" is another name for "entropy", and "error" is the
         classification error.
     <limits>
+    <min_impurity_decrease>
+    <ccp_alpha>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.
     <class_factors>
@@ -101,6 +112,8 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         categorical_features: Any = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -112,6 +125,8 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
@@ -127,6 +142,8 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
         Features to cut at each node; ``None`` for all.
         <log2>
     <limits>
+    <min_impurity_decrease>
+    <ccp_alpha>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.
     <random_state>
@@ -153,6 +170,8 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
+        min_impurity_decrease: float = 0.0,
+        ccp_alpha: float = 0.0,
         categorical_features: Any = "auto",
         random_state: Any = None,
     ) -> None:
@@ -162,5 +181,7 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.min_impurity_decrease = min_impurity_decrease
+        self.ccp_alpha = ccp_alpha
         self.categorical_features = categorical_features
         self.random_state = random_state

@@ -23,10 +23,15 @@ _TEXTS = {
         The smallest tree within one standard error of the lowest cross-validated error, or the
         tree with the lowest error.
     n_folds : int, default=10
-        Folds of the cross-validation. Copies of a sample (weights above one, repeated rows) always
-        share a fold.
-    keep_a_split : bool, default=True
-        Whether cross-validation must not return a single leaf while a larger tree is left.
+        Folds of the cross-validation. Copies of a sample (weights above one, repeated rows) share
+        a fold.
+    keep_a_split : bool or "path", default=True
+        Whether cross-validation must not return a single leaf while a larger tree is left. With
+        "path" the pruning path ends before the single leaf: for lack of a next breakpoint, the
+        folds' trees are compared with its last tree at that tree's own breakpoint, not beyond it.
+    equal_rows : {"together", "apart"}, default="together"
+        Whether samples with the same features and class share a fold. With "apart" only the copies
+        of a sample in the bootstrap sample of a member do.
 """,
     "size": """
     max_depth : int, optional
@@ -58,6 +63,11 @@ _TEXTS = {
     "min_impurity_decrease": """
     min_impurity_decrease : float, default=0.0
         Minimum weighted decrease of the impurity by a split.
+""",
+    "ccp_alpha": """
+    ccp_alpha : float, default=0.0
+        Each tree is pruned to the smallest subtree that minimises its impurity plus this for each
+        leaf, as in scikit-learn; 0 does not prune.
 """,
     "max_features": """
     max_features : int, float, "sqrt", "log2" or None, default=None
@@ -175,6 +185,12 @@ _TEXTS = {
         Factors on the weights of the classes. Bootstrap samples are drawn in proportion to the
         weights: with "balanced", all classes are about equally frequent in each of them.
 """,
+    "class_weight_of_trees": """
+    class_weight : dict, "balanced", "balanced_subsample" or None, default=None
+        Factors on the weights of the classes. Bootstrap samples are drawn in proportion to the
+        weights: with "balanced", all classes are about equally frequent in each of them. With
+        "balanced_subsample" the classes weigh the same in each tree's samples as they were drawn.
+""",
     "class_weight_drawn": """
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes. Each member sees all samples of the heaviest class, and a random
@@ -182,9 +198,10 @@ _TEXTS = {
         every class as the smallest one has.
 """,
     "leaving_out": """
-    oob_score : bool, default=False
+    oob_score : bool or callable, default=False
         Whether to estimate the error on the samples that members did not see, and to keep which
-        these are: prediction intervals, prediction sets and standard errors need it.
+        these are: prediction intervals, prediction sets and standard errors need it. A callable
+        ``metric(y_true, y_pred)`` makes ``oob_score_``.
     importance : {"impurity", "permutation"}, default="impurity"
         What ``feature_importances_`` measures: the impurity decrease, or the increase of the
         out-of-bag error when a feature is permuted (trees only).
@@ -242,7 +259,7 @@ _TEXTS = {
 """,
     "oob_classes": """
     oob_error_, oob_score_ : float
-        With ``oob_score=True``: out-of-bag error, and accuracy.
+        With ``oob_score``: out-of-bag error, and accuracy or what the callable returns.
     oob_error_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag error of the first 1, 2, ... members.
     oob_votes_ : ndarray of shape (n_estimators, n_rows)
@@ -255,7 +272,7 @@ _TEXTS = {
 """,
     "oob_predictions": """
     oob_error_, oob_score_ : float
-        With ``oob_score=True``: out-of-bag mean squared error, and R².
+        With ``oob_score``: out-of-bag mean squared error, and R² or what the callable returns.
     oob_error_curve_ : ndarray of shape (n_estimators,)
         Out-of-bag mean squared error of the first 1, 2, ... members.
     oob_prediction_ : ndarray of shape (n_rows,)

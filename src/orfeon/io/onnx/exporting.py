@@ -203,6 +203,8 @@ def _only_step(pipeline: Pipeline) -> Any:
 
 def _schema_of(inner: Any) -> tuple[Schema, bool]:
     """The features of an estimator, and whether it is one of scikit-learn."""
+    if isinstance(inner, Forest) or hasattr(inner, "forest_"):
+        _check_one_output(inner if isinstance(inner, Forest) else inner.forest_)
     if isinstance(inner, Forest):
         if (inner.n_categories > 0).any():
             raise NoOnnxFormError(
@@ -228,6 +230,14 @@ def _schema_of(inner: Any) -> tuple[Schema, bool]:
         names = getattr(inner, "feature_names_in_", None)
         return Schema.ordered(inner.n_features_in_, names), True
     raise _no_form(inner)
+
+
+def _check_one_output(forest: Forest) -> None:
+    if forest.n_outputs > 1:
+        raise NoOnnxFormError(
+            "a forest of several outputs", "its leaves hold the values of all outputs",
+            "train and export a model for each output",
+        )  # fmt: skip
 
 
 def decide(prediction: PredictionGraph, model: Any) -> Decision:

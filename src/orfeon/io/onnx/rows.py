@@ -18,6 +18,12 @@ MATRIX = "X"
 
 def input_names(schema: Schema) -> list[str]:
     """Names of the inputs: one matrix, or one per feature if some have strings as categories."""
+    if schema.levels is not None:
+        raise NoOnnxFormError(
+            "an ordered categorical feature",
+            "a tensor has no order of categories",
+            "pass the codes of the categories as numbers and train again",
+        )
     if not any(_has_strings(categories) for categories in schema.categories):
         return [MATRIX]
     names = [schema.name(j) for j in range(schema.n_features)]

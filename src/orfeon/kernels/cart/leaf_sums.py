@@ -38,7 +38,10 @@ def node_variances(tree_start, first_child, n_children, mean, weight, leaf_varia
             total = 0.0
             spread = 0.0
             for c in range(child, child + n_children[at]):
-                difference = mean[c, 0] - mean[at, 0]
-                spread += weight[c] * (out[c] + difference * difference)
+                squares = 0.0
+                for k in range(mean.shape[1]):
+                    difference = mean[c, k] - mean[at, k]
+                    squares += difference * difference
+                spread += weight[c] * (out[c] + squares)
                 total += weight[c]
             out[at] = spread / total if total > 0 else 0.0

@@ -1,0 +1,253 @@
+"""Several outputs through the estimators, as in scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn import tree
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.ensemble import RandomForestClassifier as TheirForest
+from sklearn.utils import get_tags
+
+import orfeon
+from orfeon import (
+    BaggingClassifier,
+    BaggingRegressor,
+    CARTClassifier,
+    CARTRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    RandomTreeClassifier,
+    RandomTreeRegressor,
+    prune,
+)
+
+CLASSIFIERS = [
+    CARTClassifier(random_state=0),
+    RandomTreeClassifier(random_state=0),
+    RandomForestClassifier(10, random_state=0),
+    ExtraTreesClassifier(10, combine="soft", random_state=0),
+    BaggingClassifier(n_estimators=10, random_state=0),
+]
+REGRESSORS = [
+    CARTRegressor(random_state=0),
+    RandomTreeRegressor(random_state=0),
+    RandomForestRegressor(10, random_state=0),
+    ExtraTreesRegressor(10, random_state=0),
+    BaggingRegressor(n_estimators=10, random_state=0),
+]
+each_classifier = pytest.mark.parametrize("model", CLASSIFIERS, ids=lambda m: type(m).__name__)
+each_regressor = pytest.mark.parametrize("model", REGRESSORS, ids=lambda m: type(m).__name__)
+
+
+def problem(n: int = 200):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 6)).astype(np.float32).astype(float)  # scikit-learn's precision
+    words = np.array(["b", "a", "c"])[np.digitize(X[:, 1], [-0.5, 0.5])]
+    y = np.column_stack([np.where(X[:, 0] > 0, "yes", "no"), words])
+    numbers = np.column_stack([X[:, 0] ** 2, X[:, 1] - X[:, 2], X[:, 3]])
+    return X, y, numbers, rng
+
+
+@pytest.mark.parametrize("criterion", ["gini", "entropy"])
+def test_trees_are_those_of_scikit_learn(criterion):
+    X, y, numbers, rng = problem()
+    weights = rng.integers(1, 4, len(X))
+    limits = {"max_depth": 4, "min_samples_leaf": 12}  # smaller nodes have ties
+    for given in (None, weights):
+        # Weights of ours are copies, also for the limits.
+        rows = np.repeat(np.arange(len(X)), 1 if given is None else given)
+        ours = CARTClassifier(criterion=criterion, **limits).fit(X, y, given)
+        theirs = tree.DecisionTreeClassifier(criterion=criterion, random_state=0, **limits)
+        theirs.fit(X[rows], y[rows])
+        for own, other in zip(ours.predict_proba(X), theirs.predict_proba(X), strict=True):
+            assert_allclose(own, other)
+        assert_array_equal(ours.predict(X), theirs.predict(X))
+        assert_allclose(ours.feature_importances_, theirs.feature_importances_)
+        ours = CARTRegressor(**limits).fit(X, numbers, given)
+        theirs = tree.DecisionTreeRegressor(random_state=0, **limits).fit(X[rows], numbers[rows])
+        assert_allclose(ours.predict(X), theirs.predict(X))
+        assert_allclose(ours.feature_importances_, theirs.feature_importances_)
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05])
+def test_pruning_is_that_of_scikit_learn(alpha):
+    X, y, numbers, _ = problem()
+    ours = CARTClassifier(ccp_alpha=alpha).fit(X, y)
+    theirs = tree.DecisionTreeClassifier(ccp_alpha=alpha, random_state=0).fit(X, y)
+    assert ours.get_n_leaves() == theirs.get_n_leaves()
+    ours = CARTRegressor(ccp_alpha=alpha).fit(X, numbers)
+    theirs = tree.DecisionTreeRegressor(ccp_alpha=alpha, random_state=0).fit(X, numbers)
+    assert_allclose(ours.predict(X), theirs.predict(X))
+
+
+@each_classifier
+def test_shapes_and_names_of_classifiers(model):
+    X, y, _, _ = problem()
+    fitted = clone(model).fit(X, y)
+    theirs = TheirForest(5).fit(X, y)
+    assert fitted.n_outputs_ == theirs.n_outputs_ == 2
+    assert fitted.n_classes_ == list(theirs.n_classes_)
+    for own, other in zip(fitted.classes_, theirs.classes_, strict=True):
+        assert_array_equal(own, other)
+    shares, logs = fitted.predict_proba(X), fitted.predict_log_proba(X)
+    assert [own.shape for own in shares] == [(200, 2), (200, 3)]
+    with np.errstate(divide="ignore"):
+        assert_array_equal(logs[1], np.log(shares[1]))
+    for own in shares:
+        assert_allclose(own.sum(axis=1), 1.0)
+    decided = fitted.predict(X)
+    assert decided.shape == y.shape
+    assert decided.dtype.kind == "U"
+    for o, classes in enumerate(fitted.classes_):
+        assert_array_equal(decided[:, o], classes[shares[o].argmax(axis=1)])
+    assert (decided == y).mean() > 0.95
+    assert fitted.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@each_regressor
+def test_shapes_of_regressors(model):
+    X, _, numbers, _ = problem()
+    fitted = clone(model).fit(X, numbers)
+    assert fitted.n_outputs_ == 3
+    assert fitted.predict(X).shape == numbers.shape
+    assert fitted.score(X, numbers) > 0.8
+    if hasattr(fitted, "predictions"):
+        each = fitted.predictions(X)
+        assert_allclose(each.mean(axis=0), fitted.predict(X))
+        assert_allclose(each[2], fitted.estimators_[2].predict(X))
+
+
+def test_votes_and_supports_of_forests():
+    X, y, _, _ = problem()
+    forest = RandomForestClassifier(9, max_depth=3, random_state=0).fit(X, y)
+    members = list(forest.estimators_)
+    for o in range(2):
+        votes = np.stack([member.predict(X)[:, o] for member in members])
+        for c, name in enumerate(forest.classes_[o]):
+            assert_allclose(forest.predict_proba(X)[o][:, c], (votes == name).mean(axis=0))
+        means = np.mean([member.predict_proba(X)[o] for member in members], axis=0)
+        assert_allclose(forest.mean_supports(X)[o], means)
+    soft = clone(forest).set_params(combine="soft").fit(X, y)
+    assert_array_equal(soft.predict_proba(X)[1], forest.mean_supports(X)[1])
+
+
+def test_multilabel_targets_score_as_scikit_learns_forest():
+    X, y = make_multilabel_classification(600, 20, n_classes=6, random_state=0)
+    ours = RandomForestClassifier(60, combine="soft", random_state=0).fit(X[:400], y[:400])
+    theirs = TheirForest(60, random_state=0).fit(X[:400], y[:400])
+    right = [(model.predict(X[400:]) == y[400:]).mean() for model in (ours, theirs)]
+    assert abs(right[0] - right[1]) < 0.02
+    assert ours.predict(X).dtype == y.dtype
+
+
+@pytest.mark.parametrize("kind", [RandomForestClassifier, ExtraTreesClassifier])
+def test_neither_threads_nor_order_nor_copies_change_a_bit(kind):
+    X, y, _, rng = problem()
+    weights = rng.integers(0, 3, len(X))
+    rows = np.repeat(np.arange(len(X)), weights)[::-1]
+    one = kind(6, random_state=0).fit(X, y, weights.astype(float))
+    other = kind(6, n_jobs=2, random_state=0).fit(X[rows], y[rows])
+    for own, theirs in zip(one.predict_proba(X), other.predict_proba(X), strict=True):
+        assert_array_equal(own, theirs)
+
+
+def test_warm_starts_and_files(tmp_path):
+    X, y, numbers, _ = problem()
+    whole = RandomForestClassifier(8, random_state=0).fit(X, y)
+    part = RandomForestClassifier(4, warm_start=True, random_state=0).fit(X, y)
+    part.set_params(n_estimators=8).fit(X, y)
+    assert_array_equal(part.predict_proba(X)[1], whole.predict_proba(X)[1])
+    for model, target in ((whole, y), (CARTRegressor(), numbers)):
+        model.fit(X, target)
+        orfeon.save(model, tmp_path / "m.orfeon")
+        assert_array_equal(orfeon.load(tmp_path / "m.orfeon").predict(X), model.predict(X))
+
+
+def test_lists_and_frames_as_targets():
+    pandas = pytest.importorskip("pandas")
+    X, y, _, _ = problem()
+    expected = CARTClassifier(random_state=0).fit(X, y).predict(X)
+    for given in (y.tolist(), pandas.DataFrame(y, columns=["a", "b"])):
+        assert_array_equal(CARTClassifier(random_state=0).fit(X, given).predict(X), expected)
+
+
+def test_one_column_is_one_output():
+    X, y, _, _ = problem()
+    with pytest.warns(UserWarning, match="column-vector"):
+        fitted = CARTClassifier(random_state=0).fit(X, y[:, :1])
+    assert fitted.n_outputs_ == 1
+    assert fitted.predict(X).shape == (200,)
+
+
+def test_bad_targets():
+    X, y, numbers, _ = problem(8)
+    ragged = [[0, 1]] * 7 + [[1]]
+    with pytest.raises(ValueError, match="its rows have different lengths"):
+        CARTClassifier().fit(X, ragged)
+    with pytest.raises(TypeError, match=r"y is a sparse matrix; pass y.toarray\(\)"):
+        CARTClassifier().fit(X, sparse.csr_matrix(np.eye(8, 2)))
+    with pytest.raises(ValueError, match="y has 8 values and X has 7 rows"):
+        CARTClassifier().fit(X[:7], y)
+    with pytest.raises(ValueError, match="Unknown label type: continuous-multioutput"):
+        CARTClassifier().fit(X, numbers)
+    numbers[3, 1] = np.nan
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        CARTRegressor().fit(X, numbers)
+
+
+NEEDS_ONE = {
+    "oob_score": RandomForestClassifier(5, oob_score=True),
+    "importance": RandomForestClassifier(5, importance="permutation"),
+    "combine": BaggingClassifier(n_estimators=5, combine="naive_bayes"),
+    "class_weight": RandomForestClassifier(5, class_weight="balanced"),
+}
+
+
+@pytest.mark.parametrize("name", NEEDS_ONE)
+def test_what_needs_one_output_says_so(name):
+    X, y, _, _ = problem(60)
+    with pytest.raises(ValueError, match=f"{name}=.* needs one"):
+        NEEDS_ONE[name].fit(X, y)
+
+
+def test_what_asks_members_one_by_one_says_so():
+    X, y, numbers, _ = problem(60)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="staged predictions need one output"):
+        next(forest.staged_predict(X))
+    with pytest.raises((TypeError, ValueError), match="has 2 outputs"):
+        prune(forest, X, y, keep=0.5)
+    with pytest.raises(ValueError, match="categories are split by their order in one output"):
+        CARTRegressor().fit([["a", 1.0], ["b", 2.0]] * 30, numbers)
+    with pytest.raises(ValueError, match="a sparse X and several outputs exclude each other"):
+        RandomForestRegressor(3).fit(sparse.csr_matrix(X), numbers)
+
+
+def test_paths_of_pruning_and_onnx_need_one_output():
+    X, y, _, _ = problem(60)
+    with pytest.raises(ValueError, match="a pruning path needs one"):
+        CARTClassifier().cost_complexity_pruning_path(X, y)
+    pytest.importorskip("onnx")
+    from orfeon.io.onnx import NoOnnxFormError, to_onnx
+
+    with pytest.raises(NoOnnxFormError, match="a forest of several outputs has no ONNX form"):
+        to_onnx(RandomForestClassifier(3).fit(X, y))
+
+
+def test_tags():
+    for model in (*CLASSIFIERS, *REGRESSORS):
+        assert get_tags(model).target_tags.multi_output
+    for model in (
+        CARTClassifier(pruning="cv"),
+        BaggingClassifier(orfeon.C45Classifier()),
+        orfeon.GradientBoostingRegressor(),
+        orfeon.ClassSwitchingClassifier(),
+    ):
+        assert not get_tags(model).target_tags.multi_output
+    assert get_tags(CLASSIFIERS[2]).classifier_tags.multi_label
