@@ -322,6 +322,8 @@ def make(estimator: Any, setting: dict[str, Any]) -> Any:
     if estimator.__module__.startswith("orfeon.combining"):
         pair = TWO_OF_NUMBERS if is_regressor(estimator()) else TWO
         few = {"estimators": pair, "n_experts": 2, "depth": 1, "n_init": 1, "estimator": CART}
+    if estimator is CalibratedEnsemble:
+        few = {"estimator": RandomForestClassifier(20)}
     if estimator is DynamicSelectionClassifier:
         few = {"estimator": BAG, "on": "validation"}
     if estimator is ConformalRegressor:

@@ -145,6 +145,21 @@ def test_bad_values_are_named():
         CalibratedEnsemble(calibrate="platt").fit(X, Y)
     with pytest.raises(ValueError, match="predicts numbers; give a classifier"):
         CalibratedEnsemble(RandomForestRegressor()).fit(X, Y)
-    by_rule = RandomForestClassifier(10, combine="weighted", random_state=0).fit(X, Y)
-    with pytest.raises(ValueError, match="combines them by a rule"):
-        CalibratedEnsemble(by_rule).fit(X, Y)
+
+
+def test_ensembles_of_ours_that_decide_by_a_rule_keep_it():
+    model = RandomForestClassifier(30, combine="naive_bayes", random_state=0).fit(X, Y)
+    found = CalibratedEnsemble(model).fit(X, Y)
+    assert log_loss(Y_NEW, found.predict_proba(X_NEW)) < 0.5
+
+
+def test_a_weight_is_copies_to_ensembles_of_ours():
+    weights = np.arange(300) % 3
+    copies = np.repeat(np.arange(300), weights)
+    one, two = (
+        CalibratedEnsemble(
+            RandomForestClassifier(30, random_state=0).fit(*given), random_state=0
+        ).fit(*given)
+        for given in ((X, Y, weights), (X[copies], Y[copies]))
+    )
+    np.testing.assert_array_equal(one.predict_proba(X_NEW), two.predict_proba(X_NEW))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from orfeon.ensembles.base import seed_estimator
 from orfeon.ensembles.decision import COUNTS, N_FOLDS
 from orfeon.ensembles.holdout import deal_folds, hash_samples
 from orfeon.ensembles.perturbation import member_generator
+from orfeon.ensembles.probabilities import mean_of_copies
 from orfeon.ensembles.random_forest import RandomForestClassifier
 from orfeon.members import Members, adapt
 from orfeon.members.adapter import EnsembleInPipeline
@@ -164,25 +165,27 @@ class CalibratedEnsemble(TabularClassifierMixin, MetaEstimatorMixin, TabularEsti
         self.classes_, self.n_classes_ = np.asarray(members.classes), members.n_classes
         self.n_features_in_ = self.ensemble_.n_features_in_
         kept, labels, weights, rows, n_given = self._read_samples(X, y, sample_weight)
-        codes = class_codes(labels, self.classes_)
         self.calibrator_, self.oob_log_loss_ = None, 0.0
         self.oob_probabilities_ = np.ones((n_given, self.n_classes_))
         if self.n_classes_ == 1:
             return self
-        shares, n_members = self._unseen_shares(members, X, y, sample_weight)
-        smoothed = _smoothed(members, shares, n_members)[rows]
+        if self.on == "out_of_bag" and hasattr(_innermost(members), "_redrawn"):
+            unseen = _unseen_by_ours(members, X, y, sample_weight)
+        else:
+            shares, n_members = self._unseen_shares(members, X, y, sample_weight)
+            smoothed = _smoothed(members, shares, n_members)[rows]
+            codes = class_codes(labels, self.classes_)
+            order = _order_of(kept, codes, weights)
+            unseen = Unseen(smoothed[order], codes[order], weights[order], rows[order])
         rng = member_generator(sequence, Purpose.CALIBRATING)
-        order = _order_of(kept, codes, weights)
-        fold = np.empty(len(codes), np.int64)
-        fold[order] = deal_folds(
-            np.arange(len(codes), dtype=np.uint64), codes[order], weights[order], N_FOLDS, rng,
-            by_class=True,
-        )  # fmt: skip
-        samples = ScoredSamples.of(smoothed, codes, relative_weights(weights), fold)
+        units = np.arange(len(unseen.y), dtype=np.uint64)
+        fold = deal_folds(units, unseen.y, unseen.weights, N_FOLDS, rng, by_class=True)
+        weights = relative_weights(unseen.weights)
+        samples = ScoredSamples.of(unseen.shares, unseen.y, weights, fold)
         self.calibrator_ = learn(samples, self.calibrate)
         others = learn_without_folds(samples, self.calibrate)
-        self.oob_probabilities_ *= np.nan
-        self.oob_probabilities_[rows] = cross_fitted(others, smoothed, fold)
+        found = cross_fitted(others, unseen.shares, fold)
+        self.oob_probabilities_ = mean_of_copies(found, unseen.rows, n_given)
         self.oob_log_loss_ = cross_fitted_log_loss(samples, self.calibrate, others)
         return self
 
@@ -287,6 +290,29 @@ class CalibratedEnsemble(TabularClassifierMixin, MetaEstimatorMixin, TabularEsti
 def _innermost(members: Members) -> Any:
     """The ensemble itself, without the pipeline around it."""
     return _innermost(members.last) if isinstance(members, EnsembleInPipeline) else members.ensemble
+
+
+class Unseen(NamedTuple):
+    """Smoothed shares by members that did not see the samples, in an order of their content."""
+
+    shares: Floats
+    y: Integers
+    weights: Floats
+    rows: Integers
+
+
+def _unseen_by_ours(members: Members, X: Any, y: Any, sample_weight: Any) -> Unseen:
+    """Out-of-bag shares of an ensemble of orfeon, of each copy of a sample on its own."""
+    if isinstance(members, EnsembleInPipeline):
+        return _unseen_by_ours(members.last, members.transform(X), y, sample_weight)
+    ensemble = members.ensemble
+    samples, drawn = ensemble._redrawn(X, y, sample_weight)
+    out = np.stack([weights == 0 for weights in drawn])
+    if not out.any():
+        raise members._no_out_of_bag("each of its members saw all the samples")
+    outputs = ensemble._estimate(samples.X, samples.y, samples.sample_weights, out).outputs
+    shares = ensemble._smoothed(outputs, np.maximum(out.sum(axis=0), 1).astype(np.float64))
+    return Unseen(shares, samples.y, samples.sample_weights, samples.rows)
 
 
 def _counts_or_averages(members: Members) -> bool:

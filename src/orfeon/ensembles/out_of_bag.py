@@ -95,6 +95,14 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
         ndarray of shape (n_members, n_rows)
             Counts, or weights where members weigh samples; 0 where the member did not see it.
         """
+        samples, drawn = self._redrawn(X, y, sample_weight)
+        counts = np.zeros((len(self.members_), samples.n_given))
+        for row, weights in zip(counts, drawn, strict=True):
+            np.add.at(row, samples.rows, weights)
+        return counts
+
+    def _redrawn(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, list[Any]]:
+        """The training set, copies as samples of their own, and their weights in each member."""
         check_is_fitted(self, "members_")
         reader = copy(self)
         samples = reader._read_all(X, y, sample_weight)
@@ -108,11 +116,9 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
         # Members chosen from others are redrawn as they were drawn then.
         reader._sequence, reader._history = origin.sequence, origin.history
         reader._prepare(samples, range(len(self.members_), len(self.members_)))
-        counts = np.zeros((len(self.members_), samples.n_given))
         drawn = drawn_weights(reader, samples, origin.sequence, origin.members)
-        for weights, row in zip(drawn, counts, strict=True):
-            np.add.at(row, samples.rows, samples.weights if weights is None else weights)
-        return counts
+        found = [samples.weights if weights is None else weights for weights in drawn]
+        return samples, found
 
     def proximities(self, X: Any, Z: Any = None) -> npt.NDArray[np.float64]:
         """Share of the trees in which two rows reach the same leaf.
