@@ -92,8 +92,8 @@ def _both(
     found, known = timings["orfeon"].result, timings[peer].result
     apart = np.abs(found[: len(known)] - known)
     difference, largest = float(apart.max()), max(1.0, float(np.abs(known).max()))
-    # The package shap adds in single precision where there is a background, and there a value that
-    # ties with a threshold may go to the other side.
+    # With a background, the package shap adds in single precision and rounds thresholds to it: a
+    # value that lies between a threshold and its rounding goes to the other side.
     if float(np.median(apart)) > _CLOSE * largest or difference > 0.01 * largest:
         raise AssertionError(f"{case}: {peer} differs by {difference}")
     return compare(

@@ -47,7 +47,7 @@ FAMILIES = {
     "boosting": ("Boosting", "A whole `fit`, with the same number of rounds on both sides."),
     "calibration": (
         "Probabilities",
-        "Log loss of ensembles on five folds of real tables (at most 2,000 rows each; sizes are "
+        "Log loss of ensembles on five folds of real tables (at most 1,000 rows each; sizes are "
         "rows x tables): geometric means of the ratio to scikit-learn's calibration of the same "
         "ensemble, which trains it five times, by the better of its two methods on each table; and "
         "processor times of all fits.",

@@ -249,6 +249,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
         {"min_impurity_decrease": 0.01, "max_depth": 4},
         {"class_weight": "balanced"},
         {"class_weight": "balanced", "pruning": "cv", "criterion": "entropy"},
+        {"pruning": "cv", "keep_a_split": "path", "equal_rows": "apart", "n_folds": 4},
         {"class_weight": "balanced", "min_samples_leaf": 4, "min_samples_split": 9},
     ],
     "CARTRegressor": [

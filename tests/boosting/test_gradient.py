@@ -297,3 +297,22 @@ def test_folds_keep_copies_together_and_spread_the_classes():
         for sample in (copied, weighted)
     )
     np.testing.assert_array_equal(first, second[copies])
+
+
+@pytest.mark.parametrize("most_listed", [0, 8])
+def test_copies_are_drawn_without_replacement(most_listed, monkeypatch):
+    monkeypatch.setattr("orfeon.boosting.gradient.MOST_LISTED", most_listed)
+    sample = problem("squared", 30)
+    copies = 1.0 + np.arange(30) % 4
+    sample = sample._replace(weights=2.0 * copies, copies=copies)
+    boost = boosting(sample, SquaredError(), n_drawn=40)
+    draws = [boost._draw_weights(40, np.random.default_rng(seed)) for seed in range(2000)]
+    each = np.array(draws) / 2.0
+    np.testing.assert_array_equal(each.sum(axis=1), 40)
+    assert (each <= copies).all() and (each == each.round()).all()  # noqa: PT018
+    share = 40 / copies.sum()
+    np.testing.assert_allclose(each.mean(axis=0), share * copies, atol=0.09)
+    # The variance of the hypergeometric distribution.
+    n = copies.sum()
+    variance = 40 * copies / n * (1 - copies / n) * (n - 40) / (n - 1)
+    np.testing.assert_allclose(each.var(axis=0), variance, rtol=0.15)

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.oracles import nested
 from tests.shared import assert_same_forest, cases
 
-from orfeon import CARTClassifier, CARTRegressor
+from orfeon import BaggingClassifier, CARTClassifier, CARTRegressor
 from orfeon.data.presorted import Table
 from orfeon.datasets import make_waveform
 from orfeon.forest import Forest
@@ -363,3 +363,77 @@ def test_limits_hold_in_pruned_growth(waveform):
     )
     assert forest.depth.max() <= 3
     assert forest.weights()[forest.is_leaf].min() >= 10
+
+
+def left_out_losses(X: Any, y: Any, prices: Any) -> list[float]:
+    """Errors of trees grown without one sample each, pruned at each price, on that sample."""
+    errors = np.zeros(len(prices))
+    for i in range(len(y)):
+        others = np.arange(len(y)) != i
+        tree = CARTClassifier(ties="first").fit(X[others], y[others])
+        for k, price in enumerate(prices):
+            pruned = prune_to_alpha(tree.forest_, price)
+            errors[k] += tree.classes_[pruned.predict(X[i : i + 1])[0]] != y[i]
+    return list(errors / len(y))
+
+
+def test_cross_validated_losses_are_those_of_trees_pruned_between_two_breakpoints():
+    """With "path" the last tree with a split has no next breakpoint, so its own is the price."""
+    rng = np.random.default_rng(21)
+    others = choices = 0
+    for seed in range(8):
+        X = rng.normal(size=(30, 3))
+        y = (X[:, 0] + rng.normal(size=30) > 0).astype(int)
+        given = {"pruning": "cv", "n_folds": 30, "ties": "first", "random_state": seed}
+        plain = CARTClassifier(**given).fit(X, y)
+        ended = CARTClassifier(keep_a_split="path", **given).fit(X, y)
+        alphas = pruning_path(CARTClassifier(ties="first").fit(X, y).forest_).alphas
+        prices = np.sqrt(alphas * np.append(alphas[1:], np.inf))
+        prices[0] = 0.0
+        last = len(alphas) - 2
+        np.testing.assert_allclose(
+            plain.cross_validation_.losses, left_out_losses(X, y, prices), atol=1e-12
+        )
+        prices[last] = alphas[last]
+        np.testing.assert_allclose(
+            ended.cross_validation_.losses, left_out_losses(X, y, prices), atol=1e-12
+        )
+        both = (plain.cross_validation_, ended.cross_validation_)
+        others += both[0].losses[last] != both[1].losses[last]
+        choices += both[0].step != both[1].step
+        for found in both:
+            allowed = found.losses[:-1].min() + found.standard_errors[found.losses[:-1].argmin()]
+            assert found.losses[found.step] <= allowed + 1e-12
+            assert (found.losses[found.step + 1 : -1] > allowed).all()
+    assert others >= 2
+    assert choices >= 1
+
+
+def test_equal_rows_share_a_fold_unless_they_are_kept_apart(waveform):
+    """Two equal rows in different folds: trees are tested on what they have seen."""
+    X, y = waveform
+    doubled = np.vstack([X, X]), np.hstack([y, y])
+    leaves = {
+        how: CARTClassifier(pruning="cv", equal_rows=how, random_state=1)
+        .fit(*doubled)
+        .get_n_leaves()
+        for how in ("together", "apart")
+    }
+    assert leaves["apart"] > 2 * leaves["together"]
+    apart = CARTClassifier(pruning="cv", equal_rows="apart", random_state=1)
+    forest = apart.fit(*doubled).forest_
+    assert_same_forest(apart.fit(X, y, sample_weight=np.full(len(y), 2)).forest_, forest)
+    order = np.random.default_rng(3).permutation(2 * len(y))
+    assert_same_forest(apart.fit(doubled[0][order], doubled[1][order]).forest_, forest)
+
+
+def test_copies_in_a_bootstrap_sample_share_a_fold_either_way(waveform):
+    X, y = waveform
+    leaves = [
+        BaggingClassifier(CARTClassifier(pruning="cv", equal_rows=how), 100, random_state=2)
+        .fit(X, y)
+        .forest_.n_leaves.mean()
+        for how in ("together", "apart")
+    ]
+    assert leaves[1] == pytest.approx(leaves[0], rel=0.2)
+    assert leaves[1] < 12

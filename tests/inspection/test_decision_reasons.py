@@ -200,3 +200,15 @@ def test_numbers():
     assert found.nearest is None
     assert sum(weight for *_, weight in found.samples) <= 1
     assert "a category" in repr(found)
+
+
+def test_a_calibrated_forest_changes_its_own_decision():
+    """Probabilities may decide otherwise than the majority of the votes."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = orfeon.RandomForestClassifier(n_estimators=30, calibrate="sigmoid", random_state=0).fit(
+        X, y
+    )
+    for k in (20, 40, 73):
+        found = counterfactual(model, X[k], X=X)
+        assert found.before == model.predict(X[k : k + 1])[0]
+        assert model.predict(found.row[None])[0] == found.after != found.before

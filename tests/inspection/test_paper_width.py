@@ -227,6 +227,7 @@ def _dependence_of_flowers(ax: Any) -> Any:
 
 
 #: How each picture is drawn; the text before the comma is its class.
+Y_HELD = np.linspace(0, 5, 300)
 PICTURES: dict[str, Draw] = {
     "AccumulatedEffectsDisplay": _explained("AccumulatedEffects", feature="worst area"),
     "BiasVarianceDisplay, Kohavi-Wolpert": _parts("kohavi_wolpert"),
@@ -248,6 +249,12 @@ PICTURES: dict[str, Draw] = {
         ax=ax,
     ),
     "GeneralizationBoundsDisplay": _bounds_on_new_samples,
+    "IntervalDisplay": lambda ax: inspection.IntervalDisplay.from_intervals(
+        Y_HELD,
+        np.stack([Y_HELD - 0.5, Y_HELD + np.linspace(-0.1, 1, 300)], axis=1),
+        coverage=0.9,
+        ax=ax,
+    ),
     "CondorcetDisplay": lambda ax: inspection.CondorcetDisplay.from_member_errors(ax=ax),
     "CondorcetDisplay, measured": lambda ax: inspection.CondorcetDisplay.from_estimator(
         _twonorm()["bag"], *_held_out(), ax=ax
@@ -279,6 +286,10 @@ PICTURES: dict[str, Draw] = {
         "PartialDependence", features=["worst area", "worst concave points"], grid_resolution=10
     ),
     "PerceptronCategoriesDisplay": _categories,
+    "BrierDisplay": lambda ax: inspection.BrierDisplay.from_estimator(_both(), *_held_out(), ax=ax),
+    "ReliabilityDisplay": lambda ax: inspection.ReliabilityDisplay.from_estimator(
+        _both(), *_held_out(), ax=ax
+    ),
     "ProximityDisplay, matrix": lambda ax: _nearness("matrix")(ax),
     "ProximityDisplay, plane": lambda ax: _nearness("plane")(ax),
     "ShapBeeswarmDisplay": _explained("ShapBeeswarm"),

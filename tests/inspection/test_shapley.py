@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn import ensemble as sklearn_ensemble
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.feature_selection import SelectKBest
@@ -245,6 +246,17 @@ def test_categories_and_missing_values_of_boosters(model):
         assert np.allclose(found.outputs, wanted, atol=1e-9)
 
 
+def test_wrapped_models_are_those_inside():
+    X, y = load_iris(return_X_y=True)
+    forest = orfeon.RandomForestClassifier(n_estimators=15, random_state=0)
+    for wrapper in (orfeon.CalibratedEnsemble(forest), orfeon.ConformalClassifier(forest)):
+        fitted = wrapper.fit(X, y)
+        inside = getattr(fitted, "ensemble_", None) or fitted.estimator_
+        found = shap_values(fitted, X[:9])
+        assert np.allclose(found.outputs, inside.vote_shares(X[:9]), atol=1e-9)
+        assert np.array_equal(found.values, shap_values(inside, X[:9]).values)
+
+
 # -- what values mean ------------------------------------------------------------------------------
 
 
@@ -279,7 +291,7 @@ def test_weights_of_samples_count_as_copies():
     assert np.array_equal(shap_values(weighted, X).values, shap_values(copied, X).values)
 
 
-def chain(n_features):
+def chain(n_features, leaf_weight=None):
     """A tree whose longest path tests all features, one after the other."""
     n_nodes = 2 * n_features + 1
     nodes = np.zeros(n_nodes, NODE)
@@ -293,7 +305,9 @@ def chain(n_features):
     return Forest(
         np.array([0, n_nodes]), nodes, n_children, np.zeros(n_nodes, np.uint16),
         np.zeros(0, np.int32), rng.normal(size=(n_nodes, 1)), 0, np.zeros(n_features, np.int64),
-        leaf_weight=rng.integers(1, 9, n_features + 1).astype(np.float64),
+        leaf_weight=rng.integers(1, 9, n_features + 1).astype(np.float64)
+        if leaf_weight is None
+        else np.array(leaf_weight, dtype=np.float64),
     ).validate()  # fmt: skip
 
 
@@ -309,6 +323,20 @@ def test_many_features_on_one_path():
     for row, its in zip(rows, shap_values(short, rows).values, strict=True):
         wanted = oracle.shapley_values(oracle.games(short, short.value[:, 0], row), 7)
         assert np.allclose(its, wanted, atol=1e-13)
+
+
+@pytest.mark.parametrize("weights", [[2, 0, 1, 0, 3], [1, 1, 0, 0, 0]])
+def test_leaves_without_training_samples(weights):
+    """Unknown rows never come there, known ones do."""
+    tree = chain(4, weights)
+    rows = np.triu(np.ones((5, 4)))
+    found = shap_values(tree, rows)
+    pairs = shap_values(tree, rows, interactions=True)
+    for k, row in enumerate(rows):
+        games = oracle.games(tree, tree.value[:, 0], row)
+        assert np.allclose(found.values[k], oracle.shapley_values(games, 4), atol=1e-14)
+        assert np.allclose(pairs.values[k], oracle.interactions(games, 4), atol=1e-14)
+    assert np.allclose(found.outputs, tree.predict(rows), atol=1e-14)
 
 
 # -- the same bits ---------------------------------------------------------------------------------
@@ -392,6 +420,7 @@ REFUSED = [
         lambda X, y: sklearn_ensemble.VotingClassifier([("t", DecisionTreeClassifier())]).fit(X, y),
         'voting="soft"',
     ),
+    (lambda X, y: DecisionTreeClassifier().fit(X, np.column_stack([y, y])), "2 outputs"),
     (
         lambda X, y: orfeon.GradientBoostingClassifier(n_estimators=2, init=orfeon.CARTClassifier())
         .fit(X, y),
@@ -415,6 +444,8 @@ def test_bad_arguments():
         shap_values(tree, X, output="margin")
     with pytest.raises(ValueError, match=r"background is empty|minimum of 1"):
         shap_values(tree, X, background=np.zeros((0, 4)))
+    with pytest.raises(ValueError, match="X is sparse"):
+        shap_values(tree, csr_matrix(X))
     with pytest.raises(TypeError, match="a fitted tree"):
         shap_values(orfeon.CARTClassifier, X)
     with pytest.raises(ValueError, match="is not a class"):

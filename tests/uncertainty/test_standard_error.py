@@ -17,8 +17,9 @@ FEW = pytest.mark.filterwarnings("ignore:.*are less than the noise", "ignore:.*s
 def test_counts_survive_as_bits():
     counts = np.random.default_rng(0).integers(0, 9, size=(13, 40))
     known = InBagCounts.of(counts, np.arange(40))
-    assert np.array_equal(known.counts, counts)
+    assert np.array_equal(known.counts(), counts)
     assert len(known.planes) == 4
+    assert known.moments == pytest.approx((counts.mean(), counts.var(axis=0).sum()))
 
 
 def test_the_variance_is_its_definition():
@@ -93,5 +94,5 @@ def test_without_bootstrap_samples_there_is_a_sentence():
     X, y = make_friedman1(50, random_state=0)
     with pytest.raises(ValueError, match="set oob_score=True, with bootstrap=True"):
         RandomForestRegressor(5).fit(X, y).standard_error(X)
-    with pytest.raises(ValueError, match="how often each sample was drawn"):
+    with pytest.raises(ValueError, match="how often each sample was drawn: use bagging"):
         orfeon.WaggingRegressor(n_estimators=3).fit(X, y).standard_error(X)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from numba.core import config
 
 from orfeon.utils.jit import array_step, inlined, kernel, merged_step, step, with_step
-from orfeon.utils.step_library import StepLibrary
+from orfeon.utils.step_library import _FEW_COLLECTIONS, StepLibrary
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
 
@@ -81,3 +83,20 @@ def test_a_kernel_knows_the_environments_of_its_steps(folder):
     compute(np.arange(2.0))
     [whole] = compute.overloads.values()
     assert whole._find_referenced_environments()
+
+
+def test_compilation_sets_the_garbage_collector_back():
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(600, 9, 8)
+        with _FEW_COLLECTIONS:
+            assert gc.get_threshold()[0] >= 100_000
+            with _FEW_COLLECTIONS:
+                pass
+            assert gc.get_threshold()[0] >= 100_000
+        assert gc.get_threshold()[0] == 600
+        gc.set_threshold(0)
+        with _FEW_COLLECTIONS:
+            assert gc.get_threshold()[0] == 0
+    finally:
+        gc.set_threshold(*before)

@@ -150,6 +150,8 @@ class _BaggedBoosting(Resampling):
 
     _draws_by: ClassVar[tuple[str, ...]] = ("bootstrap", "max_samples", "n_folds")
     _needs_weights: ClassVar[bool] = True
+    #: Few models, each without a fold, say nothing of the variance over training sets.
+    _draws_samples: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ENSEMBLE,
         **SAMPLING,

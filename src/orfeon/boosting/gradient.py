@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -47,6 +48,8 @@ from orfeon.utils.types import Floats
 _NO_WEIGHTS = np.zeros(0)
 #: Rounds predicted at a time by staged methods.
 _STAGED_AT_ONCE = 32
+#: Copies are drawn from a list if they are at most so many times as many as the samples.
+MOST_LISTED = 8
 #: Rounds whose seeds are drawn at a time.
 _SEEDS_AT_ONCE = 64
 
@@ -139,7 +142,7 @@ def values_of(forest: Forest, X: Floats) -> Floats:
 class Stage(NamedTuple):
     """Result of a round: its trees, what tells the gains of their splits, and the training loss."""
 
-    forest: Forest
+    forest: Any  # a Forest; None in a search for the number of rounds
     means: Floats | None  # mean residual of each node, of trees fitted to residuals
     loss: float
     gains: Floats | None = None  # of the split of each node, of Newton trees
@@ -169,15 +172,21 @@ class Boosting:
     one_side: OneSide | None = None
 
     def rounds(
-        self, scores: Floats, first: int = 0, followed: Followed | None = None
+        self,
+        scores: Floats,
+        first: int = 0,
+        followed: Followed | None = None,
+        *,
+        is_search: bool = False,
     ) -> Iterator[Stage]:
         """Yield rounds without end, updating ``scores`` in place.
 
         The scores of a validation set are updated with them, where that costs little; rounds tell.
+        In a search for the number of rounds, such rounds have neither trees nor a loss.
         """
         grow = self._round if self.newton is None else self._newton_round
         if self._is_one_call:
-            grow = self._updater(followed)
+            grow = self._updater(followed, is_search)
         for at, seeds in self._seeds(first):
             # The caller checks the loss for scores that diverge.
             with np.errstate(over="ignore", invalid="ignore"):
@@ -195,21 +204,24 @@ class Boosting:
             and len(self.sample.y) <= PART
         )
 
-    def _updater(self, followed: Followed | None) -> Callable[..., Stage]:
+    def _updater(self, followed: Followed | None, is_search: bool) -> Callable[..., Stage]:
         """Rounds in one call each."""
         trees: Any = self.trees
         y = self.sample.y.astype(np.float64)
         if followed is None or not trees.knows_codes(followed.rows):
             followed = None
         held = Followed(np.zeros((0, 0)), np.zeros((0, 0))) if followed is None else followed
+        is_kept = followed is None or not is_search
 
         def grow(scores: Floats, at: int, seeds: npt.NDArray[np.uint64]) -> Stage:
             weights, candidates = self._draw(at)
             update = Update(
                 self.loss.kernel_kind, y, scores, self.learning_rate, LARGEST_STEP, *held
             )
-            forest, _, gains, _ = trees.update(update, weights, seeds, candidates)
-            return Stage(forest, None, self._loss(scores), gains, followed is not None)
+            grown = trees.update(update, weights, seeds, candidates, is_kept=is_kept)
+            if grown is None:
+                return Stage(None, None, np.nan, is_followed=True)
+            return Stage(grown.forest, None, self._loss(scores), grown.gains, followed is not None)
 
         return grow
 
@@ -338,12 +350,29 @@ class Boosting:
         """Draw samples without replacement, as weights."""
         weights, copies = self.sample.weights, self.sample.copies
         if copies is not None:
-            each = rng.multivariate_hypergeometric(copies.astype(np.int64), n_drawn)
+            each = self._draw_copies(copies, n_drawn, rng)
             return weights * each / copies
         rows = rng.choice(len(weights), n_drawn, replace=False, shuffle=False)
         drawn = np.zeros(len(weights))
         drawn[rows] = weights[rows]
         return drawn
+
+    def _draw_copies(
+        self, copies: Floats, n_drawn: int, rng: np.random.Generator
+    ) -> npt.NDArray[np.int64]:
+        """How many copies of each sample are among those drawn without replacement."""
+        n_samples = self.sample.n_samples
+        if n_samples > MOST_LISTED * len(copies):
+            return rng.multivariate_hypergeometric(copies.astype(np.int64), n_drawn)
+        # Where most samples are alone, drawing from a list takes a twentieth of the time.
+        drawn = rng.choice(n_samples, n_drawn, replace=False, shuffle=False)
+        return np.bincount(self._owners[drawn], minlength=len(copies))
+
+    @cached_property
+    def _owners(self) -> npt.NDArray[np.int64]:
+        """The sample that each copy is of."""
+        assert self.sample.copies is not None
+        return np.repeat(np.arange(len(self.sample.y)), self.sample.copies.astype(np.int64))
 
 
 def split_gains(forest: Forest, means: Floats) -> Floats:

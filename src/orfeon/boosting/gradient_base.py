@@ -6,12 +6,14 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
+from math import isfinite
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from joblib import effective_n_jobs
 from sklearn.base import clone, is_classifier
+from sklearn.utils import indexable
 from sklearn.utils.validation import check_is_fitted
 
 from orfeon.base import class_codes, restored_on_failure
@@ -195,7 +197,7 @@ class GradientBoosting(GradientParameters, Ensemble):
                 (data, held), X_held, margin_held = self._part(data), X, base_margin
             if has_model(self.init) and not going_on:
                 y_known = self._classes[data.y] if is_classifier(self) else data.y
-                rows_known = _safe_indexing(X, data.rows)
+                rows_known = _safe_indexing(indexable(X)[0], data.rows)
                 self.init_estimator_ = fitted_init(
                     self.init, rows_known, y_known, data.sample_weights
                 )
@@ -243,7 +245,7 @@ class GradientBoosting(GradientParameters, Ensemble):
         if base_margin is not None:
             offsets += read_offsets(base_margin, n_given, loss.n_scores, name)[some]
         if init is not None:
-            offsets += init_scores(init, _safe_indexing(X, some), loss, self._classes)
+            offsets += init_scores(init, _safe_indexing(indexable(X)[0], some), loss, self._classes)
         return np.ascontiguousarray(offsets.T)
 
     def _start(self, loss: Loss, sample: Sample) -> Floats:
@@ -361,7 +363,10 @@ class GradientBoosting(GradientParameters, Ensemble):
             return
         followed = None if watch is None else watch.validation.followed
         for stage in boosting.rounds(scores, run.n_before, followed):
-            if not np.isfinite(stage.loss if boosting.loss.has_value else scores).all():
+            is_finite = (
+                isfinite(stage.loss) if boosting.loss.has_value else np.isfinite(scores).all()
+            )
+            if not is_finite:
                 raise ValueError(
                     f"learning_rate={self.learning_rate} makes the scores diverge; give one of at "
                     "most 1."
@@ -370,9 +375,10 @@ class GradientBoosting(GradientParameters, Ensemble):
             progress.update(1, lambda: run.fitted(run.n_rounds))
             if watch is not None and watch.ends(stage):
                 return
-            so_far = PartialModel(run.n_rounds, self, lambda: run.fitted(run.n_rounds))
-            if callback is not None and callback(so_far):
-                return
+            if callback is not None:
+                so_far = PartialModel(run.n_rounds, self, lambda: run.fitted(run.n_rounds))
+                if callback(so_far):
+                    return
             if run.n_rounds >= n_rounds or progress.stop_requested:
                 return
 
@@ -452,7 +458,7 @@ class GradientBoosting(GradientParameters, Ensemble):
         validation = Validation(loss, _extended(sample.take(held), statistics), start)
         boosting = self._boosting(training, loss, n_threads)
         boosting = replace(boosting, learning_rate=stride * boosting.learning_rate)
-        return boosting.rounds(scores, followed=validation.followed), validation
+        return boosting.rounds(scores, followed=validation.followed, is_search=True), validation
 
     # -- categories ----------------------------------------------------------------------------
 

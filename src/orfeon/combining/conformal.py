@@ -50,12 +50,12 @@ from orfeon.members import adapt
 from orfeon.members.adapter import NoOutOfBagError
 from orfeon.trees.base import LIMITS
 from orfeon.uncertainty.jackknife import jackknife_intervals, plus_intervals
-from orfeon.uncertainty.left_out import LeftOutSamples, pack
+from orfeon.uncertainty.left_out import Bits, LeftOutSamples, pack
 from orfeon.uncertainty.prediction_sets import PredictionSetsMixin, UnseenShares
 from orfeon.uncertainty.ranks import check_coverage
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
-from orfeon.utils.scikit_learn import StrOptions, _fit_context, _safe_indexing
+from orfeon.utils.scikit_learn import StrOptions, _fit_context, _num_samples, _safe_indexing
 from orfeon.utils.types import Floats, Integers
 
 #: Bounds of models without a sample that are held at once.
@@ -490,29 +490,18 @@ class ConformalClassifier(PredictionSetsMixin, TabularClassifierMixin, _Conforma
         self._codes, self._weights = units.y.astype(np.int64), units.weights
 
     def _learn_from_members(self, members: Any, samples: LeftOutSamples, X: Any) -> None:
-        known = class_codes(members.classes, self.classes_)
-        n_samples = len(samples.rows)
-        shares = np.zeros((n_samples, len(self.classes_)))
-        for first in range(0, n_samples, _SAMPLES):
-            some = slice(first, min(first + _SAMPLES, n_samples))
-            rows = _safe_indexing(X, samples.rows[some])
-            at = np.arange(some.stop - first)
-            supports = members.supports(rows) if members.averages_supports else None
-            votes = members.answers(rows) if supports is None else None
-            for t in range(members.n_members):
-                out = (samples.left_out[some, t >> 3] >> (t & 7) & 1).astype(bool)
-                if supports is not None:
-                    shares[np.ix_(first + at[out], known)] += supports[t, out]
-                elif votes is not None:
-                    shares[first + at[out], known[votes[t, out]]] += 1.0
-        self.unseen_shares_ = shares / samples.n_left_out()[:, None]
+        rows = _safe_indexing(X, samples.rows)
+        self.unseen_shares_ = _member_shares(members, rows, self.classes_, samples.left_out)
         self._codes, self._weights = samples.targets, samples.weights
 
     def _unseen_shares(self, what: str) -> UnseenShares:
         return UnseenShares(self.unseen_shares_, self._codes, self._weights)
 
     def _shares(self, X: Any) -> Floats:
-        return self.predict_proba(X)
+        if self.on == "folds":
+            return self.predict_proba(X)
+        # Probabilities may be smoothed or calibrated; those of unseen samples are not.
+        return _member_shares(adapt(self.estimator_), self._rows(X), self.classes_)
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the model trained on all samples.
@@ -545,3 +534,26 @@ class ConformalClassifier(PredictionSetsMixin, TabularClassifierMixin, _Conforma
         """
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+
+def _member_shares(
+    members: Any, X: Any, classes: npt.NDArray[Any], chosen: Bits | None = None
+) -> Floats:
+    """Shares of the votes, or mean supports, of all members, or of those chosen for each row."""
+    known = class_codes(members.classes, classes)
+    n_rows = _num_samples(X)
+    shares = np.zeros((n_rows, len(classes)))
+    for first in range(0, n_rows, _SAMPLES):
+        at = np.arange(first, min(first + _SAMPLES, n_rows))
+        rows = _safe_indexing(X, at)
+        supports = members.supports(rows) if members.averages_supports else None
+        votes = members.answers(rows) if supports is None else None
+        for t in range(members.n_members):
+            taken = np.ones(len(at), dtype=bool)
+            if chosen is not None:
+                taken = (chosen[at, t >> 3] >> (t & 7) & 1).astype(bool)
+            if supports is not None:
+                shares[np.ix_(at[taken], known)] += supports[t, taken]
+            elif votes is not None:
+                shares[at[taken], known[votes[t, taken]]] += 1.0
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))

@@ -21,7 +21,7 @@ from orfeon.forest import Forest
 from orfeon.uncertainty.in_bag import InBagCounts, jackknife_variance
 from orfeon.uncertainty.jackknife import jackknife_intervals, widened
 from orfeon.uncertainty.leaf_samples import LeafSamples, check_levels
-from orfeon.uncertainty.left_out import LeftOutSamples, pack
+from orfeon.uncertainty.left_out import LeftOutSamples, narrow, pack
 from orfeon.uncertainty.prediction_sets import PredictionSetsMixin, UnseenShares
 from orfeon.uncertainty.ranks import check_coverage
 from orfeon.utils import saved
@@ -82,15 +82,17 @@ class RemembersSamplesMixin:
         self.left_out_samples_ = known.taken(known.n_left_out() > 0)
         if len({key for _, key in self._history}) > 1:
             return  # it is not known what the first members saw
-        drawn = list(drawn_weights(self, samples, self._sequence, range(len(out))))
-        counts = np.stack([samples.weights if one is None else one for one in drawn])
-        if getattr(self, "_draws_samples", False) and drawn[0] is not None:
-            self._in_bag = InBagCounts.of(counts.astype(np.int64), samples.rows)
+        drawn = drawn_weights(self, samples, self._sequence, range(len(out)))
+        each = [None if one is None else narrow(one) for one in drawn]
+        counts = [one for one in each if one is not None]
+        if getattr(self, "_draws_samples", False) and counts:
+            self._in_bag = InBagCounts.of(np.stack(counts), samples.rows)
         if self._keeps_leaves:
-            self._keep_leaves(X, y, rows, samples.rows, counts)
+            trained = [samples.weights if one is None else one for one in each]
+            self._keep_leaves(X, y, rows, samples.rows, trained)
 
     def _keep_leaves(
-        self, X: Any, y: Floats, rows: Integers, unit_rows: Integers, counts: npt.NDArray[Any]
+        self, X: Any, y: Floats, rows: Integers, unit_rows: Integers, trained: list[Any]
     ) -> None:
         if not isinstance(self.members_, Forest):
             raise ValueError(
@@ -98,7 +100,7 @@ class RemembersSamplesMixin:
                 'predict_interval(method="jackknife"), which needs oob_score=True.'
             )
         place = np.searchsorted(rows, unit_rows)
-        weights = np.stack([np.bincount(place, one, len(rows)) for one in counts])
+        weights = np.stack([narrow(np.bincount(place, one, len(rows))) for one in trained])
         self._leaf_samples = LeafSamples.of(
             rows, self.members_.apply(X), weights, y, self.members_.tree_start
         )
@@ -119,7 +121,7 @@ class RemembersSamplesMixin:
         if known is not None:
             fix = "no member left a sample out; set bootstrap=True, or max_samples below 1"
         elif "oob_score" not in self.get_params(deep=False):  # type: ignore[attr-defined]
-            fix = "its members see all samples"
+            fix = "it keeps none"
         else:
             fix = "set oob_score=True and fit again"
         raise ValueError(
@@ -149,10 +151,12 @@ class RemembersSamplesMixin:
         check_is_fitted(self, "members_")
         drawn: InBagCounts | None = getattr(self, "_in_bag", None)
         if drawn is None:
+            fix = "set oob_score=True, with bootstrap=True or max_samples below 1, and fit again"
+            if not getattr(self, "_draws_samples", False):
+                fix = "use bagging, a random forest or extra-trees with oob_score=True"
             raise ValueError(
                 f"standard_error of this {type(self).__name__} needs to know how often each sample "
-                "was drawn: set oob_score=True, with bootstrap=True or max_samples below 1, and "
-                "fit again."
+                f"was drawn: {fix}."
             )
         replace = bool(self.bootstrap)  # type: ignore[attr-defined]
         rows = self._rows(X)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,19 @@ from orfeon.data.presorted import Table, copy_groups
 from orfeon.forest import Forest
 from orfeon.growth.blocks import grow_in_blocks
 from orfeon.growth.engine import Growth, Trees
-from orfeon.kernels.cart.cross_validated import grow_cross_validated, grow_cross_validated_sorting
+from orfeon.kernels.cart.cross_validated import (
+    LEAF_ALLOWED,
+    LEAF_AVOIDED,
+    PATH_ENDS_WITH_A_SPLIT,
+    grow_cross_validated,
+    grow_cross_validated_sorting,
+)
 from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats
+
+KeepASplit = Literal[True, False, "path"]
+_KEPT = {False: LEAF_ALLOWED, True: LEAF_AVOIDED, "path": PATH_ENDS_WITH_A_SPLIT}
 
 
 @saved.attributes(
@@ -53,7 +62,7 @@ def grow_pruned_forest(
     growth: Growth | None = None,
     n_folds: int = 10,
     one_standard_error: bool = True,
-    keep_a_split: bool = True,
+    keep_a_split: KeepASplit = True,
     groups: npt.NDArray[np.int64] | None = None,
     n_jobs: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -70,8 +79,9 @@ def grow_pruned_forest(
         Number of folds; fewer if there are fewer distinct samples.
     one_standard_error : bool, default=True
         Whether to take the smallest tree within one standard error of the best, or the best.
-    keep_a_split : bool, default=True
-        Whether to avoid a tree of a single leaf if there is another candidate.
+    keep_a_split : bool or "path", default=True
+        Whether to avoid a tree of a single leaf if there is another candidate; with "path", the
+        pruning path ends before it, so that the last tree's cost is its own breakpoint.
     groups : ndarray of shape (n_rows,), optional
         Samples of one group stay in one fold; default: copies of a sample are a group.
 
@@ -94,7 +104,7 @@ def grow_pruned_forest(
         prepared = trees.prepare(block)
         ones = np.ones(block.stop - block.start)
         (starts, *grown), path, taken = prepared.call(
-            kernel, kernel_view(X), groups, n_folds, one_standard_error, keep_a_split,
+            kernel, kernel_view(X), groups, n_folds, one_standard_error, _KEPT[keep_a_split],
             ones / prepared.target_scale, prepared.whole.unit * ones,
         )  # fmt: skip
         chosen[block.stop] = CrossValidation(

@@ -133,7 +133,7 @@ class Weighed:
     def for_kernel(self) -> tuple[Any, ...]:
         real = kernel_view(np.ascontiguousarray(self.given, dtype=np.float64).reshape(-1))
         return (
-            real, self.weights, self.total, self.scale, int(self.is_exact), int(self.are_ones)
+            real, self.weights, self.total, self.scale, int(self.is_exact), int(self.are_ones),
         )  # fmt: skip
 
     def leaf_weights(self, sums: Integers) -> npt.NDArray[Any]:
@@ -260,6 +260,7 @@ class ExactNewtonTrees:
         self._all_features = np.arange(table.n_features)[None]
         self._signs = signs_of(newton, table.n_features)
         self._known: Weighed | None = None
+        self._last_rule: tuple[tuple[Any, ...], tuple[Any, ...]] = (), ()
         self._scratch: list[_Scratch] = []
 
     def grow_newton(
@@ -280,10 +281,13 @@ class ExactNewtonTrees:
 
         def grow(trees: slice) -> Grown:
             derivatives = gradients[trees], hessians[trees]
-            return self._grow(derivatives, weighed, seeds[trees], chosen[trees], None)
+            scratch, n = self._grow(derivatives, weighed, seeds[trees], chosen[trees], None)
+            grown = self._pack(scratch, n, weighed, trees.stop - trees.start)
+            self._scratch.append(scratch)
+            return grown
 
         at_once = 1 if self.n_jobs > 1 else min(n_trees, self._most_at_once)
-        blocks = [slice(t, t + at_once) for t in range(0, n_trees, at_once)]
+        blocks = [slice(t, min(t + at_once, n_trees)) for t in range(0, n_trees, at_once)]
         return joined(in_threads(grow, blocks, self.n_jobs))
 
     def can_update(self, n_trees: int) -> bool:
@@ -301,10 +305,18 @@ class ExactNewtonTrees:
         weights: npt.NDArray[Any],
         seeds: Seeds,
         candidates: Integers | None = None,
-    ) -> Grown:
-        """Grow the trees of a round, and add the values of their leaves to the scores."""
+        *,
+        is_kept: bool = True,
+    ) -> Grown | None:
+        """Grow the trees of a round, and add the values of their leaves to the scores.
+
+        The trees are returned if they are kept.
+        """
         chosen = self._candidates(candidates, len(seeds))
-        return self._grow(None, self._weigh(weights), seeds, chosen, update)
+        scratch, n = self._grow(None, self._weigh(weights), seeds, chosen, update)
+        grown = self._pack(scratch, n, self._weigh(weights), len(seeds)) if is_kept else None
+        self._scratch.append(scratch)
+        return grown
 
     @property
     def _most_at_once(self) -> int:
@@ -326,6 +338,15 @@ class ExactNewtonTrees:
             self._known = Weighed(weights, self.growth, self.n_samples)
         return self._known
 
+    def _rule(self, weighed: Weighed, n_candidates: int) -> tuple[Any, ...]:
+        """The rule in units of the loss; most rounds have that of the round before."""
+        total = weighed.total if self.growth.min_impurity_decrease else 0
+        key = (weighed.min_leaf, weighed.min_split, total, weighed.scale, n_candidates)
+        if self._last_rule[0] != key:
+            rule = rule_of(self.growth, self.newton, weighed, Units(1.0, 1.0), n_candidates)
+            self._last_rule = key, (*rule[:2], float(self.newton.min_hessian), *rule[3:])
+        return self._last_rule[1]
+
     def _grow(
         self,
         derivatives: tuple[Floats, Floats] | None,
@@ -333,14 +354,14 @@ class ExactNewtonTrees:
         seeds: Seeds,
         candidates: Integers,
         update: Update | None,
-    ) -> Grown:
+    ) -> tuple[_Scratch, int]:
+        """The scratch that holds the trees, and their number of nodes."""
         try:
             scratch = self._scratch.pop()
         except IndexError:  # all are in use by other threads
             scratch = _Scratch(self.table, self.growth, self.newton)
         scratch.make_room(len(seeds), candidates.shape[1])
-        rule = rule_of(self.growth, self.newton, weighed, Units(1.0, 1.0), candidates.shape[1])
-        rule = (*rule[:2], float(self.newton.min_hessian), *rule[3:])
+        rule = self._rule(weighed, candidates.shape[1])
         while True:
             n = newton_round(
                 self._columns, rule, weighed.for_kernel, scratch.work(), scratch.tree,
@@ -353,9 +374,7 @@ class ExactNewtonTrees:
             if n == NOT_FINITE:
                 raise ValueError("gradients must be finite.")
             scratch.branches = np.empty(2 * len(scratch.branches), np.uint16)
-        grown = self._pack(scratch, n, weighed, len(seeds))
-        self._scratch.append(scratch)
-        return grown
+        return scratch, n
 
     def _pack(self, scratch: _Scratch, n: int, weighed: Weighed, n_trees: int) -> Grown:
         """A forest of the trees of a round, with the leaf of each row."""

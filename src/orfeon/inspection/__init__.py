@@ -1,4 +1,4 @@
-"""Seeing why an ensemble works: numbers and pictures of fourteen subjects.
+"""Seeing why an ensemble works: numbers and pictures of fifteen subjects.
 
 - Error curves: :func:`error_curves`, :class:`ErrorCurveDisplay`; :func:`bagging_error`.
 - Margins: :func:`margins`, :class:`MarginDistributionDisplay`.
@@ -21,6 +21,7 @@
 - Perceptrons: :func:`perceptron_categories`, :class:`PerceptronCategoriesDisplay`.
 - Probabilities: :func:`reliability_curve`, :class:`ReliabilityDisplay`;
   :func:`expected_calibration_error`; :func:`brier_score`, :class:`BrierDisplay`.
+- Intervals: :func:`interval_coverage`, :class:`IntervalDisplay`.
 - Summaries: :func:`classification_summary`, :func:`regression_summary`.
 """
 
@@ -30,7 +31,7 @@ from typing import TYPE_CHECKING
 
 from orfeon.utils.lazy import lazy_names
 
-#: The fourteen subjects: their modules, and the public names of each, which are imported on first
+#: The fifteen subjects: their modules, and the public names of each, which are imported on first
 #: use.
 _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
     "Error curves": {
@@ -131,6 +132,10 @@ _SUBJECTS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "probability_display": ("BrierDisplay", "ReliabilityDisplay"),
     },
+    "Intervals": {
+        "interval_quality": ("IntervalCoverage", "interval_coverage"),
+        "interval_display": ("IntervalDisplay",),
+    },
     "Summaries": {
         "metrics_summary": (
             "ClassificationSummary", "RegressionSummary", "classification_summary",
@@ -227,6 +232,8 @@ if TYPE_CHECKING:
     )
     from orfeon.inspection.errors_by_size_display import ErrorCurveDisplay
     from orfeon.inspection.feature_importance import ImportanceDisplay, Importances, importances
+    from orfeon.inspection.interval_display import IntervalDisplay
+    from orfeon.inspection.interval_quality import IntervalCoverage, interval_coverage
     from orfeon.inspection.kappa_errors import KappaError, KappaErrorDisplay, kappa_error
     from orfeon.inspection.maps import ClassificationMap, MarginMap, classification_map, margin_map
     from orfeon.inspection.maps_display import ClassificationMapDisplay, MarginMapDisplay
@@ -322,6 +329,8 @@ __all__ = [
     "GeneralizationBoundsDisplay",
     "ImportanceDisplay",
     "Importances",
+    "IntervalCoverage",
+    "IntervalDisplay",
     "KappaError",
     "KappaErrorDisplay",
     "MapMosaic",
@@ -385,6 +394,7 @@ __all__ = [
     "generalized_diversity",
     "importances",
     "interrater_kappa",
+    "interval_coverage",
     "kappa_error",
     "kohavi_wolpert_decomposition",
     "kohavi_wolpert_variance",

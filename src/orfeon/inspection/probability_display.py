@@ -219,12 +219,13 @@ class BrierDisplay(Display):
         reliability = np.array([one.reliability for one in scores])
         first, second = class_colours(2)
         self.bars_ = [
-            self.ax_.barh(place, unresolved, color=first, label="uncertainty - resolution"),
-            self.ax_.barh(
-                place, reliability, left=unresolved, color=second, label="reliability (lost)"
-            ),
+            self.ax_.barh(place, unresolved, color=first, label="not resolved"),
+            self.ax_.barh(place, reliability, left=unresolved, color=second, label="not reliable"),
         ]
         self.ax_.set_yticks(place, list(self.scores))
-        self.ax_.invert_yaxis()
         self.ax_.set(xlabel="Brier score")
-        self.ax_.legend(loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=2, frameon=False)
+        longest = max(one.reliability + one.uncertainty - one.resolution for one in scores)
+        self.ax_.set_xlim(0, 1.02 * longest)
+        # Above the bars, where a row is left free.
+        self.ax_.set_ylim(len(scores) - 0.5, -1.5)
+        self.ax_.legend(loc="upper right", ncols=2, frameon=False, fontsize="small")

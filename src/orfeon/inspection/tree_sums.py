@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
@@ -241,6 +242,8 @@ def additive_output(model: Any, output: Output = "auto", X: Any = None) -> Addit
         Rows whose columns name the features where the model does not.
     """
     check_choice("output", output, ("auto", "supports", "votes", "raw"))
+    if issparse(X):
+        raise ValueError("X is sparse; explanations need dense rows: pass some_rows.toarray().")
     found = _read(model, output)
     if len(found.names):
         return found
@@ -266,6 +269,11 @@ def _read(model: Any, output: Output) -> AdditiveOutput:
             "expected."
         )
     check_is_fitted(model)
+    n_outputs = getattr(model, "n_outputs_", 1)
+    if isinstance(n_outputs, int) and n_outputs > 1:
+        raise NoTreeSumError(
+            model, f"it has {n_outputs} outputs", "explain a model for each of them"
+        )
     if isinstance(model, PrunedEnsemble):
         return _of_pruned(model, output)
     if isinstance(model, TabularEstimator) or type(model).__module__.startswith("orfeon."):
@@ -280,19 +288,24 @@ def _of_pipeline(model: Pipeline, output: Output) -> AdditiveOutput:
     before = model[:-1] if len(model.steps) > 1 else None
     if before is None:
         return found
-
-    def after(encode: Callable[[Any], Floats]) -> Callable[[Any], Floats]:
-        return lambda X: encode(before.transform(X))
-
-    parts = tuple(replace(part, encode=after(part.encode)) for part in found.parts)
     names = found.names
     if not names:
-        n_features = 1 + max(int(part.players.max()) for part in parts)
+        n_features = 1 + max(int(part.players.max()) for part in found.parts)
         try:
             names = tuple(map(str, before.get_feature_names_out()))
         except (AttributeError, ValueError):
             names = names_of(model.steps[-1][1], n_features)
-    return replace(found, parts=parts, names=names)
+    return replace(_after(found, before.transform), names=names)
+
+
+def _after(found: AdditiveOutput, transform: Callable[[Any], Any]) -> AdditiveOutput:
+    """The output of rows that are transformed first."""
+
+    def both(encode: Callable[[Any], Floats]) -> Callable[[Any], Floats]:
+        return lambda X: encode(transform(X))
+
+    parts = tuple(replace(part, encode=both(part.encode)) for part in found.parts)
+    return replace(found, parts=parts)
 
 
 def _of_pruned(model: Any, output: Output) -> AdditiveOutput:
@@ -379,6 +392,8 @@ def _shares(
 def _of_own(model: Any, output: Output) -> AdditiveOutput:
     from orfeon.boosting.gradient_base import GradientBoosting
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
+    from orfeon.combining.calibrated_ensemble import CalibratedEnsemble
+    from orfeon.combining.conformal import ConformalClassifier, ConformalRegressor
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.imbalance.cost_classifier import CostClassifier
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
@@ -386,6 +401,10 @@ def _of_own(model: Any, output: Output) -> AdditiveOutput:
 
     if isinstance(model, CostClassifier | CombinedMultipleModels):
         return _read(model.estimator_, output)
+    if isinstance(model, CalibratedEnsemble):
+        return _read(model.ensemble_, output)
+    if isinstance(model, ConformalClassifier | ConformalRegressor):
+        return _after(_read(model.estimator_, output), model._rows)
     if isinstance(model, BaseTree):
         return _of_tree(model, output)
     if isinstance(model, GradientBoosting):

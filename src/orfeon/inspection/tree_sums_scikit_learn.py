@@ -52,10 +52,6 @@ Read = Callable[[Any, Output], AdditiveOutput]
 
 def of_scikit_learn(model: Any, output: Output, read: Read) -> AdditiveOutput:
     """The output of a model of scikit-learn; ``read`` reads any model."""
-    if getattr(model, "n_outputs_", 1) > 1:
-        raise NoTreeSumError(
-            model, f"it has {model.n_outputs_} outputs", "explain a model for each of them"
-        )
     if isinstance(model, _GRADIENT):
         return _of_gradient(model, output)
     if isinstance(model, _HISTOGRAM):

@@ -10,11 +10,13 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.pruning import PruningPath, prune_to_alpha, pruning_path
 from orfeon.growth import Growth, grow_pruned_forest
-from orfeon.growth.cross_validated import CrossValidation
+from orfeon.growth.cross_validated import CrossValidation, KeepASplit
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
@@ -30,6 +32,7 @@ from orfeon.trees.base import (
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import Interval, StrOptions
+from orfeon.utils.types import Integers
 
 PruningRule = Literal["1se", "min"]
 
@@ -43,7 +46,8 @@ class _CART(BaseTree):
         "pruning": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left"), None],
         "pruning_rule": [StrOptions({"1se", "min"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "keep_a_split": ["boolean"],
+        "keep_a_split": ["boolean", StrOptions({"path"})],
+        "equal_rows": [StrOptions({"together", "apart"})],
         "n_best": [Interval(Integral, 1, None, closed="left")],
         "ties": TIES,
         "linear_combinations": ["boolean"],
@@ -54,7 +58,8 @@ class _CART(BaseTree):
     pruning: Any
     pruning_rule: PruningRule
     n_folds: int
-    keep_a_split: bool
+    keep_a_split: KeepASplit
+    equal_rows: Literal["together", "apart"]
     min_impurity_decrease: float
     ccp_alpha: float
     max_features: Any
@@ -109,7 +114,16 @@ class _CART(BaseTree):
     def _prepare(self, data: TrainingSet) -> None:
         super()._prepare(data)
         if isinstance(self.pruning, str):
-            _ = data.groups
+            _ = self._fold_groups(data)
+
+    def _read(self, X: Any, y: Any, sample_weight: Any, *, reset: bool = True) -> TrainingSet:
+        data = super()._read(X, y, sample_weight, reset=reset)
+        # Copies that a weight counts are then samples as others are, in any order.
+        return data if self.equal_rows == "together" else data.in_canonical_order()
+
+    def _fold_groups(self, data: TrainingSet) -> Integers:
+        """Samples of one group share a fold of the cross-validation."""
+        return data.groups if self.equal_rows == "together" else np.arange(len(data))
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         if self.pruning is not None and self.ccp_alpha > 0:
@@ -124,7 +138,7 @@ class _CART(BaseTree):
                 weights=samples.weights, n_samples=samples.n_samples,
                 candidates=samples.candidates, growth=growth, n_folds=self.n_folds,
                 one_standard_error=self.pruning_rule == "1se", keep_a_split=self.keep_a_split,
-                groups=data.groups,
+                groups=self._fold_groups(data),
             )  # fmt: skip
             return forest, {"cross_validation_": cross_validation}
         forest = self._pruned(samples.grow(data, growth))
@@ -232,7 +246,8 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         pruning: Literal["cv"] | float | None = None,
         pruning_rule: PruningRule = "1se",
         n_folds: int = 10,
-        keep_a_split: bool = True,
+        keep_a_split: KeepASplit = True,
+        equal_rows: Literal["together", "apart"] = "together",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
@@ -255,6 +270,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         self.pruning_rule = pruning_rule
         self.n_folds = n_folds
         self.keep_a_split = keep_a_split
+        self.equal_rows = equal_rows
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split
@@ -316,7 +332,8 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         pruning: Literal["cv"] | float | None = None,
         pruning_rule: PruningRule = "1se",
         n_folds: int = 10,
-        keep_a_split: bool = True,
+        keep_a_split: KeepASplit = True,
+        equal_rows: Literal["together", "apart"] = "together",
         max_depth: int | None = None,
         max_leaf_nodes: int | None = None,
         min_samples_split: float = 2,
@@ -337,6 +354,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         self.pruning_rule = pruning_rule
         self.n_folds = n_folds
         self.keep_a_split = keep_a_split
+        self.equal_rows = equal_rows
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_split = min_samples_split

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,8 @@ from orfeon.utils.types import Floats, Integers
 
 #: Covariances that are held at once.
 _COVARIANCES = 1 << 21
+#: Copies whose counts are unpacked at once.
+_COPIES = 1 << 12
 
 
 @saved.attributes(
@@ -56,17 +59,26 @@ class InBagCounts:
     n_members: int
 
     @classmethod
-    def of(cls, counts: npt.NDArray[np.int64], rows: Integers) -> InBagCounts:
+    def of(cls, counts: npt.NDArray[Any], rows: Integers) -> InBagCounts:
         """From whole numbers, members by copies."""
         n_digits = max(1, int(counts.max(initial=0)).bit_length())
         planes = [pack(counts >> digit & 1) for digit in range(n_digits)]
         return cls(planes, np.asarray(rows, np.int64), len(counts))
 
-    @cached_property
-    def counts(self) -> npt.NDArray[np.int64]:
-        """Members by copies."""
-        digits = [unpack(plane, self.n_members) for plane in self.planes]
+    def counts(self, some: slice = slice(None)) -> npt.NDArray[np.int64]:
+        """Members by copies, or by some of them."""
+        digits = [unpack(plane[some], self.n_members) for plane in self.planes]
         return np.asarray(sum(one.astype(np.int64) << k for k, one in enumerate(digits)))
+
+    @cached_property
+    def moments(self) -> tuple[float, float]:
+        """Mean count, and the variance of the counts over the members, summed over the copies."""
+        total, variance = 0.0, 0.0
+        for first in range(0, len(self.rows), _COPIES):
+            counts = self.counts(slice(first, first + _COPIES)).astype(np.float64)
+            total += float(counts.sum())
+            variance += float(counts.var(axis=0).sum())
+        return total / (self.n_members * len(self.rows)), variance
 
 
 def jackknife_variance(
@@ -103,18 +115,11 @@ def jackknife_variance(
         variance[some] = ((sums / n_members) ** 2).sum(axis=1)
     if corrected:
         spread = (deviations**2).sum(axis=0) / n_members
-        variance -= drawn_variance(drawn) * spread / n_members
+        variance -= drawn.moments[1] * spread / n_members
     if not replace:
-        share = float(drawn.counts.sum()) / (n_members * n_units)
+        share = drawn.moments[0]
         variance *= (n_units - 1) / n_units / max(1.0 - share, 1.0 / n_units) ** 2
     return variance
-
-
-def drawn_variance(drawn: InBagCounts) -> float:
-    """Variance over the members of how often a sample is drawn, summed over the samples."""
-    counts = drawn.counts
-    mean = counts.mean(axis=0)
-    return float(((counts * counts).mean(axis=0) - mean * mean).sum())
 
 
 def _exact_mean(answers: Floats) -> Floats:

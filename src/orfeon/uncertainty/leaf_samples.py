@@ -76,8 +76,6 @@ class LeafSamples:
     ) -> LeafSamples:
         """From the leaves of samples by trees, and their weights by trees and samples."""
         small = np.uint16 if int(leaves.max(initial=0)) < 1 << 16 else np.uint32
-        if np.array_equal(weights, np.rint(weights)) and weights.max(initial=0) < 1 << 32:
-            weights = weights.astype(np.min_scalar_type(int(weights.max(initial=0))))
         return cls(
             rows.astype(np.int64),
             np.ascontiguousarray(leaves.T, small),

@@ -23,6 +23,14 @@ def pack(chosen: npt.NDArray[Any]) -> Bits:
     return np.packbits(np.ascontiguousarray(chosen.T), axis=1, bitorder="little")
 
 
+def narrow(counts: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Whole numbers in the smallest type that holds them; others as they are."""
+    most = counts.max(initial=0)
+    if most >= 1 << 32 or not np.array_equal(counts, np.rint(counts)):
+        return counts
+    return counts.astype(np.min_scalar_type(int(most)))
+
+
 def unpack(bits: Bits, n_members: int) -> Mask:
     """Members by samples, from bits."""
     return np.unpackbits(bits, axis=1, count=n_members, bitorder="little").T.astype(bool)

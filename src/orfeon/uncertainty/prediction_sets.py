@@ -106,7 +106,7 @@ class PredictionSetsMixin:
         Returns
         -------
         labels : ndarray of shape (n_rows,)
-            The same as ``predict`` returns.
+            The class of largest share, as ``predict`` returns it.
         accepted : ndarray of shape (n_rows,)
             Whether to trust each of them; the others should be decided in another way.
         """

@@ -23,10 +23,15 @@ _TEXTS = {
         The smallest tree within one standard error of the lowest cross-validated error, or the
         tree with the lowest error.
     n_folds : int, default=10
-        Folds of the cross-validation. Copies of a sample (weights above one, repeated rows) always
-        share a fold.
-    keep_a_split : bool, default=True
-        Whether cross-validation must not return a single leaf while a larger tree is left.
+        Folds of the cross-validation. Copies of a sample (weights above one, repeated rows) share
+        a fold.
+    keep_a_split : bool or "path", default=True
+        Whether cross-validation must not return a single leaf while a larger tree is left. With
+        "path" the pruning path ends before the single leaf: for lack of a next breakpoint, the
+        folds' trees are compared with its last tree at that tree's own breakpoint, not beyond it.
+    equal_rows : {"together", "apart"}, default="together"
+        Whether samples with the same features and class share a fold. With "apart" only the copies
+        of a sample in the bootstrap sample of a member do.
 """,
     "size": """
     max_depth : int, optional

@@ -8,6 +8,8 @@ optimised once, together.
 
 from __future__ import annotations
 
+import gc
+import threading
 from typing import Any
 
 from llvmlite import binding as llvm
@@ -67,6 +69,35 @@ class StepLibrary(JITCodeLibrary):  # type: ignore[misc]
         return library
 
 
+class _FewCollections:
+    """A context in which Python looks for cycles of garbage less often.
+
+    A compilation makes millions of objects, and each full collection visits all of them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_inside = 0
+        self._before = gc.get_threshold()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._n_inside == 0:
+                self._before = gc.get_threshold()
+                if self._before[0]:  # else the user wants none
+                    gc.set_threshold(max(self._before[0], 200_000), 100, 1000)
+            self._n_inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._n_inside -= 1
+            if self._n_inside == 0:
+                gc.set_threshold(*self._before)
+
+
+_FEW_COLLECTIONS = _FewCollections()
+
+
 class StepCompiler(Compiler):  # type: ignore[misc]
     """Numba's compiler, with a step's library."""
 
@@ -82,7 +113,8 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
     """Numba's compiler for functions that contain steps."""
 
     def compile_extra(self, function: Any) -> Any:
-        compiled = super().compile_extra(function)
+        with _FEW_COLLECTIONS:
+            compiled = super().compile_extra(function)
         # The steps' own environments, too, now that they have addresses.
         for environment in compiled._find_referenced_environments():
             compiled.library.codegen.set_env(environment.env_name, environment)

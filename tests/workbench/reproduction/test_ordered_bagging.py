@@ -72,6 +72,10 @@ def vote_error(votes, y):
     return 100 * np.mean(counts.argmax(axis=0) != y)
 
 
+def printed_tree():
+    return CARTClassifier(pruning="cv", keep_a_split="path", equal_rows="apart")
+
+
 def test_each_table_has_a_cell_for_every_published_one():
     for table, n_cells in (("martinez-5.7", 16), ("martinez-5.8", 16), ("martinez-5.4", 33)):
         (run,) = PROTOCOLS[table].runs
@@ -88,7 +92,7 @@ def test_errors_are_those_of_the_first_members_in_order():
     train, test = (reproduce(f"martinez-5.{number}", **SMALL) for number in (7, 8))
     X, y, X_test, y_test = Partitions("twonorm", Sizes(300, 5000), random_classes=True).draw(1)
     seed = PROTOCOLS["martinez-5.8"].random_state(1)
-    bag = BaggingClassifier(CARTClassifier(pruning="cv"), MEMBERS, random_state=seed).fit(X, y)
+    bag = BaggingClassifier(printed_tree(), MEMBERS, random_state=seed).fit(X, y)
     on_train, on_test = by_cell(train.records, 1), by_cell(test.records, 1)
     assert len(on_train) == len(on_test) == 16
     assert on_train["bagging", "100%"] == pytest.approx(100 * np.mean(bag.predict(X) != y))
@@ -128,7 +132,7 @@ def test_pools_are_the_first_members_of_one_bag(diabetes, monkeypatch, fits):
     assert len(found.not_run) == 27
     X, y, X_test, y_test = Partitions("diabetes", Sizes(468, 300), folder=diabetes).draw(0)
     seed = PROTOCOLS["martinez-5.4"].random_state(0)
-    bag = BaggingClassifier(CARTClassifier(pruning="cv"), 11, random_state=seed).fit(X, y)
+    bag = BaggingClassifier(printed_tree(), 11, random_state=seed).fit(X, y)
     votes, codes = bag.votes(X_test), np.searchsorted(bag.classes_, y_test)
     for record in found.records:
         assert record.curve is not None

@@ -153,7 +153,7 @@ def test_smaller_ensembles_are_the_first_members_of_one_fit():
     assert len(errors) == len(found.records) == 12
     X, y, X_test, y_test = Partitions("waveform", Sizes(300, 5000), stratified=False).draw(0)
     seed = PROTOCOLS["martinez-3.3"].random_state(0)
-    cart = CARTClassifier(pruning="cv", ties="first")
+    cart = CARTClassifier(pruning="cv", keep_a_split="path", equal_rows="apart", ties="first")
     never_stops = {"algorithm": "m1", "on_failure": "bootstrap", "min_weight": 1e-8}
     small = {
         ("boosting", "9"): AdaBoostClassifier(cart, 9, **never_stops, random_state=seed),

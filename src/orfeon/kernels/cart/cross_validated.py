@@ -39,6 +39,9 @@ from orfeon.kernels.rng import random_below
 from orfeon.kernels.routing.route import branch_of
 from orfeon.utils.jit import kernel, step, with_step
 
+#: Whether a single leaf may be chosen, is not chosen, or does not belong to the path.
+LEAF_ALLOWED, LEAF_AVOIDED, PATH_ENDS_WITH_A_SPLIT = 0, 1, 2
+
 
 @record
 class Choice:
@@ -144,7 +147,7 @@ def choose_step(choice, n_samples, one_standard_error, keep_a_split):
     """The step of least mean loss, or the smallest tree within one standard error of it."""
     loss = choice.loss
     last = choice.n_steps - 1
-    if keep_a_split and last > 0 and choice.leaves[last] == 1:
+    if keep_a_split != LEAF_ALLOWED and last > 0 and choice.leaves[last] == 1:
         last -= 1
     best = last
     for k in range(last, -1, -1):
@@ -162,7 +165,7 @@ def choose_step(choice, n_samples, one_standard_error, keep_a_split):
 
 
 @step
-def begin_path(options, choice, nodes, n_nodes, main):
+def begin_path(options, choice, nodes, n_nodes, main, keep_a_split):
     """Keep the tree grown on all samples, its breakpoints, and the prices between them."""
     copy_nodes(main, np.int64(0), nodes, n_nodes)
     leaf_costs(options, nodes, n_nodes, choice.cost)
@@ -179,6 +182,10 @@ def begin_path(options, choice, nodes, n_nodes, main):
         choice.squared_loss[k] = 0.0
         following = alphas[k + 1] if k + 1 < n_steps else np.inf
         choice.prices[k] = np.sqrt(alphas[k] * following) / choice.total_weight if k > 0 else 0.0
+    last = n_steps - 2
+    if keep_a_split == PATH_ENDS_WITH_A_SPLIT and last > 0 and choice.leaves[last + 1] == 1:
+        # Without the single leaf no breakpoint follows the last one.
+        choice.prices[last] = alphas[last] / choice.total_weight
 
 
 @step
@@ -284,7 +291,7 @@ def grow_cross_validated(records, ranks, segment, kind, n_values, value_start, v
                     break
                 arenas = enlarge(arenas, before, work, options)
             if v < 0:
-                begin_path(options, choice, nodes, n_nodes, main)
+                begin_path(options, choice, nodes, n_nodes, main, keep_a_split)
                 continue
             test_fold(
                 options, sample, nodes, n_nodes, arenas, choice, X, own_weights, v, mean_unit[t]

@@ -238,6 +238,38 @@ def fill_cells(columns, sample, work, f, begin, end):
 
 
 @array_step
+def fill_all_cells(columns, rule, sample, work, f, begin, end):
+    """``fill_cells`` of an ordered feature with fewer values than the node has rows."""
+    # The codes come in order, so they need no sorting. The weight of a code is 1 where it does not
+    # matter.
+    base = np.uint64(f * columns.n_rows)
+    one = np.uint64(1)
+    cells = work.cells
+    pairs = sample.pairs
+    is_counted = rule.min_leaf > 1
+    if is_counted:
+        for i in range(begin, end):
+            row = work.rows[np.uint64(i)]
+            code = np.int64(columns.ranks[base + np.uint64(row)])
+            add_row(pairs, sample.weights, row, cells[code])
+    else:
+        for i in range(begin, end):
+            row = np.uint64(work.rows[np.uint64(i)])
+            code = np.uint64(columns.ranks[base + row])
+            cells[code, MOMENT] += pairs[row << one]
+            cells[code, HESSIAN] += pairs[(row << one) + one]
+    n = np.int64(0)
+    for code in range(columns.n_values[f] + 1):
+        if cells[code, HESSIAN] != 0:
+            if not is_counted:
+                cells[code, WEIGHT] = 1
+            work.present[n] = code
+            work.key[code] = float(code)
+            n += 1
+    return n
+
+
+@array_step
 def scan_codes(rule, work, n, sign, low, high, best):
     """Best prefix of the first ``n`` codes of ``present``, after ``left``: (score, its last)."""
     position = np.int64(-1)
@@ -349,7 +381,10 @@ def find_best(columns, rule, sample, work, signs, begin, end, low, high, small):
                 continue
             best = search_sorted(columns, rule, sample, work, f, first, last, sign, low, high, best)
         else:
-            n = fill_cells(columns, sample, work, f, begin, end)
+            if columns.kind[f] != CATEGORICAL and columns.n_values[f] < end - begin:
+                n = fill_all_cells(columns, rule, sample, work, f, begin, end)
+            else:
+                n = fill_cells(columns, sample, work, f, begin, end)
             if n > 1 and columns.kind[f] == CATEGORICAL:
                 best = search_categories(columns, rule, work, f, n, low, high, best)
             elif n > 1:

@@ -70,30 +70,28 @@ def group(sets, first, last, slots, stamps, stamp, shift, group_of, members, cou
 @array_step
 def meet(own, full, theirs, counts, n_theirs, plus, minus, parts):
     """Sums over the background rows for each feature of the path; whether there are any."""
+    # Where both meet, the background row passes all that the row fails.
+    needed = full & ~own
+    b = np.int64(count_ones(needed))
+    down = 0.0
     found = False
+    for s in range(parts.shape[0]):
+        parts[s] = 0.0
     for g in range(n_theirs):
         other = theirs[g]
-        if own | other != full or own == other:
+        if other & needed != needed or other == own:
             continue
-        if not found:
-            found = True
-            for s in range(parts.shape[0]):
-                parts[s] = 0.0
+        found = True
         only_own = own & ~other
-        only_other = other & ~own
         a = np.int64(count_ones(only_own))
-        b = np.int64(count_ones(only_other))
         up = counts[g] * plus[a, b]
-        down = counts[g] * minus[a, b]
-        s = 0
-        while only_own | only_other:
-            if only_own & np.uint64(1):
-                parts[s] += up
-            elif only_other & np.uint64(1):
-                parts[s] -= down
-            only_own >>= np.uint64(1)
-            only_other >>= np.uint64(1)
-            s += 1
+        down += counts[g] * minus[a, b]
+        for s in range(parts.shape[0]):
+            parts[s] += up * np.float64((only_own >> np.uint64(s)) & np.uint64(1))
+    if found:
+        for s in range(parts.shape[0]):
+            if (needed >> np.uint64(s)) & np.uint64(1):
+                parts[s] = -down
     return found
 
 
