@@ -71,7 +71,7 @@ class Method:
         wanted = self.members if members is None or self.members == 1 else members
         made = self.builds[task](wanted, seed, n_jobs)
         if calibrated and self.is_calibrated and task == "classification":
-            made.set_params(calibrate="auto")
+            made.set_params(calibrate="sigmoid")
         return made
 
 
