@@ -62,6 +62,14 @@ class Family:
         return "never" if self.table == "numbers" else "auto"
 
 
+def _pair(kind: str, n: int) -> list[tuple[str, Any]]:
+    """A forest and a booster, to be weighted."""
+    names = {"forest": "RandomForest", "boosting": "GradientBoosting"}
+    return [
+        (name, getattr(orfeon, f"{what}{kind}")(n, random_state=0)) for name, what in names.items()
+    ]
+
+
 def families(n: int) -> list[Family]:
     """All families that are exported.
 
@@ -125,6 +133,16 @@ def families(n: int) -> list[Family]:
         Family("pool of stumps", orfeon.PoolBoostClassifier(**counts)),
         Family("boosting by filtering", orfeon.FilterBoostClassifier(shallow, **seeded)),
         Family("gradient boosting", orfeon.GradientBoostingClassifier(**counts), "missing"),
+        Family(
+            "ensemble selection",
+            orfeon.EnsembleSelectionClassifier(_pair("Classifier", n), weights=[0.4, 0.6]),
+            "missing",
+        ),
+        Family(
+            "ensemble selection of numbers",
+            orfeon.EnsembleSelectionRegressor(_pair("Regressor", n), weights=[0.4, 0.6]),
+            "missing",
+        ),
         Family(
             "gradient boosting, two classes",
             orfeon.GradientBoostingClassifier(loss="exponential", **counts),

@@ -62,7 +62,8 @@ def bare_loop(plan: Plan, evaluation: Evaluation, unit: int) -> dict[str, float]
     for key in unit_keys(plan, unit):
         method = METHODS[key.method]
         train, test = splits[0 if key.inner is None else 1 + key.inner]
-        model = method.build("classification", evaluation.random_state(key), 1, plan.members)
+        seed, calibrated = evaluation.random_state(key), evaluation.calibrated
+        model = method.build("classification", seed, 1, plan.members, calibrated=calibrated)
         model.fit(X[train], y[train])
         models = {method.name: model}
         if method.is_prunable:

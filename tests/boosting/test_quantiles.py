@@ -58,7 +58,9 @@ def test_quantiles_never_cross_and_crossing_is_what_would_happen():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(120, 4)), rng.normal(size=120)
     levels = (0.3, 0.4, 0.5, 0.6)
-    model = GradientBoostingRegressor(loss="quantile", alpha=levels, random_state=0).fit(X, y)
+    model = GradientBoostingRegressor(
+        loss="quantile", alpha=levels, early_stopping=False, random_state=0
+    ).fit(X, y)
     new = rng.normal(scale=3.0, size=(2000, 4))
     assert (np.diff(model.predict(new), axis=1) >= 0).all()
     raw = model._scores(new)

@@ -6,17 +6,22 @@ import math
 
 import numpy as np
 
+from orfeon.ensembles.voting import VotingClassifierMixin
+
 
 def smoothed(fitted, shares, n_members=None):
     """What an ensemble that is not calibrated makes of its shares: one row after the other."""
     n_members = len(fitted.members_) if n_members is None else n_members
     own_softmax = getattr(fitted, "confidence", "") == "log_odds" and fitted.combine == "own"
     given = fitted.get_params().get("combine")
-    of_others = given == "soft" and hasattr(fitted.members_, "estimators")
-    if fitted.n_classes_ == 1 or own_softmax or of_others:
-        return np.asarray(shares)
+    is_vote = isinstance(fitted, VotingClassifierMixin)
+    of_others = is_vote and given == "soft" and hasattr(fitted.members_, "estimators")
     matrix = switching_of(fitted)
-    return np.array([smoothed_row(row, n_members, matrix) for row in np.asarray(shares).tolist()])
+    if fitted.n_classes_ == 1 or own_softmax or (of_others and matrix is None):
+        return np.asarray(shares)
+    added = 0.0 if of_others else 0.5  # probabilities of others are no counts of votes
+    rows = np.asarray(shares).tolist()
+    return np.array([smoothed_row(row, n_members, matrix, added) for row in rows])
 
 
 def switching_of(fitted):

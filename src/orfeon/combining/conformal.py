@@ -285,13 +285,13 @@ class ConformalRegressor(TabularRegressorMixin, _Conformal):
     >>> from orfeon import GradientBoostingRegressor
     >>> from orfeon.combining import ConformalRegressor
     >>> from orfeon.datasets import make_friedman1
-    >>> X, y = make_friedman1(300, random_state=0)
+    >>> X, y = make_friedman1(500, random_state=0)
     >>> X_test, y_test = make_friedman1(2000, random_state=1)
     >>> boosted = GradientBoostingRegressor(n_estimators=50)
     >>> model = ConformalRegressor(boosted, cv=5, random_state=0).fit(X, y)
     >>> low, high = model.predict_interval(X_test, coverage=0.9).T
     >>> round(float(((low <= y_test) & (y_test <= high)).mean()), 2)
-    0.9
+    0.93
 
     A fitted forest of scikit-learn, with the samples it was trained on:
 
@@ -445,13 +445,13 @@ class ConformalClassifier(PredictionSetsMixin, TabularClassifierMixin, _Conforma
     >>> from orfeon import GradientBoostingClassifier
     >>> from orfeon.combining import ConformalClassifier
     >>> from orfeon.datasets import make_waveform
-    >>> X, y = make_waveform(300, random_state=0)
+    >>> X, y = make_waveform(500, random_state=0)
     >>> X_test, y_test = make_waveform(2000, random_state=1)
     >>> boosted = GradientBoostingClassifier(n_estimators=30)
     >>> model = ConformalClassifier(boosted, cv=5, random_state=0).fit(X, y)
     >>> sets = model.predict_set(X_test, coverage=0.9)
     >>> round(float(sets[np.arange(2000), y_test].mean()), 2)
-    0.9
+    0.89
     >>> round(float(sets.sum(axis=1).mean()), 1)
     1.3
     """

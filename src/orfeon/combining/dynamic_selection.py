@@ -240,6 +240,8 @@ class DynamicSelectionClassifier(ClassifierMixin, EnsembleWithSelection):  # typ
         """
         self.n_features_in_ = Schema.learn(X).n_features  # rejects what is not a table
         (X,) = indexable(X)
+        if y is not None:
+            y = column_or_1d(y, warn=True)
         if isinstance(self.estimator, list | tuple):
             self.ensemble_, select = self.estimator, (X, y, sample_weight)
         else:

@@ -105,6 +105,9 @@ class IndependentEnsemble(Ensemble):
         """The base learner if it is a tree, and each member one of other weights or features."""
         if not self._only_resamples:
             return None
+        given = getattr(self, "estimator", None)
+        if given is not None and not isinstance(given, BaseTree):  # of any kind, or a mistake
+            return None
         base = self.estimator_ if hasattr(self, "estimator_") else self._base()
         return base if isinstance(base, BaseTree) else None
 

@@ -40,7 +40,7 @@ class _ObliqueForest(Resampling):
         **ENSEMBLE,
         **SAMPLING,
         **LEAVING_OUT,
-        **{name: LIMITS[name] for name in LIMITS if name != "max_features"},
+        **{name: LIMITS[name] for name in LIMITS if name not in ("max_features", "ccp_alpha")},
         **OBLIQUE,
     }
 

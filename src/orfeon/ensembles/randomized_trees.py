@@ -71,7 +71,7 @@ class RandomizedTreesClassifier(VotingClassifierMixin, IndependentEnsemble):
         **ENSEMBLE,
         **CLASSIFIER,
         **CLASS_WEIGHT,
-        **{name: LIMITS[name] for name in LIMITS if name != "max_features"},
+        **{name: LIMITS[name] for name in LIMITS if name not in ("max_features", "ccp_alpha")},
         "criterion": CRITERION,
         "n_best": [Interval(Integral, 1, None, closed="left")],
     }

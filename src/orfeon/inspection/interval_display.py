@@ -42,7 +42,7 @@ class IntervalDisplay(Display):
     >>> forest = RandomForestRegressor(oob_score=True, random_state=0).fit(X, y)
     >>> display = IntervalDisplay.from_estimator(forest, X_test, y_test, coverage=0.9)
     >>> round(display.data.coverage, 2)
-    0.9
+    0.91
     >>> display.figure_.clear()
     """
 

@@ -27,5 +27,5 @@ def test_a_study_on_a_server_has_the_rows_of_one_in_a_file(database_url, tmp_pat
     run_study(waves, "wave", store=database_url, repetitions=1, **options)
     on_server = run_study(waves, "wave", store=database_url, repetitions=2, **options)
     assert stored(database_url) == stored(tmp_path / "s.db")
-    assert len(stored(database_url)) == 80
+    assert len(stored(database_url)) == 20
     assert on_server.chosen == in_file.chosen

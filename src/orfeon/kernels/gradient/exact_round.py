@@ -97,8 +97,8 @@ def code_pairs(gradients, hessians, t, weights, pairs):
     above = exponent_above(most)
     to_moment = min(_MOMENT_BITS - above - bits, _FLOAT_BITS - above, _MOST_BITS)
     to_hessian = min(_HESSIAN_BITS - exponent_above(steepest) - bits, _MOST_BITS)
-    moment_scale = math.ldexp(1.0, to_moment)
-    hessian_scale = math.ldexp(1.0, to_hessian)
+    moment_scale = math.ldexp(1.0, int(to_moment))
+    hessian_scale = math.ldexp(1.0, int(to_hessian))
     for i in range(n_rows):
         row = np.uint64(i)
         at = row << np.uint64(1)

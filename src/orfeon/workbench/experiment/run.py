@@ -208,7 +208,7 @@ def run_study(
     ...     frame, "wave", methods=["cart", "bagging"], members=25, repetitions=1, task="auto"
     ... )
     >>> found.chosen, found.n_runs, round(found.honest.mean("error"), 2)
-    ('bagging...', 40, 0.2...)
+    ('bagging...', 10, 0.2...)
     """
     started = time.perf_counter()
     extent = Extent.of(budget, repetitions, compare_rows)
