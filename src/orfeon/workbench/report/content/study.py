@@ -201,14 +201,11 @@ def _pruning(outcome: StudyOutcome, measure: Measure) -> str:
     if has_failed(whole, outcome.metric):
         return ""
     gap = part.mean(outcome.metric) - whole.mean(outcome.metric)
-    if measure.text(gap) == measure.text(0.0):
-        effect = f"the {measure.title} stays at {measure.text(part.mean(outcome.metric))}"
+    before, after = (measure.text(one.mean(outcome.metric)) for one in (whole, part))
+    if before == after:
+        effect = f"the {measure.title} stays at {after}"
     else:
-        verb = "falls" if gap < 0 else "rises"
-        effect = (
-            f"the {measure.title} {verb} from {measure.text(whole.mean(outcome.metric))} to "
-            f"{measure.text(part.mean(outcome.metric))}"
-        )
+        effect = f"the {measure.title} {'falls' if gap < 0 else 'rises'} from {before} to {after}"
     answers = (
         f"Ordered and pruned to {share:g}%, {whole.title} keeps {round(part.members):,} of "
         f"{round(whole.members):,} members: {effect}"
