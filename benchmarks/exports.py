@@ -66,7 +66,8 @@ def _pair(kind: str, n: int) -> list[tuple[str, Any]]:
     """A forest and a booster, to be weighted."""
     names = {"forest": "RandomForest", "boosting": "GradientBoosting"}
     return [
-        (name, getattr(orfeon, f"{what}{kind}")(n, random_state=0)) for name, what in names.items()
+        (name, getattr(orfeon, f"{what}{kind}")(n_estimators=n, random_state=0))
+        for name, what in names.items()
     ]
 
 

@@ -453,7 +453,7 @@ class ConformalClassifier(PredictionSetsMixin, TabularClassifierMixin, _Conforma
     >>> round(float(sets[np.arange(2000), y_test].mean()), 2)
     0.89
     >>> round(float(sets.sum(axis=1).mean()), 1)
-    1.3
+    1.2
     """
 
     unseen_shares_: Floats

@@ -177,7 +177,7 @@ class EnsembleSelectionClassifier(TabularClassifierMixin, EnsembleSelection):
     array([0.02, 0.23, 0.74])
     >>> found = [*chosen.estimators_, chosen]
     >>> [round(log_loss(y_test, model.predict_proba(X_test)), 2) for model in found]
-    [4.84, 1.11, 0.48, 0.47]
+    [4.84, 1.11, 0.49, 0.47]
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
