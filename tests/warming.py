@@ -12,8 +12,13 @@ import tempfile
 import time
 import warnings
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
 
 import orfeon
+from orfeon.datasets import make_waveform
 from orfeon.utils.kernel_cache import source_digest
 from orfeon.workbench.cli import warmup
 
@@ -55,6 +60,35 @@ def _compile(half: int) -> None:
                     warmup._fit(step, table)
         if half == 0:
             warmup._order_members()
+            _explain()
+        else:
+            _fit_wide_tables()
+
+
+def _explain() -> None:
+    """Shapley values of both kinds and of pairs, partial dependence, intervals and quantiles."""
+    from orfeon.inspection import partial_dependence, shap_values
+
+    X, y = make_waveform(60, random_state=0)
+    settings: dict[str, Any] = {"oob_score": True, "random_state": 0}
+    forest = orfeon.RandomForestRegressor(20, quantiles=True, **settings).fit(X, y)
+    shap_values(forest, X[:3], interactions=True)
+    shap_values(forest, X[:3], background=X[:5])
+    shap_values(orfeon.RandomForestClassifier(5).fit(X, y), X[:3])
+    partial_dependence(forest, X, [0])
+    forest.predict_interval(X)
+    forest.predict_quantiles(X, [0.5])
+    forest.standard_error(X)
+
+
+def _fit_wide_tables() -> None:
+    """Sparse tables, and several outputs."""
+    X, y = make_waveform(60, random_state=0)
+    for name in ("RandomForest", "ExtraTrees"):
+        for kind in ("Classifier", "Regressor"):
+            ensemble = getattr(orfeon, name + kind)
+            for rows, target in ((sparse.csr_array(X), y), (X, np.column_stack([y, y]))):
+                ensemble(3, random_state=0).fit(rows, target).predict(rows)
 
 
 def leave(worker: int, run: str) -> None:
