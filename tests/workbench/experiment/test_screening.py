@@ -29,7 +29,7 @@ def test_the_best_methods_go_on_and_a_second_call_finds_the_same(small, tmp_path
     X, y = make_waveform(400, random_state=0)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(21)]).assign(wave=y)
     options = {
-        "methods": METHODS, "members": 11, "keep": [], "budget": 8.0, "n_jobs": 1,
+        "methods": METHODS, "members": 11, "keep": [], "budget": 0.5, "n_jobs": 1,
         "store": tmp_path / "s.db",
     }  # fmt: skip
     found = run_study(frame, "wave", **options)
