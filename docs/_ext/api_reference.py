@@ -60,10 +60,10 @@ def methods_of(value: type) -> dict[str, tuple[type, Any]]:
 
 
 def told_by(names: list[PublicName]) -> dict[int, PublicName]:
-    """The class on whose page a method is told in full, by the identity of the method.
+    """The class on whose page a method is described in full, by the identity of the method.
 
-    Dozens of estimators share most of their methods. Each is told once, by the class that defines
-    it or else by the first that has it; the others list it and refer there.
+    Dozens of estimators share most of their methods. Each is described once, by the class that
+    defines it or else by the first that has it; the others list it and refer there.
     """
     found: dict[int, PublicName] = {}
     order = list(FAMILIES)
