@@ -1,5 +1,7 @@
 """Ensemble selection in a study: weights that a fold does not see, and the model they make."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from orfeon.workbench.experiment.choice import Evidence, choose
 from orfeon.workbench.experiment.evaluation import RunKey, packed, unpacked
 from orfeon.workbench.experiment.plan import Folding, Plan
 from orfeon.workbench.experiment.selection import Selector
+from orfeon.workbench.experiment.verdict import verdict
 from orfeon.workbench.store import Store
 
 METHODS = ["baseline", "cart", "bagging", "extra_trees", "selection"]
@@ -107,6 +110,9 @@ def test_the_final_model_is_the_weighted_mean_of_models_of_all_rows(waves, monke
     found = run_study(waves, "wave", repetitions=1, **SETTINGS)
     assert found.chosen == "selection"
     assert sum(found.weights.values()) == pytest.approx(1.0)
+    assert "The model is ensemble selection, " in verdict(found).model
+    alone = verdict(replace(found, weights={"cart": 1.0})).model
+    assert alone.startswith("The model is ensemble selection, which took CART tree alone. ")
     X = found.preparation.transform(waves.drop(columns="wave"))
     parts = [
         weight * found.model.named_estimators_[name].predict_proba(X)

@@ -155,7 +155,7 @@ def _expected(outcome: StudyOutcome) -> str:
 def _model(outcome: StudyOutcome) -> str:
     answers = f"The model is {outcome.best.title}: {outcome.best.idea}."
     if outcome.chosen == SELECTION:
-        answers = f"The model is {outcome.best.title}, a weighted mean: {shares_text(outcome)}."
+        answers = f"The model is {outcome.best.title}, {shares_text(outcome)}."
     times, whole = Counter(outcome.honest.chosen)[outcome.chosen], len(outcome.honest.chosen)
     if times == 0:
         return (
@@ -168,7 +168,10 @@ def _model(outcome: StudyOutcome) -> str:
 def shares_text(outcome: StudyOutcome) -> str:
     """The methods in the weighted mean, largest share first."""
     shares = sorted(outcome.weights.items(), key=lambda item: -item[1])
-    return ", ".join(f"{100 * share:.0f}% {METHODS[name].title}" for name, share in shares)
+    if len(shares) == 1:
+        return f"which took {METHODS[shares[0][0]].title} alone"
+    listed = ", ".join(f"{100 * share:.0f}% {METHODS[name].title}" for name, share in shares)
+    return f"a weighted mean: {listed}"
 
 
 def _others(outcome: StudyOutcome) -> str:
