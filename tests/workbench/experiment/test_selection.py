@@ -162,3 +162,8 @@ def test_what_is_delivered_can_be_restricted(waves, tmp_path):
         run_study(waves, "wave", deployable="single", **settings)
     single = run_study(waves, "wave", deployable="single", repetitions=1, members=3, keep=[])
     assert {"selection", "stacking"}.isdisjoint(c.name for c in single.candidates)
+
+
+def test_a_selection_of_nothing_is_rejected(waves):
+    with pytest.raises(UserError, match="selection is a weighted mean of other methods"):
+        run_study(waves, "wave", methods=["selection"], repetitions=1)

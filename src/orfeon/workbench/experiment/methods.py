@@ -277,7 +277,12 @@ def chosen_methods(
                 )
     if not wanted:
         raise ArgumentError("methods", f"must name at least one method: {', '.join(METHODS)}.")
-    return [method for method in able if method.name in wanted]
+    chosen = [method for method in able if method.name in wanted]
+    if all(method.is_derived for method in chosen):
+        raise ArgumentError(
+            "methods", f"{SELECTION} is a weighted mean of other methods; name some of them, too."
+        )
+    return chosen
 
 
 def _is_deployable(method: Method, deployable: Deployable) -> bool:
