@@ -8,6 +8,7 @@ SUITES = {
     "ensembles": "benchmarks.ensembles",
     "tables": "benchmarks.tables",
     "accuracy": "benchmarks.accuracy",
+    "automl": "benchmarks.automl",
     "coverage": "benchmarks.coverage",
     "boosting-defaults": "benchmarks.boosting_defaults",
     "boosting": "benchmarks.boosting",

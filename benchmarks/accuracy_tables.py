@@ -99,7 +99,7 @@ class Table:
 
 
 def of_frame(name: str, frame: Any, target: Any, *, numbers: bool = False) -> Table:
-    """A table as all libraries get it: small classes left out, large ones cut.
+    """A table as all libraries get it, without small classes.
 
     Parameters
     ----------
@@ -142,12 +142,27 @@ def of_frame(name: str, frame: Any, target: Any, *, numbers: bool = False) -> Ta
         else column.astype("category")
         for label, column in frame.dropna(axis=1, how="all").items()  # XGBoost needs a value
     }
-    table = Table(name, pandas.DataFrame(columns), y, n_classes)
-    most = min(MOST_ROWS, MOST_CELLS // max(n_classes, 1))
-    if len(y) <= most:
+    return Table(name, pandas.DataFrame(columns), y, n_classes)
+
+
+def drawn(table: Table) -> Table:
+    """A table with no more rows than boosting is compared on.
+
+    Parameters
+    ----------
+    table : Table
+        Any.
+
+    Returns
+    -------
+    Table
+        Itself, or rows of it drawn at random.
+    """
+    most = min(MOST_ROWS, MOST_CELLS // max(table.n_classes, 1))
+    if len(table.y) <= most:
         return table
-    rows = np.random.default_rng(0).permutation(len(y))[:most]
-    return of_frame(name, table.X.iloc[rows], y[rows], numbers=numbers)
+    rows = np.random.default_rng(0).permutation(len(table.y))[:most]
+    return of_frame(table.name, table.X.iloc[rows], table.y[rows], numbers=table.n_classes == 0)
 
 
 def _of_file(name: str) -> Table:
@@ -547,7 +562,7 @@ def read(name: str) -> Table:
     Returns
     -------
     Table
-        All its rows, or as many as are used; ``name`` is its own.
+        As many of its rows as are used; ``name`` is its own.
 
     Examples
     --------
@@ -555,4 +570,4 @@ def read(name: str) -> Table:
     ((2201, 3), 3)
     """
     table = TABLES[name]()
-    return Table(name, table.X, table.y, table.n_classes)
+    return drawn(Table(name, table.X, table.y, table.n_classes))

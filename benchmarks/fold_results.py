@@ -112,10 +112,10 @@ class FoldResults:
 
 
 @cache
-def code_state() -> str:
-    """Version of orfeon and a word that changes with the code that decides how boosting fits."""
+def code_state(parts: tuple[str, ...] = _CODE) -> str:
+    """Version of orfeon and a word that changes with the code of some of its packages."""
     folder = Path(orfeon.__file__).parent
-    files = sorted(path for part in _CODE for path in (folder / part).rglob("*.py"))
+    files = sorted(path for part in parts for path in (folder / part).rglob("*.py"))
     whole = hashlib.sha256()
     for path in files:
         whole.update(path.read_bytes())

@@ -69,6 +69,13 @@ FAMILIES = {
         "Shapley values against the package shap, partial dependence against prediction at every "
         "point; sizes are rows x features.",
     ),
+    "automl": (
+        "Studies against AutoML",
+        "`orfeon study` and AutoML systems with the same time and two threads: a quarter of each "
+        "table (sizes are rows x features) is predicted by the model that each delivers, chosen by "
+        "log loss, or squared error for numbers. Figures over all tables (sizes are splits of "
+        "tables x systems) compare mean ranks and losses.",
+    ),
     "files": ("Model files", "Saving and loading, against joblib."),
     "exports": ("ONNX", "Rows on which onnxruntime and orfeon predict differently, and its time."),
     "serving": ("Service", "`orfeon serve` under load on the loopback address."),

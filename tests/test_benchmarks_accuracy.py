@@ -111,9 +111,10 @@ def test_folds_are_the_same_for_all_and_share_no_row():
 
 def test_large_tables_are_cut_and_small_classes_left_out():
     frame = pandas.DataFrame({"a": np.arange(9000.0)})
-    assert accuracy_tables.of_frame("x", frame, np.arange(9000.0), numbers=True).shape == (5000, 1)
-    labels = np.repeat(np.arange(10), 900)
-    assert accuracy_tables.of_frame("x", frame, labels).shape == (3000, 1)
+    numbers = accuracy_tables.of_frame("x", frame, np.arange(9000.0), numbers=True)
+    assert accuracy_tables.drawn(numbers).shape == (5000, 1)
+    classes = accuracy_tables.of_frame("x", frame, np.repeat(np.arange(10), 900))
+    assert accuracy_tables.drawn(classes).shape == (3000, 1)
     few = accuracy_tables.of_frame("x", frame[:14], ["a"] * 5 + ["b"] * 4 + ["c"] * 5)
     assert (len(few.y), few.n_classes) == (10, 2)
 
