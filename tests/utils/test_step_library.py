@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from orfeon.utils.jit import array_step, inlined, kernel, merged_step, step, with_step
+from orfeon.utils.jit import (
+    array_step,
+    inlined,
+    kernel,
+    large_kernel,
+    loop_step,
+    merged_step,
+    step,
+    with_step,
+)
 from orfeon.utils.step_library import _FEW_COLLECTIONS, StepLibrary
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
@@ -83,6 +92,33 @@ def test_a_kernel_knows_the_environments_of_its_steps(folder):
     compute(np.arange(2.0))
     [whole] = compute.overloads.values()
     assert whole._find_referenced_environments()
+
+
+def counted(values):
+    total = np.int64(0)
+    for i in range(values.shape[0]):
+        total += values[np.uint64(i)]
+    return total
+
+
+def counted_by_a_step(values):
+    return square(values)
+
+
+@pytest.mark.parametrize(
+    ("decorated", "outer", "vectorised"),
+    [
+        (array_step, kernel, True),
+        (array_step, large_kernel, False),
+        (loop_step, large_kernel, True),
+    ],
+)
+def test_in_large_kernels_only_loop_steps_are_vectorised(folder, decorated, outer, vectorised):
+    inner = decorated(with_step(counted, f"counted_{decorated.__name__}"))
+    compute = outer(with_step(counted_by_a_step, "counted_by_a_step", square=inner))
+    assert compute(np.arange(100)) == 4950
+    [code] = compute.inspect_llvm().values()
+    assert (" x i64>" in code) == vectorised
 
 
 def test_compilation_sets_the_garbage_collector_back():

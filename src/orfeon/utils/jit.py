@@ -15,7 +15,7 @@ import time
 import types
 from collections.abc import Callable
 from types import FrameType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numba
 import numpy as np
@@ -24,7 +24,12 @@ from numba.core import event
 from numba.core.registry import CPUDispatcher
 
 from orfeon.utils.kernel_cache import KernelCache
-from orfeon.utils.step_library import KernelCompiler, StepCompiler
+from orfeon.utils.step_library import (
+    KernelCompiler,
+    LargeKernelCompiler,
+    LoopStepCompiler,
+    StepCompiler,
+)
 
 logger = logging.getLogger("orfeon")
 
@@ -125,11 +130,24 @@ def kernel(function: FunctionT) -> FunctionT:
 
     Ctrl-C waits until it returns.
     """
-    compiled: Any = _cached(numba.njit(**_OPTIONS, pipeline_class=KernelCompiler)(function))
+    compiler = numba.njit(**_OPTIONS, pipeline_class=KernelCompiler)
+    compiled: FunctionT = _interruptible(compiler(function))
+    return compiled
+
+
+def large_kernel(function: FunctionT) -> FunctionT:
+    """Compile a kernel of very many steps, of whose loops only those in loop steps are hot."""
+    compiler = numba.njit(**_OPTIONS, pipeline_class=LargeKernelCompiler)
+    compiled: FunctionT = _interruptible(compiler(function))
+    return compiled
+
+
+def _interruptible(function: Any) -> Any:
+    compiled = _cached(function)
     if isinstance(compiled, CPUDispatcher):
         # Other kernels call the same object, so it must stay a dispatcher of Numba's.
         compiled.__class__ = InterruptibleDispatcher
-    return cast(FunctionT, compiled)
+    return compiled
 
 
 def step(function: FunctionT) -> FunctionT:
@@ -145,6 +163,16 @@ def array_step(function: FunctionT) -> FunctionT:
     than reading the samples.
     """
     compiled: FunctionT = _cached(numba.njit(**_OPTIONS, **_STEP, _nrt=False)(function))
+    return compiled
+
+
+def loop_step(function: FunctionT) -> FunctionT:
+    """Compile an array step whose loop is hot: it is vectorised and unrolled before it is merged.
+
+    For large kernels, whose other loops are left as they are.
+    """
+    options = {**_OPTIONS, **_STEP, "_nrt": False, "pipeline_class": LoopStepCompiler}
+    compiled: FunctionT = _cached(numba.njit(**options)(function))
     return compiled
 
 

@@ -4,16 +4,20 @@ Numba optimises each function and turns it into machine code, then does the same
 caller, as the caller contains a copy. A chain of calls costs its length times over. A step is never
 called on its own, so it is kept as LLVM's code until a kernel contains it: then everything is
 optimised once, together.
+
+In a kernel of very many steps LLVM spends most of its time on loops that run a few times. There
+the few loops that matter are optimised as steps of their own, and the others are left as they are.
 """
 
 from __future__ import annotations
 
 import gc
 import threading
-from typing import Any
+from typing import Any, ClassVar
 
 from llvmlite import binding as llvm
-from numba.core.codegen import JITCodeLibrary
+from numba.core import config
+from numba.core.codegen import JITCodeLibrary, _parse_refprune_flags
 from numba.core.compiler import Compiler, CompileResult
 from numba.core.compiler_lock import require_global_compiler_lock
 
@@ -69,6 +73,51 @@ class StepLibrary(JITCodeLibrary):  # type: ignore[misc]
         return library
 
 
+class LoopStepLibrary(StepLibrary):
+    """The code of a step, optimised by itself: its loops are vectorised and unrolled."""
+
+    def finalize(self) -> None:
+        super().finalize()
+        self._optimize_final_module()
+
+
+class _NoLoopPasses:
+    """A code generator that neither vectorises nor unrolls loops."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def _module_pass_manager(self, cost: str | None = None, **options: Any) -> Any:
+        if cost is not None:  # Numba's first, cheap round, for counts of references
+            return self._codegen._module_pass_manager(cost=cost, **options)
+        tuning = llvm.create_pipeline_tuning_options()
+        tuning.speed_level = int(config.OPT)
+        tuning.slp_vectorization = tuning.loop_vectorization = False
+        tuning.loop_interleaving = tuning.loop_unrolling = False
+        builder = llvm.create_pass_builder(self._codegen._tm, tuning)
+        passes = builder.getModulePassManager()
+        if config.LLVM_REFPRUNE_PASS:
+            passes.add_refprune_pass(_parse_refprune_flags())
+        return passes, builder
+
+
+class LargeKernelLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Machine code in which only the loops of loop steps are vectorised or unrolled."""
+
+    _codegen: Any
+
+    def _optimize_final_module(self) -> None:
+        plain = self._codegen
+        self._codegen = _NoLoopPasses(plain)
+        try:
+            super()._optimize_final_module()
+        finally:
+            self._codegen = plain
+
+
 class _FewCollections:
     """A context in which Python looks for cycles of garbage less often.
 
@@ -101,12 +150,20 @@ _FEW_COLLECTIONS = _FewCollections()
 class StepCompiler(Compiler):  # type: ignore[misc]
     """Numba's compiler, with a step's library."""
 
+    library: ClassVar[type[JITCodeLibrary]] = StepLibrary
+
     def define_pipelines(self) -> Any:
         if self.state.library is None:
             codegen = self.state.targetctx.codegen()
-            self.state.library = StepLibrary(codegen, self.state.func_id.func_qualname)
+            self.state.library = self.library(codegen, self.state.func_id.func_qualname)
             self.state.library.enable_object_caching()
         return super().define_pipelines()
+
+
+class LoopStepCompiler(StepCompiler):
+    """Numba's compiler for steps that are optimised by themselves."""
+
+    library = LoopStepLibrary
 
 
 class KernelCompiler(Compiler):  # type: ignore[misc]
@@ -119,6 +176,12 @@ class KernelCompiler(Compiler):  # type: ignore[misc]
         for environment in compiled._find_referenced_environments():
             compiled.library.codegen.set_env(environment.env_name, environment)
         return compiled
+
+
+class LargeKernelCompiler(KernelCompiler, StepCompiler):
+    """Numba's compiler for kernels of very many steps."""
+
+    library = LargeKernelLibrary
 
 
 class _StepContext:

@@ -59,7 +59,7 @@ from orfeon.kernels.histogram.splits import (
     score_of,
 )
 from orfeon.kernels.rng import seed_state
-from orfeon.utils.jit import array_step, inlined, kernel
+from orfeon.utils.jit import array_step, inlined, large_kernel
 
 
 @array_step
@@ -245,7 +245,7 @@ def grow(bins, limits, search, work, tree, residuals, seed):
     return n_nodes
 
 
-@kernel
+@large_kernel
 def grow_tree(bins, limits, search, work, tree, residuals, seed):
     """Grow one tree from the fields of the records; returns its number of nodes."""
     return grow(
@@ -254,7 +254,7 @@ def grow_tree(bins, limits, search, work, tree, residuals, seed):
     )  # fmt: skip
 
 
-@kernel
+@large_kernel
 def help_grow(bins, search, work, tree, residuals, n_idle):
     """Help another thread grow a tree; ``search`` must hold this thread's own scratch."""
     help_search(

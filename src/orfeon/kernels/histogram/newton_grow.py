@@ -46,7 +46,7 @@ from orfeon.kernels.histogram.nodes import (
     mark_bins,
 )
 from orfeon.kernels.record import record
-from orfeon.utils.jit import array_step, inlined, kernel, with_step
+from orfeon.utils.jit import array_step, inlined, kernel, large_kernel, with_step
 
 
 @record
@@ -271,10 +271,10 @@ grow = array_step(
         share_leaves=share_leaves, describe_inner=describe_inner,
     )
 )  # fmt: skip
-grow_tree = kernel(
+grow_tree = large_kernel(
     with_step(plain.grow_tree, "grow_newton_tree", grow=grow, Search=NewtonSearch, Tree=NewtonTree)
 )
-help_grow = kernel(
+help_grow = large_kernel(
     with_step(
         plain.help_grow, "help_grow_newton", help_search=help_search, Search=NewtonSearch,
         Tree=NewtonTree,

@@ -16,7 +16,7 @@ from orfeon.kernels.gradient.interactions import allow_features, has_feature
 from orfeon.kernels.gradient.newton_scores import NOT_ALLOWED, TIED, bar_above, score_of, soft
 from orfeon.kernels.histogram.splits import run_over_values
 from orfeon.kernels.record import record
-from orfeon.utils.jit import array_step
+from orfeon.utils.jit import array_step, loop_step
 
 #: Bits of the moment in a word.
 SHIFT = 32
@@ -74,7 +74,7 @@ def describe_open(search, tree, side, node):
     allow_features(search.interactions, search.groups, tree.paths[at], search.allowed[side])
 
 
-@array_step
+@loop_step
 def best_plain(sums, n, l2, hessian, moment, least):
     """Best score of a cut after any of the bins, from running sums of words."""
     # Comparing by bits vectorises: floats of at least 0 order like their bits.
@@ -96,7 +96,7 @@ def best_plain(sums, n, l2, hessian, moment, least):
     return score if score >= 0.0 else NOT_ALLOWED
 
 
-@array_step
+@loop_step
 def best_counted(sums, weights, n, l2, hessian, moment, weight, least, fewest):
     """``best_plain`` with a minimum weight of both sides."""
     most = hessian - least
@@ -120,7 +120,7 @@ def best_counted(sums, weights, n, l2, hessian, moment, weight, least, fewest):
     return score if score >= 0.0 else NOT_ALLOWED
 
 
-@array_step
+@loop_step
 def best_limited(search, sums, weights, n, moment, hessian, weight, sign, low, high, above):
     """``best_plain`` with every penalty and limit, of cuts with more hessian than ``above``."""
     l1 = search.l1

@@ -23,7 +23,7 @@ from orfeon.kernels.histogram.threads import (
     prefetch,
     publish,
 )
-from orfeon.utils.jit import array_step, inlined
+from orfeon.utils.jit import array_step, inlined, loop_step
 
 #: Kinds of tasks.
 SEARCH, GATHER, SET_ASIDE, MOVE, DESCRIBE, ROUTE = range(6)
@@ -81,13 +81,13 @@ def search_block(bins, search, work, block):
                 work.scores[side, f] = best_score(bins, search, side, job[side, 4] * size, f)
 
 
-@array_step
+@loop_step
 def gather_values(rows, values, ordered, begin, end, at):
     for i in range(begin, end):
         ordered[at + np.uint64(i)] = values[at + np.uint64(rows[np.uint64(i)])]
 
 
-@array_step
+@loop_step
 def partition_rows(codes, base, shift, goes_left, rows, spare, begin, end):
     """Move the rows that go left to the front, keeping their order; returns the boundary."""
     put = np.uint64(begin)
@@ -106,7 +106,7 @@ def partition_rows(codes, base, shift, goes_left, rows, spare, begin, end):
     return np.int64(put)
 
 
-@array_step
+@loop_step
 def set_aside(codes, base, shift, goes_left, rows, spare, begin, end):
     """Copy the rows that go left to the front of ``spare``, the others reversed to its back."""
     first = np.uint64(begin)
@@ -123,7 +123,7 @@ def set_aside(codes, base, shift, goes_left, rows, spare, begin, end):
     return np.int64(first) - begin
 
 
-@array_step
+@loop_step
 def move_rows(rows, spare, begin, end, n_left, to_left, to_right):
     """Copy back what was set aside, to both children, in the original order."""
     for i in range(n_left):

@@ -19,7 +19,7 @@ from orfeon.kernels.cart.search import ABSENT, MISSING_LEFT, MISSING_RIGHT, NONE
 from orfeon.kernels.cart.subset import sort_by_key
 from orfeon.kernels.histogram.threads import prefetch
 from orfeon.kernels.record import record
-from orfeon.utils.jit import array_step, inlined
+from orfeon.utils.jit import array_step, inlined, loop_step
 
 #: In place of a score: no cut leaves enough weight on both sides, or all rows are in one bin.
 NO_CUT, CONSTANT = -1.0, -2.0
@@ -55,7 +55,7 @@ class Search:
     key: Any
 
 
-@array_step
+@loop_step
 def add_rows(codes, base, rows, values, at, begin, end, histograms, to, offset, first):
     byte = np.uint64(255)
     start0 = to + offset[first]
@@ -80,14 +80,14 @@ def add_rows(codes, base, rows, values, at, begin, end, histograms, to, offset, 
         histograms[start7 + (word >> np.uint64(56))] += value
 
 
-@array_step
+@loop_step
 def subtract(histograms, first, last, other):
     """Subtract the histogram at ``other`` from ``histograms[first:last]``."""
     for i in range(last - first):
         histograms[np.uint64(first + i)] -= histograms[np.uint64(other + i)]
 
 
-@array_step
+@loop_step
 def run_sums(histograms, first, n, start, sums):
     total = np.int64(start)
     for i in range(n):
@@ -104,7 +104,7 @@ def score_of(weight_left, moment_left, weight, moment):
     return crossed / (weight_left * weight_right)
 
 
-@array_step
+@loop_step
 def best_packed(sums, n, shift, mask, centre, weight, moment, least):
     """Best score of a cut after any of the bins, from running sums of packed words."""
     # Comparing by bits vectorises: floats of at least 0 order like their bits, and NO_CUT is below.
@@ -121,7 +121,7 @@ def best_packed(sums, n, shift, mask, centre, weight, moment, least):
     return np.int64(top).view(np.float64)
 
 
-@array_step
+@loop_step
 def best_wide(weights, moments, n, weight, moment, least):
     """Like ``best_packed``, from running sums of weights and of moments."""
     most = weight - least
