@@ -342,7 +342,15 @@ def test_shape_of_a_small_tree():
 # -- linear combinations ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [{}, {"pruning": "cv", "n_folds": 3}, {"ties": "first"}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        # This compiles another kernel, for a quarter of a minute.
+        pytest.param({"pruning": "cv", "n_folds": 3}, marks=pytest.mark.thorough),
+        {"ties": "first"},
+    ],
+)
 @pytest.mark.parametrize("kind", [CARTClassifier, CARTRegressor])
 def test_weights_are_copies_in_the_search_for_linear_combinations(kind, settings):
     n_combined = 0
