@@ -17,6 +17,8 @@ from tests.workbench.serve.clients import is_alive, read_all, request, rows_of, 
 from orfeon.workbench.serve import Limits, connections
 from orfeon.workbench.serve.application import ScoringApplication
 
+pytestmark = pytest.mark.tools
+
 _SECONDS = 0.5
 _LIMITS = Limits(
     max_bytes=20_000, max_rows=100, max_requests=4, max_connections=30, receive_timeout=_SECONDS

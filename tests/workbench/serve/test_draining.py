@@ -16,6 +16,8 @@ from orfeon.workbench.serve import Limits
 from orfeon.workbench.serve.application import ScoringApplication
 from orfeon.workbench.serve.connections import GuardedConnection
 
+pytestmark = pytest.mark.tools
+
 
 class Ending:
     """A server, and a thread that ends it while clients still speak."""
