@@ -112,9 +112,8 @@ class FixedPoint:
         self._exact = bool(whole.exact.all())
         self._ones = self._exact and whole.weights.min() == whole.weights.max() == 1
 
-    def __call__(self, residuals: Floats) -> tuple[Integers, Floats]:
-        """The integers, and their scale for each tree."""
-        largest = np.abs(residuals).max(axis=1).tolist()
+    def __call__(self, residuals: Floats, largest: list[float]) -> tuple[Integers, Floats]:
+        """The integers, and their scale for each tree, by its largest residual."""
         totals = self._totals if len(self._totals) == len(largest) else self._totals * len(largest)
         powers = [_room(most, total) for most, total in zip(largest, totals, strict=True)]
         scale = np.array([math.ldexp(1.0, power) for power in powers])
@@ -181,12 +180,14 @@ class ExactTrees:
         n_trees = len(seeds)
         residuals = checked_residuals(residuals, n_trees, self.table.n_rows)
         weighed = self._weigh(weights, n_trees)
-        finite = np.isfinite(residuals)
-        if not finite.all():
+        largest = np.abs(residuals).max(axis=1).tolist()
+        if not all(map(math.isfinite, largest)):
+            finite = np.isfinite(residuals)
             if not (finite | (weighed.whole.weights == 0)).all():
                 raise ValueError("residuals must be finite where the weight is positive.")
             residuals = np.where(finite, residuals, 0.0)
-        moments, scale = weighed.fixed_point(residuals)
+            largest = np.abs(residuals).max(axis=1).tolist()
+        moments, scale = weighed.fixed_point(residuals, largest)
         chosen = self._all_features
         if candidates is not None:
             chosen = checked_candidates(candidates, n_trees, self.table.n_features)
