@@ -21,6 +21,7 @@ from orfeon.forest.ranked import RankedForest, gains_by_ranking
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import fractional, packed, route
 from orfeon.kernels.routing import sparse as sparse_rows
+from orfeon.kernels.routing.joined import shift_tests
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
@@ -711,15 +712,12 @@ class Forest:
         joined = np.concatenate([f.nodes.view(np.uint8) for f in forests]).view(NODE)
         if all(f._is_plain for f in forests):
             return joined
-        sizes = [len(f.nodes) for f in forests]
-        tables = np.cumsum([0, *(len(f.branches) for f in forests[:-1])])
-        projections = np.cumsum([0, *(len(f.projections[0]) - 1 for f in forests[:-1])])
-        inner = np.concatenate([f.n_children for f in forests]) > 0
-        j = joined["feature"]
-        categorical = inner & (j >= 0) & (forests[0].n_categories[np.maximum(j, 0)] > 0)
-        joined["threshold"][categorical] += np.repeat(tables, sizes)[categorical]
-        projected = inner & (j < 0)
-        joined["feature"][projected] -= np.repeat(projections, sizes)[projected].astype(np.int32)
+        shift_tests(
+            joined["threshold"], joined["feature"], np.concatenate([f.n_children for f in forests]),
+            kernel_view(forests[0].n_categories), np.cumsum([len(f.nodes) for f in forests]),
+            np.cumsum([0, *(len(f.branches) for f in forests[:-1])]),
+            np.cumsum([0, *(len(f.projections[0]) - 1 for f in forests[:-1])]),
+        )  # fmt: skip
         return joined
 
     @staticmethod
