@@ -12,7 +12,10 @@ from orfeon.data.coding import (
     KEYS,
     MISSING_CODE,
     MOST_CODES,
+    N_SLICES,
+    code_near,
     code_of,
+    slice_values,
 )
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
@@ -73,6 +76,37 @@ def test_a_code_is_that_of_the_last_value_up_to_a_number():
     numbers = np.array([-2.0, -0.1, 0.0, 0.4, 0.5, 3.9, 4.0, 4.5, 5.0])
     codes_of(values, numbers, codes := np.empty(len(numbers), np.int64))
     assert_array_equal(codes, np.searchsorted(values[1:], numbers, side="right") - 1)
+
+
+@kernel
+def codes_near(values, numbers, slices, scale, codes):
+    """Codes of some numbers, found by slices, within all pairs of codes around them."""
+    for i in range(len(numbers)):
+        for low in range(len(values)):
+            for high in range(low + 1, len(values)):
+                if values[low] <= numbers[i] < values[high]:
+                    code = code_near(values, 0, low, high, numbers[i], slices, 0, scale)
+                    codes[i] = code if codes[i] in (-1, code) else -2
+
+
+def test_slices_lead_to_the_same_codes():
+    rng = np.random.default_rng(3)
+    shapes = (
+        np.arange(20.0), np.round(rng.exponential(1.0, 60), 2), 10.0 ** np.arange(-9.0, 12.0),
+        np.array([0.0, 5e-324, 1e-323]), np.array([-1e308, 0.0, 1e308]), np.array([1.0, 2.0]),
+        1.0 + 2.0**-52 * np.arange(30.0), np.array([-np.inf, 0.0, 1.0]), np.array([3.0]),
+    )  # fmt: skip
+    n_sliced = 0
+    for shape in shapes:
+        values = np.unique(shape)
+        slices = np.zeros(N_SLICES + 1, np.uint8)
+        scale = slice_values(values, slices)
+        n_sliced += scale > 0
+        between = 0.5 * values[:-1] + 0.5 * values[1:]
+        numbers = np.concatenate([values[:-1], between, np.nextafter(values[1:], -np.inf)])
+        codes_near(values, numbers, slices, scale, codes := np.full(len(numbers), -1))
+        assert_array_equal(codes, np.searchsorted(values, numbers, side="right") - 1)
+    assert n_sliced == 5
 
 
 def test_random_trees_need_no_sorted_table():

@@ -130,7 +130,7 @@ def test_sums_of_moments_are_exact_and_never_overflow():
     residuals = rng.normal(size=(2, 1000)) * [[1.0], [1e9]]
     for weights in (np.ones((1, 1000)), rng.integers(0, 2**20, (1, 1000)), rng.random((2, 1000))):
         whole = integer_weights(weights)
-        moments, scale = FixedPoint(whole)(residuals)
+        moments, scale = FixedPoint(whole)(residuals, np.abs(residuals).max(axis=1).tolist())
         total = [sum(map(abs, map(int, row))) for row in moments]
         assert max(total) < 2**61
         means = moments.sum(axis=1) / whole.total / scale

@@ -98,11 +98,10 @@ class LogLoss(ClassLoss):
 
 def _newton_steps(residuals: Floats, weights: Floats, leaves: Integers, n_leaves: int) -> Floats:
     """A Newton step for each leaf, of at most ``LARGEST_STEP``, even without curvature."""
-    total, curvature = np.zeros((2, n_leaves))
-    leaf_updates.newton_sums(leaves, residuals, kernel_view(weights), total, curvature)
-    far = np.abs(total) >= LARGEST_STEP * curvature
-    step = np.divide(total, curvature, out=np.zeros_like(total), where=~far)
-    return np.where(far, np.sign(total) * LARGEST_STEP, step)
+    steps: Floats = leaf_updates.newton_steps(
+        leaves, residuals, kernel_view(weights), n_leaves, LARGEST_STEP
+    )
+    return steps
 
 
 @dataclass(frozen=True)

@@ -283,7 +283,7 @@ class Boosting:
     def _derivatives(self, scores: Floats, weights: Floats) -> tuple[Floats, Floats]:
         """Negative gradients and second derivatives."""
         y = self.sample.y
-        if not self.loss.is_by_row:
+        if not self.loss.is_by_row or len(y) <= SMALL_PART:
             return self.loss.derivatives(y, scores, weights)
         gradients, hessians = np.empty(scores.shape), np.empty(scores.shape)
 
@@ -297,7 +297,7 @@ class Boosting:
 
     def _residuals(self, scores: Floats, weights: Floats) -> Floats:
         y = self.sample.y
-        if not self.loss.is_by_row:
+        if not self.loss.is_by_row or len(y) <= SMALL_PART:
             return self.loss.negative_gradient(y, scores, weights)
         residuals = np.empty(scores.shape)
 

@@ -18,6 +18,8 @@ CODES, KEYS, CATEGORY_CODES, CATEGORY_KEYS = 0, 1, 2, 3
 MOST_CODES = 254
 #: The code of a missing value of an ordered feature.
 MISSING_CODE = 255
+#: Slices of equal width between the least and the greatest value of a feature.
+N_SLICES = 256
 #: Slots of the hash table that the values of a feature are counted in, a power of two.
 N_SLOTS = 1024
 #: What is left of a 64-bit hash when it is shifted to a slot.
@@ -34,6 +36,19 @@ def code_of(values, first, last, x):
         low += half if values[np.uint64(low + half)] <= x else np.int64(0)
         size -= half
     return low - first
+
+
+@array_step
+def code_near(values, first, low, high, x, slices, at, scale):
+    """The code of ``x``, as ``low + code_of(values, first + low, first + high, x)``."""
+    # ``slices`` counts the values in the slices before each. Rounding is monotone, so values of a
+    # lower slice than that of x are below x, and those of a higher one are above.
+    if scale > 0.0:
+        k = np.uint64((x - values[np.uint64(first)]) * scale)
+        k = np.uint64(at) + min(k, np.uint64(N_SLICES - 1))
+        low = max(low, np.int64(slices[k]) - np.int64(1))
+        high = min(high, np.int64(slices[k + np.uint64(1)]))
+    return low + code_of(values, first + low, first + high, x)
 
 
 @kernel
@@ -65,6 +80,22 @@ def few_values(rows, width, f, slots, values):
         values[at] = value
         count += 1
     return count
+
+
+@kernel
+def slice_values(values, slices):
+    """Count the values in the slices before each; returns slices per unit, 0 if that is no use."""
+    n = values.shape[0]
+    width = values[n - 1] - values[0] if n > 1 else 0.0
+    scale = N_SLICES / width if width > 0.0 else 0.0
+    if not scale * width < np.inf:
+        return 0.0
+    count = 0
+    for k in range(N_SLICES + 1):
+        while count < n and np.int64(min((values[count] - values[0]) * scale, N_SLICES - 1.0)) < k:
+            count += 1
+        slices[k] = count
+    return scale
 
 
 @kernel

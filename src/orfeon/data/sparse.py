@@ -141,4 +141,5 @@ class SparseTable:
         records, by_row, start, kind, n_values, value_start, values, *packing = self.arrays
         no_codes = np.zeros(len(kind), np.int64)
         packed = np.array([int(one) for one in packing], dtype=np.int64)
-        return records, by_row, start, no_codes, n_values, values, value_start, packed
+        no_slices = np.zeros(0, np.uint8), np.zeros(0)
+        return records, by_row, start, no_codes, n_values, values, value_start, packed, *no_slices

@@ -13,13 +13,18 @@ from orfeon.data.coding import (
     CODES,
     KEYS,
     MOST_CODES,
+    N_SLICES,
     N_SLOTS,
     few_values,
     fill_columns,
+    slice_values,
 )
 from orfeon.data.schema import Schema
 from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
+
+#: So few values are searched without slices.
+_FEW_SEARCHED = 8
 
 
 class UnsortedTable:
@@ -35,6 +40,9 @@ class UnsortedTable:
     n_values: Integers  # number of categories, or of distinct values if they are coded
     values: Floats  # values of the codes of ordered features, ascending
     value_start: Integers  # where a feature begins in values
+    #: Values of each feature in the slices before each (:func:`orfeon.data.coding.slice_values`).
+    slices: npt.NDArray[np.uint8]
+    slices_per_unit: Floats  # 0 where there are none
 
     def __init__(self, X: npt.NDArray[np.float64], schema: Schema) -> None:
         X = kernel_view(np.ascontiguousarray(X, dtype=np.float64))
@@ -64,6 +72,7 @@ class UnsortedTable:
         for coded in np.flatnonzero(self.kind == CODES):
             first, count = self.value_start[coded], self.n_values[coded]
             self.values[first : first + count] = values[coded, :count]
+        self._slice()
         self.codes = np.empty(n_coded * n_rows, np.uint8)
         self.keys = np.empty(n_keyed * n_rows, np.int64)
         fill_columns(
@@ -71,10 +80,21 @@ class UnsortedTable:
             self.codes, self.keys,
         )  # fmt: skip
 
+    def _slice(self) -> None:
+        """Prepare the search for the code of a number."""
+        n_features = len(self.kind)
+        self.slices_per_unit = np.zeros(n_features)
+        self.slices = np.zeros((n_features, N_SLICES + 1), np.uint8)
+        for f in np.flatnonzero(self.kind == CODES):
+            first, count = self.value_start[f], self.n_values[f]
+            if count > _FEW_SEARCHED:
+                own = self.values[first : first + count]
+                self.slices_per_unit[f] = slice_values(own, self.slices[f])
+
     @property
     def arrays(self) -> tuple[npt.NDArray[Any], ...]:
         """The arguments of the kernels."""
         return (
             self.rows, self.codes, self.keys, self.kind, self.start, self.n_values, self.values,
-            self.value_start,
+            self.value_start, self.slices.ravel(), self.slices_per_unit,
         )  # fmt: skip

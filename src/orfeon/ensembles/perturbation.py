@@ -60,8 +60,11 @@ def draw_with_replacement(samples: TrainingSet, rng: np.random.Generator, n_draw
         rows = (place * len(samples)).astype(np.int64)
     else:
         rows = np.searchsorted(samples.cumulative, place * samples.cumulative[-1], side="right")
-    # A position just below the end may be rounded up to it.
-    return np.bincount(np.minimum(rows, len(samples) - 1), minlength=len(samples))
+    counts = np.bincount(rows, minlength=len(samples))
+    if len(counts) > len(samples):  # a position just below the end was rounded up to it
+        counts[-2] += counts[-1]
+        counts = counts[:-1]
+    return counts
 
 
 def draw_without_replacement(

@@ -21,6 +21,7 @@ from orfeon.forest.ranked import RankedForest, gains_by_ranking
 from orfeon.kernels.cart import leaf_sums
 from orfeon.kernels.routing import fractional, packed, route
 from orfeon.kernels.routing import sparse as sparse_rows
+from orfeon.kernels.routing.joined import shift_tests
 from orfeon.kernels.routing.route import ALL_BRANCHES
 from orfeon.utils import saved
 from orfeon.utils.jit import kernel_view
@@ -704,15 +705,20 @@ class Forest:
         place = np.cumsum(self.is_leaf) - 1
         return known[place[at[self.is_leaf[at]]]]
 
-    def _shifted(self, table: int, projection: int) -> npt.NDArray[np.void]:
-        """The nodes, after ``table`` other branch entries and ``projection`` other projections."""
-        shifted = self.nodes.copy()
-        inner = self.n_children > 0
-        j = shifted["feature"]
-        categorical = inner & (j >= 0) & (self.n_categories[np.maximum(j, 0)] > 0)
-        shifted["threshold"][categorical] += table
-        shifted["feature"][inner & (j < 0)] -= projection
-        return shifted
+    @staticmethod
+    def _joined_nodes(forests: Sequence[Forest]) -> npt.NDArray[np.void]:
+        """The nodes of several forests, whose branch tables and projections follow each other."""
+        # As bytes: NumPy would compare the types of all of them, field by field.
+        joined = np.concatenate([f.nodes.view(np.uint8) for f in forests]).view(NODE)
+        if all(f._is_plain for f in forests):
+            return joined
+        shift_tests(
+            joined["threshold"], joined["feature"], np.concatenate([f.n_children for f in forests]),
+            kernel_view(forests[0].n_categories), np.cumsum([len(f.nodes) for f in forests]),
+            np.cumsum([0, *(len(f.branches) for f in forests[:-1])]),
+            np.cumsum([0, *(len(f.projections[0]) - 1 for f in forests[:-1])]),
+        )  # fmt: skip
+        return joined
 
     @staticmethod
     def concatenate(forests: Sequence[Forest]) -> Forest:
@@ -742,16 +748,12 @@ class Forest:
                 raise ValueError(
                     "forests differ in their features, classes or outputs; they cannot be joined."
                 )
-        nodes, starts = [], [np.zeros(1, np.int64)]
-        table = projection = terms = base = 0
-        projection_starts = [np.zeros(1, np.int64)]
+        starts, projection_starts = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+        terms = base = 0
         for f in forests:
-            nodes.append(f.nodes if f._is_plain else f._shifted(table, projection))
             starts.append(f.tree_start[1:] + base)
             projection_starts.append(f.projections[0][1:] + terms)
             base += len(f.nodes)
-            table += len(f.branches)
-            projection += len(f.projections[0]) - 1
             terms += len(f.projections[1])
 
         def join(name: str) -> Any:
@@ -760,7 +762,7 @@ class Forest:
 
         return first._replace(
             tree_start=np.concatenate(starts),
-            nodes=np.concatenate(nodes),
+            nodes=Forest._joined_nodes(forests),
             projections=(
                 np.concatenate(projection_starts),
                 np.concatenate([f.projections[1] for f in forests]),

@@ -28,6 +28,8 @@ from orfeon.growth.engine import (
     integer_weights,
 )
 from orfeon.kernels.cart.criteria import VARIANCE
+from orfeon.kernels.gradient.training_leaves import training_leaves
+from orfeon.utils.jit import kernel_view
 from orfeon.utils.types import Floats, Integers
 
 Seeds = npt.NDArray[np.uint64]
@@ -41,6 +43,8 @@ _RESIDUAL_BITS = 53
 _MOST_BITS = 1023
 #: Minimum number of rows for which several threads pay.
 _WORTH_THREADS = 1 << 12
+#: For more rows times trees it pays to pack the nodes of a round.
+_FEW_PATHS = 1 << 13
 
 
 class ResidualTrees(Protocol):
@@ -108,9 +112,8 @@ class FixedPoint:
         self._exact = bool(whole.exact.all())
         self._ones = self._exact and whole.weights.min() == whole.weights.max() == 1
 
-    def __call__(self, residuals: Floats) -> tuple[Integers, Floats]:
-        """The integers, and their scale for each tree."""
-        largest = np.abs(residuals).max(axis=1).tolist()
+    def __call__(self, residuals: Floats, largest: list[float]) -> tuple[Integers, Floats]:
+        """The integers, and their scale for each tree, by its largest residual."""
         totals = self._totals if len(self._totals) == len(largest) else self._totals * len(largest)
         powers = [_room(most, total) for most, total in zip(largest, totals, strict=True)]
         scale = np.array([math.ldexp(1.0, power) for power in powers])
@@ -177,22 +180,34 @@ class ExactTrees:
         n_trees = len(seeds)
         residuals = checked_residuals(residuals, n_trees, self.table.n_rows)
         weighed = self._weigh(weights, n_trees)
-        finite = np.isfinite(residuals)
-        if not finite.all():
+        largest = np.abs(residuals).max(axis=1).tolist()
+        if not all(map(math.isfinite, largest)):
+            finite = np.isfinite(residuals)
             if not (finite | (weighed.whole.weights == 0)).all():
                 raise ValueError("residuals must be finite where the weight is positive.")
             residuals = np.where(finite, residuals, 0.0)
-        moments, scale = weighed.fixed_point(residuals)
+            largest = np.abs(residuals).max(axis=1).tolist()
+        moments, scale = weighed.fixed_point(residuals, largest)
         chosen = self._all_features
         if candidates is not None:
             chosen = checked_candidates(candidates, n_trees, self.table.n_features)
 
         def grow(block: slice) -> tuple[Forest, Leaves]:
             forest = self._grow(block, residuals, weighed, (moments, scale), seeds, chosen)
-            leaves: Any = np.ascontiguousarray(forest._leaves(self.X).T).view(np.int32)
-            return forest, leaves
+            return forest, self._leaves(forest)
 
         return self._in_threads(grow, n_trees)
+
+    def _leaves(self, forest: Forest) -> Leaves:
+        """The leaf of each training row in each tree."""
+        if len(forest) * self.table.n_rows > _FEW_PATHS or forest._routes_plain(self.X):
+            return np.ascontiguousarray(forest._leaves(self.X).T).view(np.int32)
+        leaves = np.empty((len(forest), self.table.n_rows), np.int32)
+        training_leaves(
+            forest.tree_start, forest.threshold, forest.feature, forest.first_child,
+            forest.missing, forest.branches, self._n_categories, kernel_view(self.X), leaves,
+        )  # fmt: skip
+        return leaves
 
     def _in_threads(
         self, grow: Callable[[slice], tuple[Forest, Leaves]], n_trees: int

@@ -31,6 +31,8 @@ class RowThreads:
         self, function: Callable[[slice], ResultT], n_rows: int, size: int = PART
     ) -> list[ResultT]:
         """The results for all parts of the rows, in order; parts have ``size`` rows."""
+        if n_rows <= size:
+            return [function(slice(0, n_rows))] if n_rows else []
         parts = [slice(k, min(k + size, n_rows)) for k in range(0, n_rows, size)]
         n_helpers = min(self.n_threads, len(parts)) - 1
         if n_helpers < 1:

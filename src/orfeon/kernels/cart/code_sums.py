@@ -14,13 +14,44 @@ from orfeon.utils.jit import array_step
 
 
 @array_step
+def sum_in_banks(ranks, base, stride, n_codes, rows, weights, moments, begin, n, sums):
+    """Sum whole groups of four rows by code; returns how many rows these are."""
+    # As :func:`orfeon.kernels.cart.counting.count_in_banks`: with one sum per code, each addition
+    # would wait for that of the row before wherever most rows have the same code.
+    zero = np.uint64(0)
+    one = np.uint64(1)
+    bank = np.uint64(n_codes)
+    for code in range(n_codes, 4 * n_codes):
+        sums[np.uint64(code), zero] = 0
+        sums[np.uint64(code), one] = 0
+    i = np.uint64(begin)
+    for _ in range(n >> 2):
+        for k in range(4):
+            row = np.uint64(rows[i + np.uint64(k)])
+            at = np.uint64(k) * bank + np.uint64(ranks[base + stride * row])
+            sums[at, zero] += weights[row]
+            sums[at, one] += moments[row]
+        i += np.uint64(4)
+    for code in range(n_codes):
+        at = np.uint64(code)
+        for k in range(1, 4):
+            sums[at, zero] += sums[np.uint64(k) * bank + at, zero]
+            sums[at, one] += sums[np.uint64(k) * bank + at, one]
+    return np.int64(i) - begin
+
+
+@array_step
 def sum_codes(ranks, base, stride, n_codes, rows, weights, moments, begin, end, sums):
-    """Sum the weights and moments of a node's rows by code."""
+    """Sum the weights and moments of a node's rows by code; four times as many sums are used."""
     zero = np.uint64(0)
     one = np.uint64(1)
     for code in range(n_codes):
         sums[np.uint64(code), zero] = 0
         sums[np.uint64(code), one] = 0
+    if end - begin > 64 + 8 * n_codes:
+        begin += sum_in_banks(
+            ranks, base, stride, n_codes, rows, weights, moments, begin, end - begin, sums
+        )
     for i in range(begin, end):
         row = np.uint64(rows[np.uint64(i)])
         code = np.uint64(ranks[base + stride * row])

@@ -83,7 +83,7 @@ def make_work(columns, options, n_candidates, table, max_nodes):
         np.zeros(n_stats, np.int64),
         np.zeros(n_stats, np.int64),
         np.zeros(widest + 2, np.int64),
-        np.zeros((widest + 1, n_stats), np.int64),
+        np.zeros(((widest + 1) * (4 if n_stats == 2 else 1), n_stats), np.int64),
         np.empty(widest + 1, np.int64),
         np.empty(widest + 1),
         np.empty(widest + 1, np.uint8),

@@ -129,12 +129,14 @@ def widest_category(kind, n_values):
 
 
 @kernel
-def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, settings, labels,
-                weights, moments, targets, limits, min_decrease, seeds, candidates,
-                stats_type):  # fmt: skip
+def grow_random(rows, codes, keys, kind, start, n_values, values, value_start, slices,
+                slices_per_unit, settings, labels, weights, moments, targets, limits, min_decrease,
+                seeds, candidates, stats_type):  # fmt: skip
     """Grow ``len(seeds)`` trees; returns their starts, nodes and arenas."""
     # ``stats_type`` is an empty array of the type of the nodes' statistics.
-    features = Features(rows, codes, keys, kind, start, n_values, values, value_start)
+    features = Features(
+        rows, codes, keys, kind, start, n_values, values, value_start, slices, slices_per_unit
+    )
     n_stats = settings[1]
     max_leaves = settings[4]
     n_trees = seeds.shape[0]

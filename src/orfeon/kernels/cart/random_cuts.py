@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.data.coding import code_of
+from orfeon.data.coding import code_near
 from orfeon.data.sorting import MISSING_KEY, key_of, value_of
 from orfeon.kernels.bits import count_ones
 from orfeon.kernels.cart.criteria import GINI, GINI_TWO, split_score
@@ -177,7 +177,8 @@ def random_threshold(random, low, high):
 
 
 @inlined
-def draw_cut(low, high, any_missing, missing, is_coded, values, first, random):
+def draw_cut(low, high, any_missing, missing, is_coded, values, first, slices, at_slices, scale,
+             random):  # fmt: skip
     """Cut an ordered feature: (varies, cut, threshold, missing goes)."""
     threshold = np.inf
     goes = np.int64(NONE_MISSING)
@@ -189,7 +190,7 @@ def draw_cut(low, high, any_missing, missing, is_coded, values, first, random):
         a = np.int64(first + low)
         b = np.int64(first + high)
         threshold = random_threshold(random, values[np.uint64(a)], values[np.uint64(b)])
-        cut = low + code_of(values, a, b, threshold)
+        cut = code_near(values, first, low, high, threshold, slices, at_slices, scale)
     elif varies:
         threshold = random_threshold(random, value_of(low), value_of(high))
         cut = key_of(threshold)
@@ -358,7 +359,8 @@ def score_cut(criterion, form, bits, min_leaf, weight, cells, at, n, cut, beyond
 
 @inlined
 def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categorical, is_coded,
-              low, high, missing, values, first, scratch, left, total):  # fmt: skip
+              low, high, missing, values, first, slices, at_slices, scale, scratch, left,
+              total):  # fmt: skip
     """Cut one feature: (score, varies, cut, beyond, threshold, missing goes, categories)."""
     n_present = np.int64(0)
     score = -np.inf
@@ -391,8 +393,9 @@ def cut_cells(criterion, form, bits, min_leaf, weight, cells, at, n, is_categori
         if any_missing:
             high = largest_known(cells, at, n, low, missing)
         varies, cut, threshold, goes = draw_cut(
-            low, high, any_missing, missing, is_coded, values, first, scratch.random
-        )
+            low, high, any_missing, missing, is_coded, values, first, slices, at_slices, scale,
+            scratch.random,
+        )  # fmt: skip
         beyond = missing if goes == MISSING_LEFT else cut
     if varies:
         score = score_cut(

@@ -16,6 +16,8 @@ class Features(NamedTuple):
     n_values: Any
     values: Any
     value_start: Any
+    slices: Any
+    slices_per_unit: Any
 
 
 class Sample(NamedTuple):

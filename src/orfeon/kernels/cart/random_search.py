@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from orfeon.data.coding import CATEGORY_CODES, CATEGORY_KEYS, KEYS, MISSING_CODE
+from orfeon.data.coding import CATEGORY_CODES, CATEGORY_KEYS, KEYS, MISSING_CODE, N_SLICES
 from orfeon.data.sorting import MISSING_KEY
 from orfeon.kernels.cart.criteria import VARIANCE
 from orfeon.kernels.cart.random_cuts import (
@@ -37,6 +37,8 @@ from orfeon.utils.jit import inlined, merged_step
 
 draw_candidate = merged_step(next_candidate)
 
+#: Counts of values by slice that each feature has.
+SLICES = np.int64(N_SLICES + 1)
 #: Columns of up to this many codes in all stay in the cache.
 CACHED = 1 << 20
 
@@ -158,20 +160,23 @@ def search_cuts(features, limits, scratch, cells, form, bits, left, total, weigh
             if scratch.constant[word] & bit != np.uint64(0):
                 continue
             is_categorical = features.kind[f] >= CATEGORY_CODES
+            scale = features.slices_per_unit[f]
             is_coded, low, high = gather_one(features, scratch.items, cells, at, f, begin, n)
             if is_coded:
                 missing = features.n_values[f] if is_categorical else np.int64(MISSING_CODE)
                 score, varies, cut, beyond, threshold, goes, n_present = cut_cells(
                     limits.criterion, form, bits, limits.min_leaf, weight, cells.codes, at, n,
                     is_categorical, is_coded, low, high, missing, features.values,
-                    features.value_start[f], scratch, left, total,
+                    features.value_start[f], features.slices, f * SLICES, scale, scratch, left,
+                    total,
                 )  # fmt: skip
             else:
                 missing = features.n_values[f] if is_categorical else np.int64(MISSING_KEY)
                 score, varies, cut, beyond, threshold, goes, n_present = cut_cells(
                     limits.criterion, form, bits, limits.min_leaf, weight, cells.keys, at, n,
                     is_categorical, is_coded, low, high, missing, features.values,
-                    features.value_start[f], scratch, left, total,
+                    features.value_start[f], features.slices, f * SLICES, scale, scratch, left,
+                    total,
                 )  # fmt: skip
             if not varies:
                 if goes == NONE_MISSING:

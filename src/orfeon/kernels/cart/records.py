@@ -105,7 +105,7 @@ class Work:
     left: Any
     aside: Any  # statistics of missing values, or of the best left side so far
     count: Any  # by category or rank
-    histogram: Any  # by category or rank
+    histogram: Any  # by category or rank; for sums of two numbers four times
     present: Any
     key: Any
     chosen: Any  # categories of the best subset so far

@@ -37,6 +37,8 @@ class SparseFeatures(NamedTuple):
     values: Any
     value_start: Any
     packing: Any  # shift, mask, rows
+    slices: Any  # of dense columns only
+    slices_per_unit: Any
 
 
 @step
@@ -225,7 +227,7 @@ def search_sparse_cuts(features, limits, scratch, cells, form, bits, left, total
             high = max(high, low)
             varies, cut, threshold, goes = draw_cut(
                 low, high, any_missing, missing, True, features.values, features.value_start[f],
-                scratch.random,
+                features.slices, zero, 0.0, scratch.random,
             )  # fmt: skip
             if not varies:
                 if goes == NONE_MISSING:

@@ -8,8 +8,13 @@ from orfeon.utils.jit import kernel
 
 
 @kernel
-def newton_sums(leaves, residuals, weights, total, curvature):
-    """Add weight times residual r, and weight times |r| (1 - |r|), to the sums of its leaf."""
+def newton_steps(leaves, residuals, weights, n_leaves, largest):
+    """The sum of weight times residual r of each leaf over that of weight times |r| (1 - |r|).
+
+    It is at most ``largest``, also where the second sum is zero.
+    """
+    total = np.zeros(n_leaves)
+    curvature = np.zeros(n_leaves)
     for k in range(residuals.shape[0]):
         for i in range(residuals.shape[1]):
             row = np.uint64(i)
@@ -18,6 +23,13 @@ def newton_sums(leaves, residuals, weights, total, curvature):
             size = abs(residual)
             total[leaf] += residual * weights[row]
             curvature[leaf] += size * (1.0 - size) * weights[row]
+    for i in range(n_leaves):
+        leaf = np.uint64(i)
+        if abs(total[leaf]) < largest * curvature[leaf]:
+            total[leaf] /= curvature[leaf]
+        elif total[leaf] == total[leaf]:
+            total[leaf] = largest * (np.float64(total[leaf] > 0.0) - np.float64(total[leaf] < 0.0))
+    return total
 
 
 @kernel
