@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from tests.oracles.newton import Oracle, Rules
+from tests.oracles.newton import Oracle, Rules, SymmetricOracle
 
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
@@ -31,6 +33,10 @@ def exact(X, schema, growth, newton, n_jobs=1):
 
 def histogram(X, schema, growth, newton, n_jobs=1):
     return HistogramNewtonTrees(X, schema, growth, newton, n_jobs=n_jobs)
+
+
+def symmetric(X, schema, growth, newton, n_jobs=1):
+    return exact(X, schema, growth, replace(newton, is_symmetric=True), n_jobs)
 
 
 ENGINES = {"exact": exact, "histogram": histogram}
@@ -95,6 +101,46 @@ def test_gains_and_values_are_those_of_brute_force(engine, case, kind):
         np.testing.assert_array_equal(grown.leaves[0], grown.forest.apply(encoded)[:, 0])
 
 
+@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("kind", ["ones", "counts", "squared error"])
+def test_symmetric_trees_are_those_of_brute_force(case, kind):
+    for seed in range(3):
+        X, g, h, rng = problem(seed)
+        w = np.ones(60) if kind == "ones" else rng.integers(0, 4, 60).astype(float)
+        h = np.ones(60) if kind == "squared error" else h
+        rules = Rules(**CASES[case], categorical=(2,))
+        schema, encoded = Schema.learn_and_encode(X, [2])
+        growth, newton = settings_of(rules, w)
+        newton = replace(newton, is_symmetric=True)
+        oracle = SymmetricOracle(encoded, g, h, w, rules)
+        grown = exact(encoded, schema, growth, newton).grow_newton(g[None], h[None], w, SEED)
+        grown.forest.validate()
+        inner = grown.forest.n_children > 0
+        assert inner.sum() >= 1
+        np.testing.assert_allclose(np.sort(grown.gains[inner]), oracle.gains, rtol=1e-5, atol=1e-8)
+        values, expected = grown.forest.value[grown.leaves[0], 0], oracle.values()
+        known = ~np.isnan(expected)
+        np.testing.assert_allclose(values[known], expected[known], rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(grown.leaves[0], grown.forest.apply(encoded)[:, 0])
+
+
+def test_nodes_of_a_level_share_their_test():
+    X, g, h, _ = problem(0, 300)
+    schema, encoded = Schema.learn_and_encode(X, [])
+    growth = Growth(criterion="variance", max_depth=4)
+    newton = Newton(l2=1.0, is_symmetric=True)
+    forest = exact(encoded, schema, growth, newton).grow_newton(
+        g[None], h[None], np.ones(300), SEED
+    ).forest  # fmt: skip
+    inner = forest.n_children > 0
+    tests = set(zip(forest.nodes["feature"][inner], forest.nodes["threshold"][inner]))
+    assert inner.sum() > 6
+    assert 2 <= len(tests) <= 4  # one for each level
+    free = exact(encoded, schema, growth, Newton(l2=1.0))
+    forest = free.grow_newton(g[None], h[None], np.ones(300), SEED).forest
+    assert len(set(forest.nodes["threshold"][forest.n_children > 0])) > 4
+
+
 @pytest.mark.parametrize(
     ("l1", "low", "high"), [(0.0, -9e9, 9e9), (0.7, -9e9, 9e9), (0.4, -0.5, 0.2)]
 )
@@ -117,7 +163,7 @@ def test_the_score_in_a_box_of_sums_is_at_most_that_of_a_corner(l1, low, high):
         assert scores.max() <= corners.max() * (1 + 1e-12) + 1e-12
 
 
-@each_engine
+@pytest.mark.parametrize("engine", [*ENGINES.values(), symmetric])
 def test_rows_of_weight_zero_are_routed_and_change_nothing(engine):
     X, g, h, rng = problem(0)
     schema, encoded = Schema.learn_and_encode(X, [2])

@@ -156,3 +156,65 @@ class Oracle:
             if node.left is None:
                 found[node.rows] = node.value
         return found
+
+
+class SymmetricOracle(Oracle):
+    """Grows one tree whose nodes of a level share a test."""
+
+    def splits(self, f, rows):
+        """Every test of a feature: which of all samples go left."""
+        for goes in self.sides(rows, f):
+            left = np.zeros(len(self.X), bool)
+            left[rows[goes]] = True
+            yield left
+
+    def tried(self, node, f, goes):
+        """What a test does to a node: its gain and its sides; None if it must not be split so."""
+        rules = self.rules
+        if len(node.rows) < 2 or f not in self.allowed(node.path):
+            return None
+        sides = node.rows[goes[node.rows]], node.rows[~goes[node.rows]]
+        if min(map(len, sides)) == 0 or min(self.w[s].sum() for s in sides) < rules.min_leaf:
+            return None
+        if min((self.w * self.h)[s].sum() for s in sides) < rules.min_hessian * (1 - 1e-9):
+            return None
+        values = [self.value(s, node.low, node.high) for s in sides]
+        if rules.signs.get(f, 0) * (values[1] - values[0]) < 0:
+            return None
+        own = self.score(node.rows, self.value(node.rows, node.low, node.high))
+        return self.score(sides[0], values[0]) + self.score(sides[1], values[1]) - own, sides
+
+    def grow(self, node, depth):
+        node.value = self.value(node.rows, node.low, node.high)
+        level, rows = [node], node.rows
+        for _ in range(self.rules.max_depth):
+            owns = [self.score(n.rows, self.value(n.rows, n.low, n.high)) for n in level]
+            best = (max(self.rules.min_gain, 1e-10 * abs(sum(owns))), None, None)
+            for f in range(self.X.shape[1]):
+                for goes in self.splits(f, rows):
+                    gain = sum((self.tried(n, f, goes) or (0.0,))[0] for n in level)
+                    if gain > best[0]:
+                        best = (gain, f, goes)
+            if best[1] is None:
+                break
+            level = [child for n in level for child in self.split(n, *best[1:])]
+        return node
+
+    def split(self, node, f, goes):
+        """The children of a node by the test of its level, or the node itself."""
+        found = self.tried(node, f, goes)
+        if found is None:
+            return [node]
+        node.gain, (left, right) = found
+        node.feature = f
+        a, b = (self.value(s, node.low, node.high) for s in (left, right))
+        middle, sign = (a + b) / 2, self.rules.signs.get(f, 0)
+        bounds = [(node.low, node.high), (node.low, node.high)]
+        if sign:
+            bounds = [(node.low, middle), (middle, node.high)][::sign]
+        node.left, node.right = (
+            Node(s, *limits, path=node.path | {f}) for s, limits in zip((left, right), bounds)
+        )
+        for child in (node.left, node.right):
+            child.value = self.value(child.rows, child.low, child.high)
+        return [node.left, node.right]

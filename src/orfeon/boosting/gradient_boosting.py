@@ -30,6 +30,7 @@ from orfeon.boosting.gradient_parameters import (
     CategoricalEncoding,
     EarlyStopping,
     TreeMethod,
+    TreeShape,
 )
 from orfeon.boosting.gradient_texts import GRADIENT_TEXTS
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
@@ -112,6 +113,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         max_features: Any = 0.6,
         max_features_per_tree: Any = None,
         tree_method: TreeMethod = "auto",
+        tree_shape: TreeShape = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
         categorical_encoding: CategoricalEncoding = "auto",
@@ -151,6 +153,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.tree_method = tree_method
+        self.tree_shape = tree_shape
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding
@@ -419,6 +422,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         max_features: Any = 0.6,
         max_features_per_tree: Any = None,
         tree_method: TreeMethod = "auto",
+        tree_shape: TreeShape = "auto",
         max_bins: int = 255,
         categorical_features: Any = "auto",
         categorical_encoding: CategoricalEncoding = "auto",
@@ -459,6 +463,7 @@ class GradientBoostingRegressor(StagedRegressorMixin, TabularRegressorMixin, Gra
         self.max_features = max_features
         self.max_features_per_tree = max_features_per_tree
         self.tree_method = tree_method
+        self.tree_shape = tree_shape
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.categorical_encoding = categorical_encoding

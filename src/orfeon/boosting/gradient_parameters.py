@@ -12,6 +12,7 @@ from orfeon.trees.base import LIMITS
 from orfeon.utils.scikit_learn import HasMethods, Interval, StrOptions
 
 TreeMethod = Literal["exact", "histogram", "auto"]
+TreeShape = Literal["auto", "free", "symmetric"]
 EarlyStopping = bool | Literal["auto", "validation", "cv"]
 CategoricalEncoding = Literal["auto", "subsets", "ordered"]
 
@@ -29,6 +30,7 @@ GRADIENT: dict[str, list[Any]] = {
     "subsample": [Interval(Real, 0.0, 1.0, closed="right")],
     "max_features_per_tree": LIMITS["max_features"],
     "tree_method": [StrOptions({"exact", "histogram", "auto"})],
+    "tree_shape": [StrOptions({"auto", "free", "symmetric"})],
     "max_bins": [Interval(Integral, 2, 255, closed="both")],
     "early_stopping": ["boolean", StrOptions({"auto", "validation", "cv"})],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
@@ -68,6 +70,7 @@ class GradientParameters:
     max_depth: int | None
     max_leaf_nodes: int | None
     tree_method: TreeMethod
+    tree_shape: TreeShape
     max_bins: int
     early_stopping: EarlyStopping
     n_folds: int

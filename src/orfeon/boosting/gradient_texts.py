@@ -29,7 +29,8 @@ GRADIENT_TEXTS = {
         Minimum weighted decrease of the residuals' variance by a split. With ``order=2``, minimum
         gain of a split, per unit of weight: twice the decrease of the penalised loss.
     max_features : int, float, "sqrt", "log2" or None, default=0.6
-        Features drawn at each node, among those of the tree; None for all.
+        Features drawn at each node, or each level of a symmetric tree, among those of the tree;
+        None for all.
         <log2>
     max_features_per_tree : int, float, "sqrt", "log2" or None, default=None
         Features drawn for each tree; all by default.
@@ -37,6 +38,11 @@ GRADIENT_TEXTS = {
     tree_method : {"exact", "histogram", "auto"}, default="auto"
         Whether trees consider every threshold, or only those between ``max_bins`` bins. With "auto"
         they consider every threshold among up to 10,000 different samples.
+    tree_shape : {"auto", "free", "symmetric"}, default="auto"
+        Whether each node of a tree has a test of its own, or all nodes of a level share one, as in
+        CatBoost; a node that must not be split by it skips the level. Symmetric trees need
+        ``order=2``, every threshold, ``max_depth``, and no ``max_leaf_nodes``; "auto" takes them
+        where they can be grown.
     max_bins : int, default=255
         Bins per feature, where trees are not exact.
     <categorical_features>

@@ -43,6 +43,25 @@ def tree_method_for(parameters: GradientParameters, n_rows: int) -> str:
     return parameters.tree_method
 
 
+def has_symmetric_trees(parameters: GradientParameters, tree_method: str) -> bool:
+    """Whether all nodes of a level have the same test, in trees that are grown by a method."""
+    if parameters.tree_shape == "free":
+        return False
+    obstacles = {
+        f"order={parameters.order}": parameters.order == 1,
+        f"max_leaf_nodes={parameters.max_leaf_nodes}": parameters.max_leaf_nodes is not None,
+        "max_depth=None": parameters.max_depth is None,
+        'tree_method="histogram", given or chosen for so many samples': tree_method != "exact",
+    }
+    found = [what for what, is_there in obstacles.items() if is_there]
+    if found and parameters.tree_shape == "symmetric":
+        raise ValueError(
+            f'tree_shape="symmetric" does not go with {found[0]}; it needs order=2, max_depth, no '
+            'max_leaf_nodes and tree_method="exact".'
+        )
+    return not found
+
+
 def boosting_for(
     parameters: GradientParameters,
     columns: Columns,
@@ -56,7 +75,8 @@ def boosting_for(
     n_samples, n_features = sample.n_samples, sample.X.shape[1]
     n_drawn = max(1, int(parameters.subsample * n_samples))
     n_of_tree = _features_per_tree(parameters, n_features)
-    newton = _newton(parameters, columns)
+    is_symmetric = has_symmetric_trees(parameters, tree_method)
+    newton = _newton(parameters, columns, is_symmetric=is_symmetric)
     growth, n_average = _growth(parameters, sample, n_drawn / n_samples, n_of_tree)
     of_trees = (extended_schema(*columns), sample, growth, newton, n_average, n_threads)
     if tree_method == "histogram":
@@ -86,7 +106,9 @@ def _features_per_tree(parameters: GradientParameters, n_features: int) -> int:
     return features_per_node(wanted, n_features) or n_features
 
 
-def _newton(parameters: GradientParameters, columns: Columns) -> Newton | None:
+def _newton(
+    parameters: GradientParameters, columns: Columns, *, is_symmetric: bool
+) -> Newton | None:
     """Penalties and constraints of Newton trees."""
     schema, n_classes = columns.schema, len(columns.classes)
     if parameters.order == 1:
@@ -105,6 +127,7 @@ def _newton(parameters: GradientParameters, columns: Columns) -> Newton | None:
         float(parameters.cat_smooth), int(parameters.max_cat_to_onehot),
         None if signs is None else signs[origin],
         allowed_interactions(parameters.interaction_cst, schema, origin),
+        is_symmetric,
     )  # fmt: skip
 
 

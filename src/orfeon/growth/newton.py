@@ -59,6 +59,8 @@ class Newton:
         1 or -1 for features that predictions increase or decrease with, else 0.
     interactions : Interactions, optional
         Which features may be on a path together; by default all.
+    is_symmetric : bool, default=False
+        Whether all nodes of a level have the same test.
     """
 
     l2: float = 0.0
@@ -68,6 +70,7 @@ class Newton:
     max_cat_to_onehot: int = 1
     signs: Integers | None = None
     interactions: Interactions | None = None
+    is_symmetric: bool = False
 
     @property
     def is_bounded(self) -> bool:
@@ -185,7 +188,7 @@ def rule_of(
         float(newton.cat_smooth * units.hessian), int(newton.max_cat_to_onehot),
         limit(growth.max_depth), limit(growth.max_leaf_nodes),
         min(growth.max_features or NO_LIMIT, n_candidates), int(is_plain),
-        int(newton.is_bounded), kind,
+        int(newton.is_bounded), kind, int(newton.is_symmetric),
     )  # fmt: skip
 
 
@@ -426,6 +429,7 @@ class _Scratch:
             np.empty(1, np.uint64), allowed, np.empty((2, 4), np.int64),
             np.empty((n_waiting, 8), np.int64), np.empty(n_waiting),
         )  # fmt: skip
+        self._levels = np.empty(2 * widest), np.empty((n_waiting, 4))
         self._of_leaves = np.empty(n_nodes), np.empty(n_nodes)
         self._of_rows = np.empty(2 * n_rows, np.int64), np.empty(n_rows), np.empty(n_rows)
         self._candidates = np.empty(0, np.int64)
@@ -449,7 +453,9 @@ class _Scratch:
         self._derivatives = np.empty((0, 0)), np.empty((0, 0))
 
     def work(self) -> tuple[Any, ...]:
-        return (*self._before, self._candidates, *self._after, self.branches, self.used)
+        return (
+            *self._before, self._candidates, *self._after, self.branches, self.used, *self._levels,
+        )  # fmt: skip
 
     def of_round(
         self, derivatives: tuple[Floats, Floats] | None, update: Update | None, newton: Newton

@@ -17,6 +17,7 @@ from orfeon.kernels.cart.records import Columns
 from orfeon.kernels.gradient import log_loss, softmax
 from orfeon.kernels.gradient.exact_grow import Sample, Tree, grow
 from orfeon.kernels.gradient.exact_search import HESSIAN, MOMENT, Work
+from orfeon.kernels.gradient.exact_symmetric import grow_symmetric
 from orfeon.kernels.gradient.newton_scores import Rule, soft
 from orfeon.kernels.record import record
 from orfeon.utils.jit import array_step, kernel
@@ -241,10 +242,14 @@ def newton_round(columns, rule, weights, work, tree, signs, groups, seeds, candi
         candidate = work[4]
         for k in range(candidate.shape[0]):
             candidate[k] = candidates[t, k]
-        n_nodes = grow(
-            columns, own, Sample(now.pairs, weights.whole),
-            Work(*work[:19], branches, used), some, signs, groups, seeds[t],
-        )  # fmt: skip
+        sample = Sample(now.pairs, weights.whole)
+        scratch = Work(*work[:19], branches, used, work[21], work[22])
+        if own.is_symmetric:
+            n_nodes = grow_symmetric(
+                columns, own, sample, scratch, some, signs, groups, seeds[t]
+            )
+        else:
+            n_nodes = grow(columns, own, sample, scratch, some, signs, groups, seeds[t])
         if used[1]:
             return np.int64(NO_SPACE)
         describe_nodes(own, some, now.value[base:], n_nodes, hessian_unit, moment_unit)

@@ -55,6 +55,8 @@ class Work:
     gain: Any
     branches: Any  # branch tables
     used: Any  # how many of them, and whether they did not fit
+    sums: Any  # of the scores of all nodes of a level, by split
+    level: Any  # float64 (n, 4); of each node of a level
 
 
 @array_step

@@ -44,6 +44,7 @@ class Rule:
     is_plain: int  # neither l1 nor bounds of values
     has_signs: int  # whether some features are monotone
     interactions: int  # how paths limit the features of a node
+    is_symmetric: int  # whether all nodes of a level have the same test
 
 
 @array_step
