@@ -16,6 +16,7 @@ from orfeon import (
     BaggingClassifier,
     ClassSwitchingClassifier,
     FlippingClassifier,
+    GradientBoostingClassifier,
     IGPEnsembleClassifier,
     RandomForestClassifier,
     RealAdaBoostClassifier,
@@ -44,6 +45,7 @@ ENSEMBLES = {
     "boosting": AdaBoostClassifier(orfeon.CARTClassifier(max_depth=3), 20, random_state=0),
     "problems": AdaBoostMHClassifier(n_estimators=20, random_state=0),
     "real": RealAdaBoostClassifier(n_estimators=20, random_state=0),
+    "gradients": GradientBoostingClassifier(n_estimators=60, learning_rate=0.2, random_state=0),
     "others": BaggingClassifier(GaussianNB(), 20, combine="soft", random_state=0),
 }
 
@@ -71,7 +73,7 @@ def test_calibrated_probabilities_are_better_than_smoothed_shares(name):
     np.testing.assert_array_equal(last, better.predict(X_NEW[:40]))
 
 
-@pytest.mark.parametrize("name", ["forest", "switching", "boosting"])
+@pytest.mark.parametrize("name", ["forest", "switching", "boosting", "gradients"])
 @pytest.mark.parametrize("method", METHODS)
 def test_saved_models_answer_the_same(name, method, tmp_path):
     model = calibrated(name, method).fit(X, Y)
@@ -103,7 +105,9 @@ def test_out_of_bag_shares_are_those_of_the_members_that_left_a_sample_out():
     assert model.oob_log_loss_ == pytest.approx(found)
 
 
-@pytest.mark.parametrize("name", ["forest", "without bootstrap", "switching", "boosting"])
+@pytest.mark.parametrize(
+    "name", ["forest", "without bootstrap", "switching", "boosting", "gradients"]
+)
 def test_a_weight_is_copies_and_neither_order_nor_threads_change_a_bit(name):
     weights = np.arange(300) % 3
     copies = np.random.default_rng(0).permutation(np.repeat(np.arange(300), weights))
@@ -146,7 +150,7 @@ def test_copies_are_looked_at_one_by_one():
 
 
 def test_one_class_needs_no_calibration():
-    for name in ("forest", "switching", "boosting"):
+    for name in ("forest", "switching", "boosting", "gradients"):
         model = calibrated(name).fit(X[:20], np.zeros(20, int))
         assert model.calibrator_ is None
         assert model.predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
@@ -155,7 +159,7 @@ def test_one_class_needs_no_calibration():
 def test_a_class_of_one_sample_keeps_a_probability():
     y = np.minimum(Y, 1)
     y[7] = 2
-    for name in ("forest", "switching", "boosting"):
+    for name in ("forest", "switching", "boosting", "gradients"):
         p = calibrated(name).fit(X, y).predict_proba(X_NEW)
         assert p.shape == (2000, 3)
         assert p[:, 2].min() > 0
@@ -199,7 +203,7 @@ def test_calibrated_models_have_no_onnx_form():
 # -- without calibration ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ENSEMBLES)
+@pytest.mark.parametrize("name", [name for name in ENSEMBLES if name != "gradients"])
 def test_no_probability_is_zero_and_no_decision_changes(name):
     model = calibrated(name, None).fit(X, Y)
     p, shares = model.predict_proba(X_NEW), model._raw_shares(X_NEW)

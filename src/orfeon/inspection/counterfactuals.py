@@ -19,6 +19,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from orfeon.base import TabularEstimator
+from orfeon.boosting.gradient_base import GradientBoosting
 from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.inspection.neighbourhood import _one_row
@@ -186,7 +187,8 @@ class _Search:
             )  # fmt: skip
         inner = _inner(model)
         schema = getattr(inner, "schema_", None)
-        decides = getattr(inner, "calibrator_", None) is not None and described.what in SHARES
+        is_output = described.what in SHARES or isinstance(inner, GradientBoosting)
+        decides = getattr(inner, "calibrator_", None) is not None and is_output
         start = part.encode(one)[0]
         forest = part.forest
         per_tree = forest.n_nodes * forest.n_features
