@@ -21,12 +21,10 @@ from orfeon import (
     RandomForestClassifier,
     RealAdaBoostClassifier,
     prune,
-    to_onnx,
 )
 from orfeon.calibration.methods import METHODS
 from orfeon.calibration.samples import ScoredSamples
 from orfeon.datasets import make_ringnorm, make_waveform
-from orfeon.io.onnx import NoOnnxFormError
 
 X, Y = make_waveform(300, random_state=0)
 X_NEW, Y_NEW = make_waveform(2000, random_state=1)
@@ -192,12 +190,6 @@ def test_a_warm_start_calibrates_anew():
     model.set_params(calibrate=None, n_estimators=91).fit(X, Y)
     assert model.calibrator_ is None
     assert not hasattr(model, "oob_log_loss_")
-
-
-def test_calibrated_models_have_no_onnx_form():
-    pytest.importorskip("onnx")
-    with pytest.raises(NoOnnxFormError, match="calibrate='sigmoid' of RandomForestClassifier"):
-        to_onnx(calibrated("forest").fit(X, Y))
 
 
 # -- without calibration ---------------------------------------------------------------------------

@@ -12,33 +12,39 @@ from orfeon.calibration.label_noise import inverse_of, least_eigenvalue
 from orfeon.calibration.smoothing import LIFT
 from orfeon.ensembles.decision import COUNTS
 from orfeon.ensembles.switched_labels import SwitchedLabels
+from orfeon.io.onnx.calibrators import calibrated, product
 from orfeon.io.onnx.decision import Decision, column_sums, first_of_greatest
-from orfeon.io.onnx.errors import NoOnnxFormError
 from orfeon.io.onnx.graph import DOUBLE, INT64, Graph
-from orfeon.utils.types import Floats
 
 
 def with_probabilities(graph: Graph, decision: Decision, model: Any) -> Decision:
     """The decision with the probabilities that the model makes of its shares."""
-    if getattr(model, "calibrator_", None) is not None:
-        raise NoOnnxFormError(
-            f"calibrate={model.calibrate!r} of {type(model).__name__}",
-            "calibrated probabilities have none yet",
-            "train it with calibrate=None, or export what it votes by subset() of all its members",
-        )
-    strength, shares = getattr(model, "_smoothing", None), decision.shares
-    is_softmax = isinstance(model, RealAdaBoostClassifier) and model._has_softmax
-    if strength is None or shares is None or is_softmax or model.n_classes_ < 2:
+    calibrator, shares = getattr(model, "calibrator_", None), decision.shares
+    if shares is None or getattr(model, "n_classes_", 0) < 2:
         return decision
+    smoothed = _smoothed_shares(graph, shares, model)
+    if calibrator is not None:
+        probabilities = calibrated(graph, calibrator, smoothed)
+        decided = first_of_greatest(graph, probabilities)
+        return replace(decision, decided=decided, shares=probabilities)
+    if smoothed == shares:
+        return decision
+    return replace(decision, shares=_keeping(graph, smoothed, shares, model.n_classes_))
+
+
+def _smoothed_shares(graph: Graph, shares: str, model: Any) -> str:
+    """Shares of the votes that are neither 0 nor 1; the same name if they are not smoothed."""
+    strength = getattr(model, "_smoothing", None)
+    is_softmax = isinstance(model, RealAdaBoostClassifier) and model._has_softmax
+    if strength is None or is_softmax:
+        return shares
     n_members = float(len(model.members_))
-    clear = shares
     if isinstance(model, SwitchedLabels) and model._simple_rule in (*COUNTS, "soft"):
         inverse = inverse_of(model._switching)
         n_members = n_members * least_eigenvalue(model._switching) ** 2
         if inverse is not None:
-            clear = _nearest_shares(graph, _product(graph, shares, inverse), model.n_classes_)
-    smoothed = _smoothed(graph, clear, n_members, strength, model.n_classes_)
-    return replace(decision, shares=_keeping(graph, smoothed, shares, model.n_classes_))
+            shares = _nearest_shares(graph, product(graph, shares, inverse), model.n_classes_)
+    return _smoothed(graph, shares, n_members, strength, model.n_classes_)
 
 
 def _smoothed(graph: Graph, shares: str, n_members: float, strength: float, n_classes: int) -> str:
@@ -65,16 +71,6 @@ def _keeping(graph: Graph, shares: str, raw: str, n_classes: int) -> str:
     is_same = graph.add("Equal", first_of_greatest(graph, shares), decided)
     is_same = graph.add("Unsqueeze", is_same, graph.constant(np.array([1])))
     return graph.add("Where", is_same, shares, kept)
-
-
-def _product(graph: Graph, shares: str, matrix: Floats) -> str:
-    """Rows times a matrix, added column by column."""
-    total = ""
-    for k, of_class in enumerate(matrix):
-        column = graph.add("Gather", shares, graph.constant(np.array([k])), axis=1)
-        term = graph.add("Mul", column, graph.constant(of_class[None, :].copy()))
-        total = graph.add("Add", total, term) if total else term
-    return total
 
 
 def _nearest_shares(graph: Graph, values: str, n_classes: int) -> str:
