@@ -178,15 +178,18 @@ class _Search:
     @classmethod
     def of(cls, model: Any, described: AdditiveOutput, one: Any, X: Any, fixed: Any) -> _Search:
         part = described.parts[0]
-        if len(described.parts) > 1 or not np.array_equal(
-            part.players, np.arange(part.forest.n_features)
+        inner = _inner(model)
+        schema = getattr(inner, "schema_", None)
+        knows_codes = isinstance(schema, Schema) or not part.forest.n_categories.any()
+        if (
+            len(described.parts) > 1
+            or not knows_codes
+            or not np.array_equal(part.players, np.arange(part.forest.n_features))
         ):
             raise NoTreeSumError(
                 model, "its trees do not test the features themselves",
                 "use a model whose trees test the features as they are",
             )  # fmt: skip
-        inner = _inner(model)
-        schema = getattr(inner, "schema_", None)
         is_output = described.what in SHARES or isinstance(inner, GradientBoosting)
         decides = getattr(inner, "calibrator_", None) is not None and is_output
         start = part.encode(one)[0]
