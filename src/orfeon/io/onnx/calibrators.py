@@ -32,27 +32,28 @@ def calibrated(graph: Graph, calibrator: Calibrator, shares: str) -> str:
             type(calibrator).__name__, "it is not one of orfeon's", "train with calibrate=None"
         )
     if len(calibrator.of_class) == 1:
-        second = _probability(graph, calibrator.of_class[0], _column(graph, shares, 1))
+        second = _probability(graph, calibrator.of_class[0], column(graph, shares, 1))
         first = graph.add("Sub", _number(graph, 1.0), second)
         return graph.add("Concat", first, second, axis=1)
     columns = [
-        _probability(graph, one, _column(graph, shares, k))
+        _probability(graph, one, column(graph, shares, k))
         for k, one in enumerate(calibrator.of_class)
     ]
     found = graph.add("Concat", *columns, axis=1)
     return graph.add("Div", found, column_sums(graph, found, len(columns)))
 
 
-def product(graph: Graph, values: str, matrix: Floats) -> str:
+def _product(graph: Graph, values: str, matrix: Floats) -> str:
     """Rows times a matrix, added column by column."""
     total = ""
     for k, row in enumerate(matrix):
-        term = graph.add("Mul", _column(graph, values, k), graph.constant(row[None, :].copy()))
+        term = graph.add("Mul", column(graph, values, k), graph.constant(row[None, :].copy()))
         total = graph.add("Add", total, term) if total else term
     return total
 
 
-def _column(graph: Graph, values: str, k: int) -> str:
+def column(graph: Graph, values: str, k: int) -> str:
+    """One of the columns, of shape (n_rows, 1)."""
     return graph.add("Gather", values, graph.constant(np.array([k])), axis=1)
 
 
@@ -81,7 +82,7 @@ def _probability(graph: Graph, calibrator: BinaryCalibrator, share: str) -> str:
         found = _sigmoid(graph, scores, calibrator.intercept)
     else:
         assert isinstance(calibrator, IsotonicCalibrator)
-        found = _interpolated(graph, calibrator.shares, calibrator.probabilities, share)
+        found = interpolated(graph, calibrator.shares, calibrator.probabilities, share)
     return _clipped(graph, found, _LEAST, 1.0 - _LEAST)
 
 
@@ -102,7 +103,7 @@ def _softmax(graph: Graph, calibrator: SoftmaxCalibrator, shares: str) -> str:
     if len(calibrator.slopes) == 1:
         scores = _scaled(graph, logs, calibrator.slopes[0, 0])
     else:
-        scores = product(graph, logs, calibrator.slopes.T)
+        scores = _product(graph, logs, calibrator.slopes.T)
     scores = graph.add("Add", scores, graph.constant(calibrator.intercepts[None, :].copy()))
     likely = graph.add("Exp", graph.add("Sub", scores, greatest(graph, scores)))
     found = graph.add("Div", likely, column_sums(graph, likely, n))
@@ -121,7 +122,7 @@ def _looked_up(graph: Graph, values: Floats, index: str) -> str:
     return graph.add("Gather", graph.constant(values.copy()), index, axis=0)
 
 
-def _interpolated(graph: Graph, x: Floats, y: Floats, share: str) -> str:
+def interpolated(graph: Graph, x: Floats, y: Floats, share: str) -> str:
     """As numpy.interp: lines between the points, constant beyond them."""
     # Before the first point comes one more line, which is flat.
     slopes = np.concatenate([[0.0], np.diff(y) / np.diff(x), [0.0]])
