@@ -82,13 +82,14 @@ def _explain() -> None:
 
 
 def _fit_wide_tables() -> None:
-    """Sparse tables, and several outputs."""
+    """Sparse tables, several outputs, and constrained features."""
     X, y = make_waveform(60, random_state=0)
     for name in ("RandomForest", "ExtraTrees"):
         for kind in ("Classifier", "Regressor"):
             ensemble = getattr(orfeon, name + kind)
             for rows, target in ((sparse.csr_array(X), y), (X, np.column_stack([y, y]))):
                 ensemble(3, random_state=0).fit(rows, target).predict(rows)
+    orfeon.CARTRegressor(monotonic_cst={0: 1}).fit(X, y)
 
 
 def leave(worker: int, run: str) -> None:

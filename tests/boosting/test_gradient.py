@@ -14,6 +14,7 @@ from orfeon.boosting.gradient import (
     AdditiveModel,
     Boosting,
     Sample,
+    Stage,
     fill_inner_values,
     split_gains,
     values_of,
@@ -273,7 +274,7 @@ def test_a_watch_replays_the_rounds_of_a_model():
     assert watch.patience.losses == losses
     assert not watch.ended
     added = Validation(LogLoss(), sample, model.start)
-    again = [added.add(model.forest.subset([t])) for t in range(6)]
+    again = [added.after(Stage(model.forest.subset([t]), None, 0.0)) for t in range(6)]
     assert again == losses
 
 

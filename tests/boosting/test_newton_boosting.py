@@ -215,10 +215,13 @@ def test_many_features_are_sets_of_bits():
 
 
 BAD = [
-    ({"monotonic_cst": [1, 0]}, "2 values; X has 6 features"),
-    ({"monotonic_cst": [2, 0, 0, 0, 0, 0]}, r"value 2; it must be -1 \(decreasing\)"),
+    ({"monotonic_cst": [1, 0]}, "monotonic_cst has shape 2 but the input data X has 6 features"),
+    (
+        {"monotonic_cst": [2, 0, 0, 0, 0, 0]},
+        "must be None or an array-like of -1, 0 or 1, but got 2",
+    ),
     ({"monotonic_cst": {"a": 1}}, "names the feature 'a'; X has no names"),
-    ({"monotonic_cst": ["x"] * 6}, "value .*x"),
+    ({"monotonic_cst": ["x"] * 6}, "-1, 0 or 1, but got .*x"),
     ({"interaction_cst": [[0, 9]]}, "feature 9; features are names, or numbers from 0 to 5"),
     ({"interaction_cst": [0, 1]}, "group 0; each group must be a list"),
     ({"monotonic_cst": [1] * 6, "order": 1}, "monotonic_cst needs order=2"),

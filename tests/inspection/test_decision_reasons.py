@@ -202,12 +202,11 @@ def test_numbers():
     assert "a category" in repr(found)
 
 
-def test_a_calibrated_forest_changes_its_own_decision():
-    """Probabilities may decide otherwise than the majority of the votes."""
+@pytest.mark.parametrize("make", [orfeon.RandomForestClassifier, orfeon.GradientBoostingClassifier])
+def test_a_calibrated_model_changes_its_own_decision(make):
+    """Probabilities may decide otherwise than the majority of the votes, or the scores."""
     X, y = load_breast_cancer(return_X_y=True)
-    model = orfeon.RandomForestClassifier(n_estimators=30, calibrate="sigmoid", random_state=0).fit(
-        X, y
-    )
+    model = make(n_estimators=30, calibrate="sigmoid", random_state=0).fit(X, y)
     for k in (20, 40, 73):
         found = counterfactual(model, X[k], X=X)
         assert found.before == model.predict(X[k : k + 1])[0]

@@ -246,6 +246,44 @@ def test_categories_and_missing_values_of_boosters(model):
         assert np.allclose(found.outputs, wanted, atol=1e-9)
 
 
+@pytest.mark.parametrize("is_frame", [True, False])
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_categories_of_histogram_boosting_are_read(is_frame, n_classes):
+    X, y = table(200, missing=0.1)
+    rows = X.iloc[:12].assign(y=["never seen"] * 3 + list(X["y"].iloc[3:12]))
+    if is_frame:
+        known = pd.CategoricalDtype(list("abcdef"))
+        X = X.astype({"y": known})
+        rows = rows.astype({"y": pd.CategoricalDtype([*"abcdef", "never seen"])})
+    else:  # category 30 is missing in training
+        codes = {letter: 3.0 * k for k, letter in enumerate("abcdef")} | {"never seen": 30.0}
+        X, rows = (one.assign(y=one["y"].map(codes)).to_numpy(float) for one in (X, rows))
+    kinds = {"categorical_features": "from_dtype" if is_frame else [2], "max_leaf_nodes": 6}
+    kinds |= {"max_iter": 4, "min_samples_leaf": 5}
+    if n_classes:
+        model = sklearn_ensemble.HistGradientBoostingClassifier(**kinds)
+        wanted = model.fit(X, np.minimum(y, n_classes - 1)).decision_function(rows)
+    else:
+        model = sklearn_ensemble.HistGradientBoostingRegressor(**kinds)
+        wanted = model.fit(X, y.astype(float)).predict(rows)
+    assert model.is_categorical_.tolist() == [False, False, True, False]
+    background = X.iloc[50:54] if is_frame else X[50:54]
+    part = additive_output(model, "auto", rows).parts[0]
+    assert (part.forest.feature[part.forest.n_children > 0] == 0).any()  # categories come first
+    for others in (None, background):
+        found = shap_values(model, rows, background=others)
+        assert np.allclose(found.outputs, wanted, atol=1e-9)
+    if n_classes == 3:
+        return
+    given = part.encode(background)
+    for row, its in zip(part.encode(rows), found.values, strict=True):
+        by_column = oracle.shapley_values(oracle.games(part.forest, part.values, row, given), 4)
+        assert np.allclose(its[part.players].ravel(), by_column.ravel(), atol=SMALL, rtol=0)
+    if n_classes:
+        with pytest.raises(NoTreeSumError, match="do not test the features themselves"):
+            orfeon.inspection.counterfactual(model, rows[:1], X=X)
+
+
 def test_wrapped_models_are_those_inside():
     X, y = load_iris(return_X_y=True)
     forest = orfeon.RandomForestClassifier(n_estimators=15, random_state=0)

@@ -37,11 +37,12 @@ def switching_of(fitted):
 
 
 def smoothed_row(row, n_members, matrix=None, added=0.5):
-    n_classes, found, count = len(row), list(row), n_members
-    if matrix is not None:
-        found = on_simplex(np.linalg.solve(matrix.T, np.array(row)))
-        count = n_members * min(abs(np.linalg.eigvals(matrix))) ** 2
-    found = [(count * share + added / n_classes) / (count + added) for share in found]
+    n_classes, found = len(row), list(row)
+    if matrix is None:
+        found = [(n_members * share + added / n_classes) / (n_members + added) for share in found]
+    else:
+        found = [unswitched(share, n_members, matrix, k) for k, share in enumerate(row)]
+        found = [share / sum(found) for share in found]
     winner = row.index(max(row))
     if found.index(max(found)) != winner:
         above = [k for k in range(n_classes) if found[k] >= found[winner]]
@@ -52,13 +53,30 @@ def smoothed_row(row, n_members, matrix=None, added=0.5):
     return found
 
 
-def on_simplex(values):
-    """The nearest shares, by halving the interval of the threshold."""
-    low, high = min(values) - 1.0, max(values)
-    for _ in range(200):
-        middle = (low + high) / 2
-        low, high = (middle, high) if sum(max(v - middle, 0) for v in values) > 1 else (low, middle)
-    return [max(v - high, 0.0) for v in values]
+def unswitched(share, n_members, matrix, k, prior=0.2):
+    """Mean probability of class k, of which so many members' votes are a share."""
+    n_classes = len(matrix)
+    votes = share * n_members
+    low = min(max(int(np.floor(votes + 1e-9)), 0), n_members)
+    if abs(votes - low) > 1e-6:  # shares of supports, between two numbers of votes
+        ends = [unswitched(v / n_members, n_members, matrix, k, prior) for v in (low, low + 1)]
+        return ends[0] + (votes - low) * (ends[1] - ends[0])
+    own = float(matrix[k, k])
+    other = float(sum(matrix[i, k] for i in range(n_classes) if i != k) / (n_classes - 1))
+    # A vote is for the class with probability own p + other (1 - p): the likelihood is a sum of
+    # powers of p and 1 - p, each of which has a beta function as its mean.
+    yes = [math.comb(low, i) * own**i * other ** (low - i) for i in range(low + 1)]
+    rest = n_members - low
+    no = [math.comb(rest, j) * (1 - own) ** j * (1 - other) ** (rest - j) for j in range(rest + 1)]
+    a, b = prior / n_classes, prior * (n_classes - 1) / n_classes
+    total = mean = 0.0
+    for m, power in enumerate(np.convolve(yes, no)):
+        size = power * math.exp(
+            math.lgamma(a + m) + math.lgamma(b + n_members - m) - math.lgamma(a + b + n_members)
+        )
+        total += size
+        mean += size * (a + m) / (a + b + n_members)
+    return mean / total
 
 
 def isotonic(scores, labels, weights):

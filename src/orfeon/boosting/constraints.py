@@ -1,54 +1,17 @@
-"""Monotone features and allowed interactions, as users write them."""
+"""Allowed interactions of features, as users write them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from orfeon.data.monotone import place_of
 from orfeon.data.schema import Schema
 from orfeon.growth.newton import Interactions
 from orfeon.kernels.gradient.interactions import ALONE, GROUPS, PAIRS
 from orfeon.utils.types import Integers
-
-_SIGNS = "-1 (decreasing), 0 (free) or 1 (increasing)"
-
-
-def monotone_signs(monotonic_cst: Any, schema: Schema) -> Integers | None:
-    """The sign of each feature that predictions must rise or fall with; None without any."""
-    if monotonic_cst is None:
-        return None
-    n_features = len(schema.categories)
-    if isinstance(monotonic_cst, Mapping):
-        given = np.zeros(n_features)
-        for name, sign in monotonic_cst.items():
-            given[_place(name, schema, "monotonic_cst")] = _number(sign)
-    else:
-        given = np.array([_number(sign) for sign in np.ravel(np.asarray(monotonic_cst))])
-        if len(given) != n_features:
-            raise ValueError(
-                f"monotonic_cst has {len(given)} values; X has {n_features} features, and each "
-                "needs one."
-            )
-    wrong = given[~np.isin(given, (-1, 0, 1))]
-    if len(wrong):
-        raise ValueError(f"monotonic_cst has the value {wrong[0]:g}; it must be {_SIGNS}.")
-    signs = given.astype(np.int64)
-    of_categories = np.flatnonzero((signs != 0) & schema.is_categorical)
-    if len(of_categories):
-        raise ValueError(
-            f"monotonic_cst constrains feature {_shown(of_categories[0], schema)}, which is "
-            "categorical; categories have no order."
-        )
-    return signs if signs.any() else None
-
-
-def _number(sign: Any) -> float:
-    try:
-        return float(sign)
-    except (TypeError, ValueError):
-        raise ValueError(f"monotonic_cst has the value {sign!r}; it must be {_SIGNS}.") from None
 
 
 def allowed_interactions(
@@ -69,7 +32,7 @@ def allowed_interactions(
             raise ValueError(
                 f"interaction_cst has the group {group!r}; each group must be a list of features."
             )
-        groups.append({_place(one, schema, "interaction_cst") for one in group})
+        groups.append({place_of(one, schema, "interaction_cst") for one in group})
     others = set(range(n_features)) - set().union(*groups)
     if others:
         groups.append(others)
@@ -78,25 +41,3 @@ def allowed_interactions(
         for f in np.flatnonzero(np.isin(origin, list(group))).tolist():
             words[g, f >> 6] |= np.uint64(1 << (f & 63))
     return Interactions(GROUPS, words)
-
-
-def _place(feature: Any, schema: Schema, parameter: str) -> int:
-    """Index of a feature given by name or by index."""
-    n_features = len(schema.categories)
-    if isinstance(feature, str):
-        names = schema.names or ()
-        if feature not in names:
-            known = f"the features are {', '.join(map(repr, names))}" if names else "X has no names"
-            raise ValueError(f"{parameter} names the feature {feature!r}; {known}.")
-        return names.index(feature)
-    is_index = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
-    if not is_index or not 0 <= feature < n_features:
-        raise ValueError(
-            f"{parameter} has the feature {feature!r}; features are names, or numbers from 0 to "
-            f"{n_features - 1}."
-        )
-    return int(feature)
-
-
-def _shown(feature: int, schema: Schema) -> str:
-    return str(feature) if schema.names is None else repr(schema.names[feature])

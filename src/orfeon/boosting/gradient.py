@@ -405,8 +405,10 @@ def fill_inner_values(forest: Forest) -> None:
 MOST_COPIES = 1e9
 
 
-def gather_samples(data: TrainingSet, offsets: Floats | None = None) -> tuple[Sample, str]:
-    """The samples with copies merged into one row, and a hash of them."""
+def gather_samples(
+    data: TrainingSet, offsets: Floats | None = None
+) -> tuple[Sample, str, npt.NDArray[np.int64]]:
+    """The samples with copies merged into one row, a hash of them, and which each row became."""
     X, weights = data.X, data.sample_weights
     hashes = hash_rows(X, data.y)
     if offsets is not None and (offsets != offsets[:, :1]).any():
@@ -414,11 +416,14 @@ def gather_samples(data: TrainingSet, offsets: Floats | None = None) -> tuple[Sa
     # Samples of equal content and weight are alike: their order does not matter.
     is_even = bool((weights == weights[0]).all())
     order = np.argsort(hashes) if is_even else np.lexsort((weights, hashes))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
     y, weights, hashes = data.y[order], weights[order], hashes[order]
     copies = None
     if are_counts(weights) and weights.sum() < MOST_COPIES:
         first = _first_copies(X, order, y, hashes, offsets)
         copies = np.add.reduceat(weights, first)
+        place = np.searchsorted(first, place, side="right") - 1
         order, y, hashes = order[first], y[first], hashes[first]
     factors = 1.0 if data.class_factors is None else data.class_factors[y]
     if copies is None:
@@ -432,7 +437,7 @@ def gather_samples(data: TrainingSet, offsets: Floats | None = None) -> tuple[Sa
     content = hashes.tobytes() + sample.weights.tobytes()
     if sample.offsets is not None:
         content += sample.offsets.tobytes()
-    return sample, sha256(content).hexdigest()
+    return sample, sha256(content).hexdigest(), place
 
 
 def _first_copies(

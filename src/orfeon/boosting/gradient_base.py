@@ -20,6 +20,7 @@ from orfeon.base import class_codes, restored_on_failure
 from orfeon.boosting.base import warn_that_none_is_set_aside
 from orfeon.boosting.custom_loss import loss_name
 from orfeon.boosting.gradient import AdditiveModel, Boosting, Sample, Stage, gather_samples
+from orfeon.boosting.gradient_calibration import Units, check_calibrate
 from orfeon.boosting.gradient_parameters import OF_TREES, GradientParameters
 from orfeon.boosting.gradient_run import GradientRun
 from orfeon.boosting.gradient_stopping import (
@@ -181,6 +182,7 @@ class GradientBoosting(GradientParameters, Ensemble):
             loss = self._make_loss(data.n_classes)
             loss.check_target(data.y)
             check_early_stopping(self, loss, X_val)
+            check_calibrate(self)
             going_on = self.warm_start and "_model" in before
             stops_by = None
             if X_val is None:
@@ -188,6 +190,7 @@ class GradientBoosting(GradientParameters, Ensemble):
                     self, loss, count_samples(data.sample_weights),
                     fits_init=has_model(self.init) and not is_fitted(self.init),
                 )  # fmt: skip
+            self._forget_calibrator()
             if not going_on:
                 self._sequence = data.seeds
                 self.__dict__.pop("init_estimator_", None)
@@ -202,7 +205,8 @@ class GradientBoosting(GradientParameters, Ensemble):
                     self.init, rows_known, y_known, data.sample_weights
                 )
             offsets = self._offsets(loss, X, base_margin, data.rows)
-            sample, self._samples = gather_samples(data, offsets)
+            sample, self._samples, place = gather_samples(data, offsets)
+            units = Units.of(data, place) if self._must_calibrate else None
             if X_val is not None:
                 held = self._read_validation(X_val, y_val, sample_weight_val, data)
                 loss.check_target(held.y)
@@ -223,6 +227,8 @@ class GradientBoosting(GradientParameters, Ensemble):
                 self, n_rounds, self.verbose, X=X, y=y, sample_weight=sample_weight
             ) as progress:
                 self._fit(sample, validation, stops_by, loss, model, progress, callback)
+            if units is not None:
+                self._calibrate(sample, loss, units)
         return self
 
     # -- where the scores start ----------------------------------------------------------------
@@ -440,7 +446,7 @@ class GradientBoosting(GradientParameters, Ensemble):
             return self.n_estimators
 
         def begin(mask: Mask, n_threads: int) -> tuple[Iterator[Stage], Validation]:
-            return self._fold(sample, loss, mask, n_threads, stride)
+            return self._fold(sample.take(~mask), sample.take(mask), loss, n_threads, stride)
 
         n_rounds, self.validation_loss_ = best_rounds_of(
             self, sample, held, begin, self._n_threads, progress, stride
@@ -448,17 +454,33 @@ class GradientBoosting(GradientParameters, Ensemble):
         return n_rounds
 
     def _fold(
-        self, sample: Sample, loss: Loss, held: Mask, n_threads: int, stride: int
+        self, others: Sample, held: Sample, loss: Loss, n_threads: int, stride: int = 1
     ) -> tuple[Iterator[Stage], Validation]:
         """The rounds on the other folds, and the validation on this one."""
-        training, statistics = self._encode_in_order(sample.take(~held))
+        training, statistics = self._encode_in_order(others)
         loss = loss.measured(training.y, training.weights)
         start = self._start(loss, training)
         scores = training.scores_from(start)
-        validation = Validation(loss, _extended(sample.take(held), statistics), start)
+        validation = Validation(loss, _extended(held, statistics), start)
         boosting = self._boosting(training, loss, n_threads)
         boosting = replace(boosting, learning_rate=stride * boosting.learning_rate)
         return boosting.rounds(scores, followed=validation.followed, is_search=True), validation
+
+    # -- calibration ---------------------------------------------------------------------------
+
+    @property
+    def _must_calibrate(self) -> bool:
+        """Whether probabilities are calibrated in fit."""
+        return False
+
+    def _forget_calibrator(self) -> None:
+        """Discard what was learnt about the probabilities of another fit."""
+
+    def _drop_calibrator(self) -> None:
+        """Discard what was learnt about the probabilities of all rounds."""
+
+    def _calibrate(self, sample: Sample, loss: Loss, units: Units) -> None:
+        """Learn to calibrate, where there are classes."""
 
     # -- categories ----------------------------------------------------------------------------
 
@@ -520,6 +542,8 @@ class GradientBoosting(GradientParameters, Ensemble):
     def with_rounds(self, n_rounds: int) -> Self:
         """A copy of the fitted model with its first rounds only.
 
+        Fewer rounds need another calibrator: the copy has none.
+
         Parameters
         ----------
         n_rounds : int
@@ -542,6 +566,8 @@ class GradientBoosting(GradientParameters, Ensemble):
         smaller._gains = self._gains[: len(smaller.members_.nodes)]
         smaller.n_estimators = smaller.n_estimators_ = int(n_rounds)
         smaller.train_loss_ = self.train_loss_[:n_rounds]
+        if n_rounds < self.n_estimators_:
+            smaller._drop_calibrator()
         return smaller
 
     def best_rounds(

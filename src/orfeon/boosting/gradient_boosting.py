@@ -24,7 +24,9 @@ from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.boosting.class_losses import ClassLoss, ExponentialLoss, LogLoss, MultinomialLoss
 from orfeon.boosting.custom_loss import CustomClassLoss, CustomLoss
 from orfeon.boosting.deviance import TweedieDeviance
+from orfeon.boosting.gradient import Sample
 from orfeon.boosting.gradient_base import GradientBoosting
+from orfeon.boosting.gradient_calibration import Units, calibrate_by_folds
 from orfeon.boosting.gradient_parameters import (
     GRADIENT,
     CategoricalEncoding,
@@ -35,6 +37,8 @@ from orfeon.boosting.gradient_parameters import (
 from orfeon.boosting.gradient_texts import GRADIENT_TEXTS
 from orfeon.boosting.losses import AbsoluteError, HuberError, Loss, QuantileError, SquaredError
 from orfeon.boosting.quantiles import QuantileErrors, read_levels
+from orfeon.calibration.methods import Method
+from orfeon.ensembles.probabilities import CALIBRATE, CalibratedMixin
 from orfeon.ensembles.voting import CLASS_WEIGHT, StagedClassifierMixin, StagedRegressorMixin
 from orfeon.uncertainty.leaf_samples import check_levels
 from orfeon.utils.documentation import documented
@@ -45,7 +49,9 @@ _LOSSES = {"squared_error", "absolute_error", "huber", "quantile", "poisson", "g
 
 
 @documented(GRADIENT_TEXTS)
-class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, GradientBoosting):
+class GradientBoostingClassifier(
+    StagedClassifierMixin, CalibratedMixin, TabularClassifierMixin, GradientBoosting
+):
     """Gradient boosting for classification: each tree is fitted to the gradient of a loss.
 
     Parameters
@@ -57,6 +63,14 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         derivative of each sample's loss, not weighted (see Notes).
     <growth>
     <class_factors>
+    calibrate : {"sigmoid", "beta", "isotonic", "venn_abers", "auto"} or None, default=None
+        How probabilities are calibrated, which then also decide: by a logistic function of log
+        odds, beta (with several classes Dirichlet) calibration, a monotone step function, or
+        Venn-Abers prediction; "auto" is the one of least log loss on folds. All are learnt from
+        five folds, each predicted by as many rounds as the model has, boosted without it, which
+        costs up to five more fits. Probabilities are those under ``sample_weight``, whatever the
+        class weights. None takes them from the scores, which early stopping keeps from being too
+        sure with two classes, and less so with several.
     <init>
     <stopping>
     <fitting>
@@ -65,6 +79,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
     ----------
     <fitted>
     <classes>
+    <calibrated>
 
     See Also
     --------
@@ -92,6 +107,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GRADIENT,
         **CLASS_WEIGHT,
+        **CALIBRATE,
         "loss": [StrOptions({"log_loss", "exponential"}), callable],
     }
 
@@ -129,6 +145,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         top_rate: float = 0.2,
         other_rate: float = 0.1,
         class_weight: Any = None,
+        calibrate: Method | None = None,
         init: Any = None,
         n_iter_no_change: int | None = None,
         early_stopping: EarlyStopping = "auto",
@@ -169,6 +186,7 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         self.top_rate = top_rate
         self.other_rate = other_rate
         self.class_weight = class_weight
+        self.calibrate = calibrate
         self.init = init
         self.n_iter_no_change = n_iter_no_change
         self.early_stopping = early_stopping
@@ -247,7 +265,16 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         for scores in self._staged_scores(X, base_margin):
             yield self._shown(scores)
 
+    def _calibrate(self, sample: Sample, loss: Loss, units: Units) -> None:
+        calibrate_by_folds(self, sample, loss, units)
+
+    def _as_probabilities(self, scores: Floats, n_rounds: int) -> Floats:
+        """Probabilities of scores, whatever the number of rounds."""
+        return self._probabilities(scores)
+
     def _classes_of(self, scores: Floats) -> npt.NDArray[Any]:
+        if self.calibrator_ is not None:
+            return np.asarray(self.classes_[np.argmax(self._probabilities(scores), axis=1)])
         codes = scores[:, 0] > 0 if scores.shape[1] == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[codes.astype(np.int64)])
 
@@ -304,7 +331,10 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
         return self._probabilities(self._scores(X, base_margin))
 
     def _probabilities(self, scores: Floats) -> Floats:
-        return self._fitted_loss.probabilities(scores)
+        probabilities = self._fitted_loss.probabilities(scores)
+        if self.calibrator_ is None:
+            return probabilities
+        return self.calibrator_.probabilities(probabilities)
 
     def staged_predict_proba(self, X: Any, base_margin: Any = None) -> Iterator[Floats]:
         """Class probabilities after each round.
@@ -340,6 +370,8 @@ class GradientBoostingClassifier(StagedClassifierMixin, TabularClassifierMixin, 
             Logarithms.
         """
         scores = self._scores(X, base_margin)
+        if self.calibrator_ is not None:
+            return np.log(self._probabilities(scores))
         return self._fitted_loss.log_probabilities(scores)
 
 

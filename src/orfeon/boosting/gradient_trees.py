@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.boosting.constraints import allowed_interactions, monotone_signs
+from orfeon.boosting.constraints import allowed_interactions
 from orfeon.boosting.gradient import Boosting, Sample
 from orfeon.boosting.gradient_parameters import GradientParameters
 from orfeon.boosting.losses import Loss
 from orfeon.boosting.one_side_sampling import OneSide
 from orfeon.boosting.target_statistics import extended_origin, extended_schema
+from orfeon.data.monotone import monotone_signs
 from orfeon.data.presorted import Table
 from orfeon.data.schema import Schema
 from orfeon.data.training_set import are_counts

@@ -13,7 +13,6 @@ from orfeon.boosting.gradient import AdditiveModel, Followed, Sample, Stage, val
 from orfeon.boosting.losses import Loss
 from orfeon.data.training_set import hash_rows
 from orfeon.ensembles.holdout import deal_folds
-from orfeon.forest import Forest
 from orfeon.utils.types import Floats
 
 
@@ -51,14 +50,15 @@ class Validation:
     def _rows(self) -> Floats:
         return self.sample.encoded()
 
-    def add(self, forest: Forest) -> float:
-        """Add the trees of a round, and return the loss."""
-        self.scores += values_of(forest, self._rows)
-        return self.loss_now()
+    def update(self, stage: Stage) -> None:
+        """Add the trees of a round, unless they were added in the round itself."""
+        if not stage.is_followed:
+            self.scores += values_of(stage.forest, self._rows)
 
     def after(self, stage: Stage) -> float:
-        """The loss after a round, whose trees are added unless they were in the round itself."""
-        return self.loss_now() if stage.is_followed else self.add(stage.forest)
+        """The loss after a round."""
+        self.update(stage)
+        return self.loss_now()
 
     @property
     def followed(self) -> Followed:

@@ -23,14 +23,15 @@ from orfeon.ensembles.voting import (
     AveragingRegressorMixin,
     VotingClassifierMixin,
 )
-from orfeon.trees.base import CRITERION, LIMITS, Criterion
+from orfeon.trees.base import CRITERION, LIMITS, MONOTONIC, Criterion
 from orfeon.trees.random_tree import RandomTreeClassifier, RandomTreeRegressor
 from orfeon.utils.documentation import documented
 
 #: Parameters that are passed to each tree.
 _OF_TREES = (
     "max_features", "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
-    "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "categorical_features",
+    "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "monotonic_cst",
+    "categorical_features",
 )  # fmt: skip
 
 
@@ -42,6 +43,7 @@ class _ExtraTrees(Resampling):
         **SAMPLING,
         **LEAVING_OUT,
         **LIMITS,
+        **MONOTONIC,
     }
 
     def _tree_parameters(self) -> dict[str, Any]:
@@ -65,6 +67,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
     <limits>
     <min_impurity_decrease>
     <ccp_alpha>
+    <monotonic_cst>
     <categorical_features>
     <bootstrap>
     <combine>
@@ -109,6 +112,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = False,
         max_samples: float | None = 1.0,
@@ -132,6 +136,7 @@ class ExtraTreesClassifier(VotingClassifierMixin, _ExtraTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -163,6 +168,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
     <limits>
     <min_impurity_decrease>
     <ccp_alpha>
+    <monotonic_cst>
     <categorical_features>
     <bootstrap>
     <combine_numbers>
@@ -203,6 +209,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = False,
         max_samples: float | None = 1.0,
@@ -224,6 +231,7 @@ class ExtraTreesRegressor(AveragingRegressorMixin, _ExtraTrees):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples

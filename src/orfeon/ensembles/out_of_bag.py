@@ -23,6 +23,7 @@ from orfeon.ensembles.base import IndependentEnsemble
 from orfeon.ensembles.decision import COUNTS, CombinesMixin, only_left_out
 from orfeon.ensembles.ensemble import origin_of
 from orfeon.ensembles.holdout import hash_samples
+from orfeon.ensembles.probabilities import fold_of_units
 from orfeon.ensembles.remembering import RemembersSamplesMixin, drawn_weights
 from orfeon.forest import Forest
 from orfeon.forest.neighbourhood import forest_weights, proximities
@@ -215,7 +216,7 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
         weights = samples.sample_weights
         estimate = self._estimate(samples.X, samples.y, weights, out)
         shares = mixin._smoothed(estimate.outputs, np.maximum(out.sum(axis=0), 1))
-        fold = mixin._fold_of_units(samples.y, weights)
+        fold = fold_of_units(samples.y, weights, self._sequence)
         mixin._calibrate_shares(shares, samples.y, weights, fold, samples.rows, samples.n_given)
 
     def _keep_estimates(

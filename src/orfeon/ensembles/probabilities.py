@@ -46,15 +46,60 @@ _MEASURED = ("oob_probabilities_", "oob_log_loss_")
     calibrator_=saved.optional(saved.one_of(saved.none, saved.subclass("Calibrator"))),
     oob_probabilities_=saved.optional(saved.matrix),
     oob_log_loss_=saved.optional(saved.anything),
-    _smoothing=saved.optional(saved.number()),
 )
-class ProbabilitiesMixin(CombinesMixin):
-    """A classifier whose shares become probabilities."""
+class CalibratedMixin:
+    """A classifier with a calibrator that is learnt in ``fit``, if ``calibrate`` is given."""
 
     calibrate: Method | None = None
     calibrator_: Calibrator | None = None
     oob_probabilities_: Floats
     oob_log_loss_: float
+
+    @property
+    def _must_calibrate(self) -> bool:
+        return self.calibrate is not None and getattr(self, "n_classes_", 0) > 1
+
+    def _forget_calibrator(self) -> None:
+        self.calibrator_ = None
+        for name in _MEASURED:
+            self.__dict__.pop(name, None)
+
+    def _drop_calibrator(self) -> None:
+        """Some of the members need another calibrator."""
+        if self.calibrator_ is not None:
+            self.calibrate = None
+        self._forget_calibrator()
+
+    def _calibrate_shares(
+        self,
+        shares: Floats,
+        y: Integers,
+        weights: Floats,
+        fold: Integers,
+        rows: Integers,
+        n_given: int,
+    ) -> None:
+        """Learn from smoothed shares by members that did not see the samples; NaN where none."""
+        assert self.calibrate is not None
+        samples = ScoredSamples.of(shares, y, relative_weights(weights), fold)
+        self.calibrator_ = learn(samples, self.calibrate)
+        others = learn_without_folds(samples, self.calibrate)
+        found = cross_fitted(others, shares, fold)
+        self.oob_probabilities_ = mean_of_copies(found, rows, n_given)
+        self.oob_log_loss_ = cross_fitted_log_loss(samples, self.calibrate, others)
+
+
+def fold_of_units(y: Integers, weights: Floats, sequence: np.random.SeedSequence) -> Integers:
+    """A fold for each sample, and for each copy of it, in their order."""
+    rng = member_generator(sequence, Purpose.CALIBRATING)
+    units = np.arange(len(y), dtype=np.uint64)
+    return deal_folds(units, y, weights, N_FOLDS, rng, by_class=True)
+
+
+@saved.attributes(_smoothing=saved.optional(saved.number()))
+class ProbabilitiesMixin(CalibratedMixin, CombinesMixin):
+    """A classifier whose shares become probabilities."""
+
     #: Votes added to the members'; models of older versions have none.
     _smoothing: float | None = None
 
@@ -85,48 +130,14 @@ class ProbabilitiesMixin(CombinesMixin):
 
     # -- learning ------------------------------------------------------------------------------
 
-    @property
-    def _must_calibrate(self) -> bool:
-        return self.calibrate is not None and self._n_outputs > 1
-
     def _forget_decider(self) -> None:
         super()._forget_decider()
         self._smoothing = SMOOTHING
-        self.calibrator_ = None
-        for name in _MEASURED:
-            self.__dict__.pop(name, None)
+        self._forget_calibrator()
 
     def _keep_decider(self, index: Integers) -> None:
-        """Some of the members need another calibrator."""
         super()._keep_decider(index)
-        if self.calibrator_ is not None:
-            self.calibrator_ = self.calibrate = None
-        for name in _MEASURED:
-            self.__dict__.pop(name, None)
-
-    def _calibrate_shares(
-        self,
-        shares: Floats,
-        y: Integers,
-        weights: Floats,
-        fold: Integers,
-        rows: Integers,
-        n_given: int,
-    ) -> None:
-        """Learn from smoothed shares by members that did not see the samples; NaN where none."""
-        assert self.calibrate is not None
-        samples = ScoredSamples.of(shares, y, relative_weights(weights), fold)
-        self.calibrator_ = learn(samples, self.calibrate)
-        others = learn_without_folds(samples, self.calibrate)
-        found = cross_fitted(others, shares, fold)
-        self.oob_probabilities_ = mean_of_copies(found, rows, n_given)
-        self.oob_log_loss_ = cross_fitted_log_loss(samples, self.calibrate, others)
-
-    def _fold_of_units(self, y: Integers, weights: Floats) -> Integers:
-        """A fold for each sample, and for each copy of it, in their order."""
-        rng = member_generator(self._sequence, Purpose.CALIBRATING)
-        units = np.arange(len(y), dtype=np.uint64)
-        return deal_folds(units, y, weights, N_FOLDS, rng, by_class=True)
+        self._drop_calibrator()
 
     def _learn_by_folds(self, X: Any, y: Any, sample_weight: Any) -> None:
         super()._learn_by_folds(X, y, sample_weight)
@@ -148,7 +159,7 @@ class ProbabilitiesMixin(CombinesMixin):
         order = np.lexsort((weights, hash_samples(X, codes)[units]))
         units, weights = units[order], weights[order]
         codes = codes[units]
-        fold = self._fold_of_units(codes, weights)
+        fold = fold_of_units(codes, weights, self._sequence)
         folds = Folds(_safe_indexing(X, units), y[units], codes, weights, fold)
         shares = np.full((len(units), self._n_outputs), np.nan)
         other = self._without_learning()

@@ -29,7 +29,7 @@ from orfeon.ensembles.voting import (
     VotingClassifierMixin,
 )
 from orfeon.trees import CARTClassifier, CARTRegressor
-from orfeon.trees.base import CRITERION, LIMITS, Criterion, features_per_node
+from orfeon.trees.base import CRITERION, LIMITS, MONOTONIC, Criterion, features_per_node
 from orfeon.utils import saved
 from orfeon.utils.documentation import documented
 from orfeon.utils.scikit_learn import StrOptions
@@ -39,7 +39,8 @@ FeaturesPer = Literal["node", "tree"]
 #: Parameters that are passed to each tree.
 _OF_TREES = (
     "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf",
-    "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "categorical_features",
+    "min_weight_fraction_leaf", "min_impurity_decrease", "ccp_alpha", "monotonic_cst",
+    "categorical_features",
 )  # fmt: skip
 
 
@@ -52,6 +53,7 @@ class _RandomForest(Resampling):
         **SAMPLING,
         **LEAVING_OUT,
         **LIMITS,
+        **MONOTONIC,
         "features_per": [StrOptions({"node", "tree"})],
     }
 
@@ -92,6 +94,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
     <limits>
     <min_impurity_decrease>
     <ccp_alpha>
+    <monotonic_cst>
     <categorical_features>
     <bootstrap>
     <combine>
@@ -143,6 +146,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
@@ -167,6 +171,7 @@ class RandomForestClassifier(VotingClassifierMixin, _RandomForest):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -200,6 +205,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
     <limits>
     <min_impurity_decrease>
     <ccp_alpha>
+    <monotonic_cst>
     <categorical_features>
     <bootstrap>
     <combine_numbers>
@@ -241,6 +247,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         categorical_features: Any = "auto",
         bootstrap: Bootstrap = True,
         max_samples: float | None = 1.0,
@@ -263,6 +270,7 @@ class RandomForestRegressor(AveragingRegressorMixin, _RandomForest):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.bootstrap = bootstrap
         self.max_samples = max_samples

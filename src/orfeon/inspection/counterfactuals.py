@@ -19,6 +19,7 @@ from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from orfeon.base import TabularEstimator
+from orfeon.boosting.gradient_base import GradientBoosting
 from orfeon.data.schema import Schema
 from orfeon.forest import Forest
 from orfeon.inspection.neighbourhood import _one_row
@@ -177,16 +178,20 @@ class _Search:
     @classmethod
     def of(cls, model: Any, described: AdditiveOutput, one: Any, X: Any, fixed: Any) -> _Search:
         part = described.parts[0]
-        if len(described.parts) > 1 or not np.array_equal(
-            part.players, np.arange(part.forest.n_features)
+        inner = _inner(model)
+        schema = getattr(inner, "schema_", None)
+        knows_codes = isinstance(schema, Schema) or not part.forest.n_categories.any()
+        if (
+            len(described.parts) > 1
+            or not knows_codes
+            or not np.array_equal(part.players, np.arange(part.forest.n_features))
         ):
             raise NoTreeSumError(
                 model, "its trees do not test the features themselves",
                 "use a model whose trees test the features as they are",
             )  # fmt: skip
-        inner = _inner(model)
-        schema = getattr(inner, "schema_", None)
-        decides = getattr(inner, "calibrator_", None) is not None and described.what in SHARES
+        is_output = described.what in SHARES or isinstance(inner, GradientBoosting)
+        decides = getattr(inner, "calibrator_", None) is not None and is_output
         start = part.encode(one)[0]
         forest = part.forest
         per_tree = forest.n_nodes * forest.n_features

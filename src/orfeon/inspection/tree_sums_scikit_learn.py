@@ -166,25 +166,37 @@ def _scored(model: Any, n_scores: int) -> Any:
 
 def _of_histogram(model: Any, output: Output) -> AdditiveOutput:
     _check_output(model, output, ("raw",))
-    if model.is_categorical_ is not None and np.any(model.is_categorical_):
-        raise NoTreeSumError(
-            model, "its categorical splits are not read",
-            "train orfeon's GradientBoostingClassifier or GradientBoostingRegressor, which take "
-            "categories",
-        )  # fmt: skip
+    players, n_categories = _columns_of_histogram(model)
     rounds = model._predictors
-    made = [predictor_as_forest(one, model.n_features_in_) for each in rounds for one in each]
+    made = [predictor_as_forest(one, n_categories) for each in rounds for one in each]
     forest = Forest.concatenate([one for one, _ in made])
     start = np.ravel(model._baseline_prediction).astype(np.float64)
 
     def encode(X: Any) -> Floats:
-        rows = validate_data(model, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
-        return np.ascontiguousarray(rows)
+        return np.ascontiguousarray(model._preprocess_X(X, reset=False), dtype=np.float64)
 
     column: Integers = np.tile(np.arange(len(start)), len(rounds))
     cover = np.concatenate([weights for _, weights in made])
-    part = TreeSum(forest, forest.value, column, cover, encode, np.arange(model.n_features_in_))
+    part = TreeSum(forest, forest.value, column, cover, encode, players)
     return AdditiveOutput((part,), start, "raw score", _scored(model, len(start)), ())
+
+
+def _columns_of_histogram(model: Any) -> tuple[Integers, Integers]:
+    """The feature of each column that its trees read, and the column's number of categories.
+
+    Categories come first, as codes; those that were not seen in training are missing.
+    """
+    n_features = model.n_features_in_
+    is_categorical = model.is_categorical_
+    if is_categorical is None or not np.any(is_categorical):
+        return np.arange(n_features), np.zeros(n_features, np.int64)
+    players = np.concatenate([np.flatnonzero(is_categorical), np.flatnonzero(~is_categorical)])
+    known = model._preprocessor.named_transformers_["encoder"].categories_
+    n_categories = np.zeros(n_features, np.int64)
+    n_categories[: len(known)] = [
+        sum(one == one and one is not None for one in own) for own in known
+    ]
+    return players, n_categories
 
 
 def _of_voting(model: Any, output: Output, read: Read) -> AdditiveOutput:

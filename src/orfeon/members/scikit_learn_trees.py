@@ -56,8 +56,11 @@ def tree_weights(fitted: Any) -> Floats:
     return weights
 
 
-def predictor_as_forest(predictor: Any, n_features: int) -> tuple[Forest, Floats]:
-    """A tree of histogram gradient boosting without categories, and the weights of its nodes."""
+def predictor_as_forest(predictor: Any, n_categories: Integers) -> tuple[Forest, Floats]:
+    """A tree of histogram gradient boosting, and the weights of its nodes.
+
+    ``n_categories`` are those of the columns that it reads, 0 for numbers.
+    """
     given = predictor.nodes
     is_leaf = given["is_leaf"].astype(bool)
     left = np.where(is_leaf, -1, given["left"].astype(np.int64))
@@ -75,9 +78,17 @@ def predictor_as_forest(predictor: Any, n_features: int) -> tuple[Forest, Floats
     missing[at] = 1 - given["missing_go_to_left"][inner]
     value, weights = np.zeros((len(given), 1)), np.empty(len(given))
     value[place, 0], weights[place] = given["value"], given["count"]
+    by_category = np.flatnonzero(inner & given["is_categorical"].astype(bool))
+    tables = [np.zeros(0, np.uint16)]
+    for node in by_category.tolist():
+        nodes["threshold"][place[node]] = sum(map(len, tables))
+        goes_left = predictor.raw_left_cat_bitsets[given["bitset_idx"][node]]
+        codes = np.arange(n_categories[given["feature_idx"][node]])
+        is_left = (goes_left[codes >> 5] >> (codes & 31).astype(np.uint32)) & 1
+        tables.append((1 - is_left).astype(np.uint16))
     forest = Forest(
         np.array([0, len(given)]), nodes, n_children, missing, np.zeros(0, np.int32), value, 0,
-        np.zeros(n_features, np.int64),
+        n_categories, np.concatenate(tables),
     )  # fmt: skip
     return forest, weights
 

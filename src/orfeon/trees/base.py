@@ -7,7 +7,7 @@ grows one tree from the training set; an ensemble passes the samples of all its 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, Self
@@ -23,17 +23,19 @@ from orfeon.base import (
     TabularRegressorMixin,
     transactional,
 )
+from orfeon.data.monotone import monotone_signs
 from orfeon.data.training_set import TrainingSet
 from orfeon.forest import Forest
 from orfeon.forest.importance import impurity_importances
 from orfeon.forest.pruning import prune_to_alpha
 from orfeon.growth import Growth, grow_forest
 from orfeon.growth.engine import prepare_table
+from orfeon.growth.monotone import grow_monotone
 from orfeon.growth.several_outputs import grow_several_outputs
 from orfeon.utils import saved
 from orfeon.utils.scikit_learn import Interval, StrOptions, _fit_context
 from orfeon.utils.seeding import tree_seeds
-from orfeon.utils.types import Floats
+from orfeon.utils.types import Floats, Integers
 
 Criterion = Literal["gini", "entropy", "log_loss", "error"]
 Ties = Literal["random", "first"]
@@ -63,6 +65,8 @@ LIMITS: dict[str, list[Any]] = {
     "random_state": ["random_state", np.random.Generator, np.random.SeedSequence],
 }
 
+#: Constraints on the features that predictions rise or fall with.
+MONOTONIC: dict[str, list[Any]] = {"monotonic_cst": ["array-like", Mapping, None]}
 #: Constraints on the impurity of classification trees; "log_loss" is scikit-learn's other name.
 CRITERION: list[Any] = [StrOptions({"gini", "entropy", "log_loss", "error"})]
 #: Constraints on how ties between equally good splits are broken.
@@ -104,8 +108,10 @@ class MemberSamples:
     #: Whether it is the tree of an estimator that is fitted alone, and no member.
     is_alone: bool = False
 
-    def grow(self, data: TrainingSet, growth: Growth) -> Forest:
-        """Grow the trees, unpruned."""
+    def grow(self, data: TrainingSet, growth: Growth, signs: Integers | None = None) -> Forest:
+        """Grow the trees, unpruned; ``signs`` are those of features with a constraint."""
+        if signs is not None:
+            return self._grow_monotone(data, growth, signs)
         if self.y.ndim > 2:
             return grow_several_outputs(
                 data.table, self.y, n_classes=data.output_classes, seeds=self.seeds,
@@ -115,6 +121,19 @@ class MemberSamples:
         return grow_forest(
             data.table, self.y, n_classes=data.n_classes, seeds=self.seeds, weights=self.weights,
             n_samples=self.n_samples, candidates=self.candidates, growth=growth,
+        )  # fmt: skip
+
+    def _grow_monotone(self, data: TrainingSet, growth: Growth, signs: Integers) -> Forest:
+        if self.y.ndim > 2:
+            # scikit-learn's tests look for the first words.
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiple outputs: fit an "
+                "estimator for each output, or use monotonic_cst=None."
+            )
+        return grow_monotone(
+            data.table, self.y, signs, n_classes=data.n_classes, seeds=self.seeds,
+            weights=self.weights, n_samples=self.n_samples, candidates=self.candidates,
+            growth=growth,
         )  # fmt: skip
 
 
@@ -160,6 +179,10 @@ class BaseTree(TabularEstimator):
         """The impurity that importances are measured in."""
         criterion = str(getattr(self, "criterion", "gini"))
         return "entropy" if criterion == "log_loss" else criterion
+
+    def _signs(self, data: TrainingSet) -> Integers | None:
+        """The features that ``monotonic_cst`` constrains."""
+        return monotone_signs(getattr(self, "monotonic_cst", None), data.schema)
 
     def _pruned(self, forest: Forest) -> Forest:
         """The trees, pruned as ``ccp_alpha`` says."""

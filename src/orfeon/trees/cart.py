@@ -20,6 +20,7 @@ from orfeon.growth.cross_validated import CrossValidation, KeepASplit
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
+    MONOTONIC,
     TIES,
     BaseTree,
     Criterion,
@@ -43,6 +44,7 @@ class _CART(BaseTree):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **LIMITS,
+        **MONOTONIC,
         "pruning": [StrOptions({"cv"}), Interval(Real, 0.0, None, closed="left"), None],
         "pruning_rule": [StrOptions({"1se", "min"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
@@ -62,6 +64,7 @@ class _CART(BaseTree):
     equal_rows: Literal["together", "apart"]
     min_impurity_decrease: float
     ccp_alpha: float
+    monotonic_cst: Any
     max_features: Any
     n_best: int
     ties: Ties
@@ -100,16 +103,20 @@ class _CART(BaseTree):
         )
 
     def _plain_growth(self, data: TrainingSet, n_samples: float) -> Growth | None:
-        if self.pruning is not None:
+        if self.pruning is not None or self.monotonic_cst is not None:
             return None
         return self._growth(data.table.n_features, n_samples)
 
-    def _takes_sparse(self) -> bool:
+    def _is_plain(self) -> bool:
+        """Whether nodes are searched in the plain way, and pruned once at most."""
         searches_all = self.n_best == 1 and self.max_split_samples is None
         return searches_all and not self.linear_combinations and self.pruning != "cv"
 
+    def _takes_sparse(self) -> bool:
+        return self._is_plain() and self.monotonic_cst is None
+
     def _takes_outputs(self) -> bool:
-        return self._takes_sparse() and self.pruning is None
+        return self._is_plain() and self.pruning is None
 
     def _prepare(self, data: TrainingSet) -> None:
         super()._prepare(data)
@@ -132,7 +139,13 @@ class _CART(BaseTree):
                 "pass one of them."
             )
         growth = self._growth(data.table.n_features, samples.n_samples)
+        signs = self._signs(data)
         if isinstance(self.pruning, str):
+            if signs is not None:
+                raise ValueError(
+                    'pruning="cv" does not know monotonic_cst: prune by a number or ccp_alpha, or '
+                    "use monotonic_cst=None."
+                )
             forest, cross_validation = grow_pruned_forest(
                 data.table, data.X, samples.y, n_classes=data.n_classes, seeds=samples.seeds,
                 weights=samples.weights, n_samples=samples.n_samples,
@@ -141,7 +154,7 @@ class _CART(BaseTree):
                 groups=self._fold_groups(data),
             )  # fmt: skip
             return forest, {"cross_validation_": cross_validation}
-        forest = self._pruned(samples.grow(data, growth))
+        forest = self._pruned(samples.grow(data, growth, signs))
         if self.pruning is not None:
             forest = prune_to_alpha(forest, self.pruning, self._cost)
         return forest, {}
@@ -192,6 +205,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
     <size>
     <min_impurity_decrease>
     <ccp_alpha>
+    <monotonic_cst>
     <max_features>
     <n_best>
     <tie_rule>
@@ -255,6 +269,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         max_features: Any = None,
         n_best: int = 1,
         ties: Ties = "random",
@@ -278,6 +293,7 @@ class CARTClassifier(TreeClassifierMixin, _CART):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.max_features = max_features
         self.n_best = n_best
         self.ties = ties
@@ -302,6 +318,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
     <size>
     <min_impurity_decrease>
     <ccp_alpha>
+    <monotonic_cst>
     <max_features>
     <n_best>
     <tie_rule>
@@ -341,6 +358,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         max_features: Any = None,
         n_best: int = 1,
         ties: Ties = "random",
@@ -362,6 +380,7 @@ class CARTRegressor(TreeRegressorMixin, _CART):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.max_features = max_features
         self.n_best = n_best
         self.ties = ties

@@ -18,6 +18,7 @@ from orfeon.growth.engine import prepare_table
 from orfeon.trees.base import (
     CRITERION,
     LIMITS,
+    MONOTONIC,
     BaseTree,
     Criterion,
     MemberSamples,
@@ -32,21 +33,23 @@ from orfeon.utils.scikit_learn import StrOptions
 class _RandomTree(BaseTree):
     """The growth that random classification and regression trees share."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**LIMITS}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**LIMITS, **MONOTONIC}
 
     max_features: Any
     min_impurity_decrease: float
     ccp_alpha: float
+    monotonic_cst: Any
 
     def _takes_sparse(self) -> bool:
-        return True
+        return self.monotonic_cst is None
 
     def _takes_outputs(self) -> bool:
         return True
 
     def _prepare(self, data: TrainingSet) -> None:
-        several = data.y.ndim > 1  # these read the presorted table
-        prepare_table(data.table, Growth(splitter="best" if several else "random"))
+        # Several outputs, and constraints, read the presorted table.
+        reads_sorted = data.y.ndim > 1 or self.monotonic_cst is not None
+        prepare_table(data.table, Growth(splitter="best" if reads_sorted else "random"))
 
     def _grow(self, data: TrainingSet, samples: MemberSamples) -> tuple[Forest, dict[str, Any]]:
         growth = Growth(
@@ -56,7 +59,7 @@ class _RandomTree(BaseTree):
             min_impurity_decrease=self.min_impurity_decrease,
             max_features=features_per_node(self.max_features, data.table.n_features),
         )
-        return self._pruned(samples.grow(data, growth)), {}
+        return self._pruned(samples.grow(data, growth, self._signs(data))), {}
 
 
 @documented()
@@ -77,6 +80,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
     <limits>
     <min_impurity_decrease>
     <ccp_alpha>
+    <monotonic_cst>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.
     <class_factors>
@@ -114,6 +118,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         categorical_features: Any = "auto",
         class_weight: Any = None,
         random_state: Any = None,
@@ -127,6 +132,7 @@ class RandomTreeClassifier(TreeClassifierMixin, _RandomTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
@@ -144,6 +150,7 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
     <limits>
     <min_impurity_decrease>
     <ccp_alpha>
+    <monotonic_cst>
     categorical_features : "auto", None, or a list of names, indices or a mask, default="auto"
         Which features are categorical; these are split into random subsets.
     <random_state>
@@ -172,6 +179,7 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
         min_weight_fraction_leaf: float = 0.0,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
+        monotonic_cst: Any = None,
         categorical_features: Any = "auto",
         random_state: Any = None,
     ) -> None:
@@ -183,5 +191,6 @@ class RandomTreeRegressor(TreeRegressorMixin, _RandomTree):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
+        self.monotonic_cst = monotonic_cst
         self.categorical_features = categorical_features
         self.random_state = random_state

@@ -69,6 +69,12 @@ _TEXTS = {
         Each tree is pruned to the smallest subtree that minimises its impurity plus this for each
         leaf, as in scikit-learn; 0 does not prune.
 """,
+    "monotonic_cst": """
+    monotonic_cst : array of shape (n_features,) or dict, optional
+        1 for features that predictions must not decrease with, -1 for those they must not increase
+        with, 0 for others; a dict has the names of features. With two classes, predictions are
+        probabilities of the second.
+""",
     "max_features": """
     max_features : int, float, "sqrt", "log2" or None, default=None
         Features drawn at each node. <log2>

@@ -87,7 +87,8 @@ def to_onnx(
     sums of gradient boosting into probabilities are the runtime's: these probabilities may differ
     in the last digits, the labels do not. An :class:`orfeon.AdaBoostPairwiseClassifier` of three
     or more classes sums hyperbolic tangents of the runtime: its probabilities may differ in the
-    last digits, and its label where two classes are that close.
+    last digits, and its label where two classes are that close. So do calibrated models, but for
+    isotonic and Venn-Abers calibration, which need no logarithms.
 
     Unlike the model, the exported one accepts infinite numbers.
 

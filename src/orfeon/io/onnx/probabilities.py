@@ -8,37 +8,42 @@ from typing import Any
 import numpy as np
 
 from orfeon.boosting.real_adaboost import RealAdaBoostClassifier
-from orfeon.calibration.label_noise import inverse_of, least_eigenvalue
+from orfeon.calibration.label_noise import is_noise, mean_shares
 from orfeon.calibration.smoothing import LIFT
 from orfeon.ensembles.decision import COUNTS
 from orfeon.ensembles.switched_labels import SwitchedLabels
+from orfeon.io.onnx.calibrators import calibrated, column, interpolated
 from orfeon.io.onnx.decision import Decision, column_sums, first_of_greatest
-from orfeon.io.onnx.errors import NoOnnxFormError
-from orfeon.io.onnx.graph import DOUBLE, INT64, Graph
+from orfeon.io.onnx.graph import DOUBLE, Graph
 from orfeon.utils.types import Floats
 
 
 def with_probabilities(graph: Graph, decision: Decision, model: Any) -> Decision:
     """The decision with the probabilities that the model makes of its shares."""
-    if getattr(model, "calibrator_", None) is not None:
-        raise NoOnnxFormError(
-            f"calibrate={model.calibrate!r} of {type(model).__name__}",
-            "calibrated probabilities have none yet",
-            "train it with calibrate=None, or export what it votes by subset() of all its members",
-        )
-    strength, shares = getattr(model, "_smoothing", None), decision.shares
-    is_softmax = isinstance(model, RealAdaBoostClassifier) and model._has_softmax
-    if strength is None or shares is None or is_softmax or model.n_classes_ < 2:
+    calibrator, shares = getattr(model, "calibrator_", None), decision.shares
+    if shares is None or getattr(model, "n_classes_", 0) < 2:
         return decision
-    n_members = float(len(model.members_))
-    clear = shares
-    if isinstance(model, SwitchedLabels) and model._simple_rule in (*COUNTS, "soft"):
-        inverse = inverse_of(model._switching)
-        n_members = n_members * least_eigenvalue(model._switching) ** 2
-        if inverse is not None:
-            clear = _nearest_shares(graph, _product(graph, shares, inverse), model.n_classes_)
-    smoothed = _smoothed(graph, clear, n_members, strength, model.n_classes_)
+    smoothed = _smoothed_shares(graph, shares, model)
+    if calibrator is not None:
+        probabilities = calibrated(graph, calibrator, smoothed)
+        decided = first_of_greatest(graph, probabilities)
+        return replace(decision, decided=decided, shares=probabilities)
+    if smoothed == shares:
+        return decision
     return replace(decision, shares=_keeping(graph, smoothed, shares, model.n_classes_))
+
+
+def _smoothed_shares(graph: Graph, shares: str, model: Any) -> str:
+    """Shares of the votes that are neither 0 nor 1; the same name if they are not smoothed."""
+    strength = getattr(model, "_smoothing", None)
+    is_softmax = isinstance(model, RealAdaBoostClassifier) and model._has_softmax
+    if strength is None or is_softmax:
+        return shares
+    n_members = float(len(model.members_))
+    counts = isinstance(model, SwitchedLabels) and model._simple_rule in (*COUNTS, "soft")
+    if counts and not is_noise(model._switching):
+        return _without_noise(graph, shares, model._switching, n_members)
+    return _smoothed(graph, shares, n_members, strength, model.n_classes_)
 
 
 def _smoothed(graph: Graph, shares: str, n_members: float, strength: float, n_classes: int) -> str:
@@ -67,31 +72,11 @@ def _keeping(graph: Graph, shares: str, raw: str, n_classes: int) -> str:
     return graph.add("Where", is_same, shares, kept)
 
 
-def _product(graph: Graph, shares: str, matrix: Floats) -> str:
-    """Rows times a matrix, added column by column."""
-    total = ""
-    for k, of_class in enumerate(matrix):
-        column = graph.add("Gather", shares, graph.constant(np.array([k])), axis=1)
-        term = graph.add("Mul", column, graph.constant(of_class[None, :].copy()))
-        total = graph.add("Add", total, term) if total else term
-    return total
-
-
-def _nearest_shares(graph: Graph, values: str, n_classes: int) -> str:
-    """The nearest shares that are not negative."""
-    every = graph.constant(np.array([n_classes]))
-    descending, _ = graph.add_many("TopK", values, every, n_outputs=2, axis=1)
-    running = graph.add("CumSum", descending, graph.constant(np.array(1)))
-    excess = graph.add("Sub", running, graph.constant(np.array(1.0)))
-    sizes = graph.constant(np.arange(1, n_classes + 1, dtype=np.float64)[None, :])
-    is_positive = graph.add("Greater", graph.add("Mul", descending, sizes), excess)
-    number = graph.add(
-        "ReduceSum", graph.add("Cast", is_positive, to=INT64), graph.constant(np.array([1])),
-        keepdims=1,
-    )  # fmt: skip
-    number = graph.add("Max", number, graph.constant(np.array([[1]])))
-    last = graph.add("Sub", number, graph.constant(np.array([[1]])))
-    at = graph.add("GatherElements", excess, last, axis=1)
-    threshold = graph.add("Div", at, graph.add("Cast", number, to=DOUBLE))
-    difference = graph.add("Sub", values, threshold)
-    return graph.add("Max", difference, graph.constant(np.array(0.0)))
+def _without_noise(graph: Graph, shares: str, switching: Floats, n_members: float) -> str:
+    """Shares as of labels that were not switched."""
+    columns = [
+        interpolated(graph, *table, column(graph, shares, k))
+        for k, table in enumerate(mean_shares(switching, n_members))
+    ]
+    found = graph.add("Concat", *columns, axis=1)
+    return graph.add("Div", found, column_sums(graph, found, len(columns)))

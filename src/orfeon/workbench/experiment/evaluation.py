@@ -107,7 +107,6 @@ class Evaluation:
     n_jobs: int = 1
     metric: str = ""
     keeps_predictions: bool = False
-    calibrated: bool = True
 
     def random_state(self, key: RunKey) -> int:
         """The seed of a run's estimator."""
@@ -156,9 +155,9 @@ class Evaluation:
         X_train, y_train = take_rows(self.X, train), self.y[train]
         X_test, y_test = take_rows(self.X, test), self.y[test]
         with _Clock(timings, "fit"):
-            model = method.build(
-                self.task, seed, self.n_jobs, self.members, calibrated=self.calibrated
-            ).fit(X_train, y_train)
+            model = method.build(self.task, seed, self.n_jobs, self.members, calibrated=True).fit(
+                X_train, y_train
+            )
         result: dict[str, Any] = {"scores": {}, "sizes": {}, "n": [len(train), len(test)]}
         if key.inner is None and self.task == "classification":
             result["confusion"] = {}

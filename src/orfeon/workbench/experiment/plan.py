@@ -266,11 +266,6 @@ class Plan:
         return tuple(name for name in self.methods if not METHODS[name].is_derived)
 
     @property
-    def is_calibrated(self) -> bool:
-        """Whether probabilities are calibrated; these have no ONNX form yet."""
-        return self.deployable != "onnx"
-
-    @property
     def keeps_predictions(self) -> bool:
         """Whether a method is made of the others' predictions."""
         return len(self.fitted) < len(self.methods)

@@ -171,8 +171,8 @@ def run_study(
     members : int, optional
         Members of every ensemble.
     deployable : {"any", "onnx", "single"}, default="any"
-        What may be delivered: any model; one with an ONNX form, which leaves out stacking and
-        calibrated probabilities; or a single tree or ensemble.
+        What may be delivered: any model; one with an ONNX form, which leaves out stacking; or
+        a single tree or ensemble.
     group : str, optional
         Rows with the same value of this column are never split; it is not used as a feature.
     drop, keep_columns : iterable of str
@@ -296,7 +296,6 @@ class _Bench:
         evaluation = Evaluation(
             X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
             plan.seed, metric=plan.metric, keeps_predictions=plan.keeps_predictions,
-            calibrated=plan.is_calibrated,
         )  # fmt: skip
         return evaluation, rows
 
@@ -570,9 +569,7 @@ def fit_candidate(
     weights: Weights,
 ) -> Any:
     """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
-    settings: dict[str, Any] = {
-        "n_jobs": n_jobs, "members": plan.members, "calibrated": plan.is_calibrated,
-    }  # fmt: skip
+    settings: dict[str, Any] = {"n_jobs": n_jobs, "members": plan.members, "calibrated": True}
     model = METHODS[method_of(name)].build(plan.task, seed, **settings)
     if name == SELECTION:
         models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in weights]
