@@ -6,15 +6,23 @@ import re
 from pathlib import Path
 
 import orfeon
+import orfeon.boosting
+import orfeon.combining
 import orfeon.datasets
+import orfeon.imbalance
 import orfeon.inspection
 import orfeon.ordering
+import orfeon.statistics
 from orfeon.rules.rule import rules_for
 from orfeon.workbench import PROTOCOLS
 from orfeon.workbench.reproduction.figures import read_figures
 
 DOCS = Path(__file__).parents[2] / "docs"
-PACKAGES = (orfeon, orfeon.inspection, orfeon.ordering, orfeon.datasets)
+PACKAGES = (
+    orfeon, orfeon.boosting, orfeon.combining, orfeon.datasets, orfeon.imbalance, orfeon.inspection,
+    orfeon.ordering,
+)  # fmt: skip
+MODULES = ("orfeon.imbalance", "orfeon.statistics")
 
 
 def named(page):
@@ -30,13 +38,29 @@ def test_both_languages_name_the_same_in_the_same_order():
 def test_every_class_and_function_exists():
     rules = {*orfeon.ordering.ORDERING_RULES, *rules_for("classification")}
     for code in named("documents.md"):
-        name = code.partition("(")[0].removeprefix("orfeon.ordering.")
-        if code.startswith("orfeon ") or name in ("orfeon.imbalance", "oob_score_"):
+        name = code.partition("(")[0]
+        if code.startswith("orfeon ") or name in (*MODULES, "oob_score_"):
             continue
         if '"' in code and "(" not in code:
             assert code.partition('"')[2].rstrip('"') in rules, code
         else:
-            assert any(name in dir(package) for package in PACKAGES), code
+            package, _, name = name.rpartition(".")
+            homes = [found for found in PACKAGES if package in ("", found.__name__)]
+            assert any(name in dir(home) for home in homes), code
+
+
+class Names(dict):
+    """The names of the library, for the code on the page."""
+
+    def __missing__(self, name):
+        return getattr(orfeon, name)
+
+
+def test_estimators_accept_the_settings_that_the_page_gives_them():
+    codes = [code for code in named("documents.md") if code.endswith(")")]
+    assert len(codes) > 10
+    for code in codes:
+        eval(code, {}, Names())._validate_params()
 
 
 def commands():

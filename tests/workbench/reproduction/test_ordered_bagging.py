@@ -20,7 +20,7 @@ from orfeon.workbench.reproduction import (
     plan,
     published_cells,
 )
-from orfeon.workbench.reproduction.measures import codes_with_unseen
+from orfeon.workbench.reproduction.measures import codes_with_unseen, odd_size
 from orfeon.workbench.reproduction.plan import Fit
 
 MEMBERS = 20
@@ -100,10 +100,15 @@ def test_errors_are_those_of_the_first_members_in_order():
     votes, votes_test = bag.votes(X), bag.votes(X_test)
     for rule in {method for method, _ in on_test} - {"bagging"}:
         found = order_votes(votes, y, rule=rule).order
-        for share, kept in (("10%", 2), ("20%", 4), ("40%", 8)):
+        for share, kept in (("10%", 3), ("20%", 5), ("40%", 9)):
             first = found[:kept]
             assert on_train[rule, share] == pytest.approx(vote_error(votes[first], y))
             assert on_test[rule, share] == pytest.approx(vote_error(votes_test[first], y_test))
+
+
+def test_sizes_are_odd_so_that_no_vote_of_two_classes_is_tied():
+    assert [odd_size(size, 200) for size in (20, 40, 41, 80)] == [21, 41, 41, 81]
+    assert odd_size(200, 200) == 200
 
 
 def test_one_fit_of_a_split_serves_both_tables_and_all_methods(tmp_path, fits):

@@ -71,10 +71,18 @@ def codes_with_unseen(ensemble: Any, y: npt.NDArray[Any]) -> npt.NDArray[np.intp
     return np.where(known, codes, len(ensemble.classes_))
 
 
+def odd_size(size: int, n_members: int) -> int:
+    """The size, or the next one if it is even: an even number of votes can be tied."""
+    return min(size | 1, n_members)
+
+
 def _in_order(
     bag: Any, split: Partition, cells: Cells, *, training_tables: Sequence[str] = ()
 ) -> Results:
-    """Errors of the bag, and of the first members in each order, on training or test samples."""
+    """Errors of the bag, and of the first members in each order, on training or test samples.
+
+    Of the first members an odd number is taken.
+    """
     votes, y = bag.votes(split.X_train), codes_with_unseen(bag, split.y_train)
     votes_test, y_test = bag.votes(split.X_test), codes_with_unseen(bag, split.y_test)
     results: dict[Cell, float] = {}
@@ -88,8 +96,8 @@ def _in_order(
         order = orfeon.ordering.order_votes(votes, y, rule=rule)
         curves = {True: order.error_curve, False: order.test_curve_votes(votes_test, y_test)}
         for cell in its:
-            last = order.size(_number(cell, "keep") / 100) - 1
-            results[cell] = _percent(curves[cell.table in training_tables][last])
+            size = odd_size(order.size(_number(cell, "keep") / 100), len(votes))
+            results[cell] = _percent(curves[cell.table in training_tables][size - 1])
     return results
 
 
