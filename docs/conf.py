@@ -34,6 +34,7 @@ release = version = orfeon.__version__
 language = "en"
 
 extensions = [
+    "lesson",
     "mathml",
     "myst_parser",
     "sphinx_copybutton",
