@@ -143,5 +143,18 @@ html_sidebars = {
     # Pages that stand alone have nothing to list at the side.
     **{page: [] for page in ALONE},
 }
+#: Pages that are not in English.
+SPANISH = ("documentos", "guide/es/")
 #: No prompts, outputs or line numbers in what is copied.
 copybutton_exclude = ".linenos, .gp, .go"
+
+
+def name_language(app, page, template, context, doctree):  # type: ignore[no-untyped-def]
+    """Name the language of a page, for readers' voices and browsers' hyphens."""
+    if page.startswith(SPANISH):
+        context["language"] = "es"
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    """Connect what the pages need."""
+    app.connect("html-page-context", name_language)
