@@ -93,7 +93,7 @@ sphinx_gallery_conf = {
     "reference_url": {"orfeon": None},
     "show_memory": False,
     "min_reported_time": 5,
-    "download_all_examples": False,
+    "download_all_examples": True,
     "remove_config_comments": True,
     "show_signature": False,
     "write_computation_times": False,

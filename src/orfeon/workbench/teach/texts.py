@@ -111,7 +111,7 @@ _ENGLISH: dict[str, Any] = {
 _SPANISH: dict[str, Any] = {
     "title": "Conjuntos que se pueden tocar",
     "lead": "Cada cambio vuelve a entrenar el conjunto en esta misma página: árboles pequeños "
-    "sobre dos atributos. No se carga ni se envía nada.",
+    "sobre dos características. No se carga ni se envía nada.",
     "settings": "Ajustes",
     "problem": "Problema",
     "problems": {
@@ -129,7 +129,7 @@ _SPANISH: dict[str, Any] = {
     },
     "samples": "Ejemplos",
     "noise": "Etiquetas erróneas",
-    "members": "Clasificadores",
+    "members": "Miembros",
     "depth": "Profundidad",
     "no_limit": "libre",
     "rates": {
@@ -151,26 +151,26 @@ _SPANISH: dict[str, Any] = {
     "flechas del teclado.",
     "map_keys": "Mapa de decisión. Las flechas mueven la cruz cuyos votos se muestran.",
     "classes": ["azul, cuadrados", "naranja, círculos"],
-    "curves": "Error según el número de clasificadores",
+    "curves": "Error según el número de miembros",
     "curves_note": "En el orden de entrenamiento (aleatorio, salvo en AdaBoost) y por distancia "
     "de márgenes, que solo usa los ejemplos de entrenamiento. Un clic elige cuántos votan.",
     "margins": "Márgenes",
     "margins_note": "Proporción de ejemplos con un margen no mayor que el indicado: votos a favor "
     "de su clase menos votos en contra. A la izquierda de 0 están mal clasificados.",
     "votes": "Votos en la cruz",
-    "votes_note": "Una marca por clasificador, en el orden elegido; las marcas altas votan "
+    "votes_note": "Una marca por miembro, en el orden elegido; las marcas altas votan "
     "naranja. Los que no votan aparecen atenuados.",
-    "votes_text": "En ({x}, {y}), {n} de los {k} clasificadores que votan eligen naranja; el "
+    "votes_text": "En ({x}, {y}), {n} de los {k} miembros que votan eligen naranja; el "
     "conjunto decide {label}.",
     "weighted": "El voto es ponderado: naranja reúne el {share} del peso.",
     "labels": ["azul", "naranja"],
     "train": "entrenamiento",
     "test": "test",
     "error": "error",
-    "axis_members": "clasificadores",
+    "axis_members": "miembros",
     "axis_margin": "margen",
     "axis_share": "ejemplos",
-    "summary": "Los primeros {k} de {T} clasificadores: error de test {test}, error de "
+    "summary": "Los primeros {k} de {T} miembros: error de test {test}, error de "
     "entrenamiento {train}. Uno solo: {one}. Todos: {all}. "
     "Mejor número por distancia de márgenes: {best} ({bestError}).",
     "ended": {
@@ -185,13 +185,13 @@ _SPANISH: dict[str, Any] = {
     "try": "Preparar",
     "stories": [
         ["Un árbol y después muchos",
-         "Observe el mapa mientras aumenta el número de clasificadores de 1 a 101. Un solo árbol "
+         "Observe el mapa mientras aumenta el número de miembros de 1 a 101. Un solo árbol "
          "tiene fronteras rectas y dentadas; el voto las redondea. Pida otros ejemplos: ¿qué "
          "mapa cambia más?",
          _ENGLISH["stories"][0][2]],
         ["Árboles débiles, voto fuerte",
-         "Para cada clasificador se alteran tres de cada diez etiquetas, así que todos fallan a "
-         "menudo. Acerque la tasa a un medio: ¿cuántos clasificadores necesita ahora el voto?",
+         "Para cada miembro se alteran tres de cada diez etiquetas, así que todos fallan a "
+         "menudo. Acerque la tasa a un medio: ¿cuántos miembros necesita ahora el voto?",
          _ENGLISH["stories"][1][2]],
         ["Etiquetas erróneas",
          "Una quinta parte de las etiquetas es errónea. Compare AdaBoost con bagging: ¿cuál tiene "
@@ -201,7 +201,7 @@ _SPANISH: dict[str, Any] = {
          "Ninguna suma de tocones, de un atributo cada uno, separa estas clases. Suba la "
          "profundidad a 2 y mire los márgenes.",
          _ENGLISH["stories"][3][2]],
-        ["Menos clasificadores",
+        ["Menos miembros",
          "Los árboles son poco profundos y hay muchos. Ordenados por distancia de márgenes, el "
          "error alcanza su mínimo con una parte de ellos. ¿Coincide el mejor número en "
          "entrenamiento con el mejor en test?",
