@@ -143,7 +143,7 @@ def test_what_the_page_says_is_what_its_functions_compute(open_lesson):
     assert f"The first 9 of 40 members: test error {100 * test[8]:.1f}%" in said
     assert f"training error {100 * curves['ordered']['train'][8]:.1f}%" in said
     best = min(range(40), key=test.__getitem__)
-    assert f"margin distance: {best + 1} ({100 * test[best]:.1f}%)" in said
+    assert f"by margin distance: {100 * test[best]:.1f}% with {best + 1}." in said
     assert tab.locator("#votes-plot rect:not(.silent)").count() == 9
     tab.click("details summary")
     drawn(tab)

@@ -67,7 +67,7 @@ _ENGLISH: dict[str, Any] = {
     "axis_share": "samples",
     "summary": "The first {k} of {T} members: test error {test}, training error {train}. "
     "One member: {one}. All members: {all}. "
-    "Best number by margin distance: {best} ({bestError}).",
+    "Lowest test error by margin distance: {bestError} with {best}.",
     "ended": {
         "perfect": "AdaBoost ended with {T}: the last tree makes no training error. Lower the "
         "depth to give it work.",
@@ -172,7 +172,7 @@ _SPANISH: dict[str, Any] = {
     "axis_share": "ejemplos",
     "summary": "Los primeros {k} de {T} miembros: error de test {test}, error de "
     "entrenamiento {train}. Uno solo: {one}. Todos: {all}. "
-    "Mejor número por distancia de márgenes: {best} ({bestError}).",
+    "Menor error de test por distancia de márgenes: {bestError} con {best}.",
     "ended": {
         "perfect": "AdaBoost terminó con {T}: el último árbol no comete errores de "
         "entrenamiento. Con menos profundidad tendrá trabajo.",

@@ -11,7 +11,7 @@
   const SLIDERS = ["samples", "noise", "members", "rate", "depth", "first"];
 
   let seed = 1, model = null, borders = {}, votesAllMembers = true;
-  let cross = [0.62, 0.55]; // shares of the width and height of the map, from below
+  let cross = [0.32, 0.4]; // shares of the width and height of the map, from below
   const start = Object.fromEntries(["problem", "method", "order", ...SLIDERS].map((id) => [id, at(id).value]));
   const chosen = Object.fromEntries(Object.entries(BEGINNING).map(([method, values]) => [method, [...values]]));
 
