@@ -34,6 +34,7 @@ release = version = orfeon.__version__
 language = "en"
 
 extensions = [
+    "lesson",
     "mathml",
     "myst_parser",
     "sphinx_copybutton",
@@ -92,7 +93,7 @@ sphinx_gallery_conf = {
     "reference_url": {"orfeon": None},
     "show_memory": False,
     "min_reported_time": 5,
-    "download_all_examples": False,
+    "download_all_examples": True,
     "remove_config_comments": True,
     "show_signature": False,
     "write_computation_times": False,
@@ -142,5 +143,18 @@ html_sidebars = {
     # Pages that stand alone have nothing to list at the side.
     **{page: [] for page in ALONE},
 }
+#: Pages that are not in English.
+SPANISH = ("documentos", "guide/es/")
 #: No prompts, outputs or line numbers in what is copied.
 copybutton_exclude = ".linenos, .gp, .go"
+
+
+def name_language(app, page, template, context, doctree):  # type: ignore[no-untyped-def]
+    """Name the language of a page, for readers' voices and browsers' hyphens."""
+    if page.startswith(SPANISH):
+        context["language"] = "es"
+
+
+def setup(app):  # type: ignore[no-untyped-def]
+    """Connect what the pages need."""
+    app.connect("html-page-context", name_language)

@@ -31,7 +31,9 @@ FLOORS = (
     "workbench",
 )  # fmt: skip
 #: The parts of the workbench, in the same order.
-WORKBENCH = ("store", "prepare", "tasks", "experiment", "report", "reproduction", "serve", "cli")
+WORKBENCH = (
+    "store", "prepare", "tasks", "experiment", "report", "teach", "reproduction", "serve", "cli",
+)  # fmt: skip
 #: The highest part of the library: ``import orfeon`` gives names of all parts up to it.
 LIBRARY = "io"
 #: The public names come from everywhere; the command has an entrance of its own.

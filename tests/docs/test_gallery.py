@@ -14,7 +14,8 @@ import pytest
 
 pytestmark = pytest.mark.tools
 
-GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
+ROOT = Path(__file__).resolve().parents[2]
+GALLERY, DOCS = ROOT / "examples" / "gallery", ROOT / "docs"
 PAGES = sorted(GALLERY.rglob("*.py"))
 SECTIONS = sorted({page.parent for page in PAGES})
 FAST = ("practice/plot_a_tree.py", "inspection/plot_kappa_error.py")
@@ -122,3 +123,10 @@ def test_page_runs_without_a_warning_and_draws(name, monkeypatch, capsys, tmp_pa
     assert min(drawn) >= 1
     assert len(capsys.readouterr().out) > 100
     assert list(tmp_path.iterdir()) == []
+
+
+def test_lessons_lead_to_pages_of_the_gallery():
+    lessons = (DOCS / "howto" / "lessons.md").read_text("utf-8")
+    named = re.findall(r"<\.\./gallery/(\w+/\w+)>", lessons)
+    assert len(named) >= 16
+    assert [name for name in named if not (GALLERY / f"{name}.py").exists()] == []

@@ -34,6 +34,7 @@ COMMANDS = {
     "inspect": "describe a model, a data file or a results store",
     "reproduce": "rerun a published table and compare the figures",
     "datasets": "list, describe and fetch named data sets",
+    "teach": "write an interactive page for lessons",
     "warmup": "compile the kernels now, so that later commands start fast",
 }
 
