@@ -102,7 +102,7 @@ class InputColumn:
             f"{name!r}: dates need parts and nothing else has any",
             parts,
         )
-        typical = plain.get("typical")  # files of 0.1 have none
+        typical: Any = plain.get("typical")  # files of 0.1 have none
         is_number = type(typical) in (int, float) and math.isfinite(typical)
         allowed = is_number if kind == "number" else kind == "category" and typical in levels
         require(
