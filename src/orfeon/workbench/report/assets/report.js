@@ -657,7 +657,6 @@
         data.guides.flatMap((guide) => guide.y),
       ),
     );
-    drawGuides(at, data);
     const largest = data.size ? greatest(data.series.flatMap((part) => part.sizes).filter(known)) : 0;
     const total = series.reduce((n, part) => n + part.x.length, 0);
     const plain = total > 2000 ? 1.7 : total > 400 ? 2.2 : 4.2;
@@ -698,6 +697,7 @@
         track.xs.forEach((x, k) => cloud(at.svg, track.look, [x], [track.ys[k]], track.radii[k], true));
       else cloud(at.svg, track.look, track.xs, track.ys, plain, total > 60);
     }
+    drawGuides(at, data);
     chosenMarks(at.svg, data, at);
     if (data.show_labels) drawLabels(at, tracks);
     return { svg: at.svg, tracks, keep: "x", pick: (px, py) => nearest(tracks, px, py, 1, 36) };

@@ -30,7 +30,7 @@ from orfeon.workbench.report.content_types import (
 #: Features with Shapley values, and with curves of their own.
 _SHOWN, _EFFECTS = 10, 3
 #: Rows that are explained at most and at least, and nodes times rows.
-_ROWS, _FEWEST, _WORK = 250, 30, 8_000_000
+_ROWS, _FEWEST, _WORK = 250, 15, 8_000_000
 #: Rows and values of an effect, and classes with curves.
 _MEAN_ROWS, _VALUES, _CLASSES = 100, 20, 6
 #: Nodes times predicted rows that effects may take.
@@ -82,50 +82,64 @@ def _some_rows(outcome: StudyOutcome, X: Any, n_rows: int) -> Any:
     return take_rows(X, np.sort(drawn))
 
 
-def shapley_charts(outcome: StudyOutcome, found: Explained) -> list[Chart]:
-    """A beeswarm of the largest values, or mean sizes for several classes; and dependence."""
-    values, size = found.values.values, np.abs(found.values.values).mean(axis=0)
-    what = found.values.what
-    n_rows = len(values)
-    if values.ndim == 3 and len(outcome.classes) > 2:
-        return [_mean_sizes(outcome, found, size)]
-    if values.ndim == 3:
-        values, size = values[:, :, 1], size[:, 1]
-    towards = f" towards “{short(outcome.classes[1], 40)}”" if outcome.classes else ""
-    order = np.argsort(-size, kind="stable")[:_SHOWN]
+def _is_of_several(found: Explained) -> bool:
+    return found.values.n_outputs > 2
+
+
+def _towards(found: Explained) -> Floats:
+    """The values for numbers or for the second of two classes, of shape (n_rows, n_features)."""
+    values = found.values.values
+    return np.asarray(values[:, :, 1] if values.ndim == 3 else values)
+
+
+def by_size(found: Explained) -> Integers:
+    """The features from the largest to the smallest mean absolute value, over all outputs."""
+    size = np.abs(found.values.values).mean(axis=0)
+    return np.argsort(-size.reshape(len(size), -1).sum(axis=1), kind="stable")
+
+
+def shapley_chart(found: Explained) -> Chart:
+    """A beeswarm of the values; for several classes bars of their mean sizes."""
+    if _is_of_several(found):
+        return _mean_sizes(found)
+    values, what, classes = _towards(found), found.values.what, found.values.classes
+    towards = "" if classes is None else f" towards “{short(classes[-1], 40)}”"
     series = [
         Box(
             short(found.values.names[j], 40), values[:, j].tolist(),
             [f"{short(found.values.names[j], 30)} = {_text(x)}" for x in column_of(found.X, j)],
             group=0, tones=_tones(column_of(found.X, j)),
         )
-        for j in order
+        for j in by_size(found)[:_SHOWN]
     ]  # fmt: skip
     caption = (
         f"One point per row and feature: what it adds to the {what}{towards} ({found.of}; "
-        f"{n_rows:,} rows not trained on). Orange is a high value of the feature, blue a low one, "
-        "grey a category."
+        f"{len(values):,} rows not trained on). Orange is a high value of the feature, blue a low "
+        "one, grey a category."
     )
-    axis = Axis(f"Change of the {what}")
-    charts: list[Chart] = [BoxPlot("Shapley values", caption, axis, series)]
-    for j in order[:_EFFECTS]:
-        column = column_of(found.X, j)
-        if column.dtype.kind != "f":
-            continue
-        name = short(found.values.names[j], 40)
-        charts.append(
-            ScatterPlot(
-                f"Shapley values of {name}", "One point per row.", Axis(name), axis,
-                [Points("rows", column.tolist(), values[:, j].tolist(), group=0)], narrow=True,
-            )
-        )  # fmt: skip
-    return charts
+    return BoxPlot("Shapley values", caption, Axis(f"Change of the {what}"), series)
 
 
-def _mean_sizes(outcome: StudyOutcome, found: Explained, size: Floats) -> BarChart:
-    order = np.argsort(-size.sum(axis=1), kind="stable")[:_SHOWN]
-    shown = range(min(len(outcome.classes), _CLASSES))
-    series = [Bars(short(outcome.classes[k], 40), size[order, k].tolist(), group=k) for k in shown]
+def dependence_chart(found: Explained, j: int) -> Chart | None:
+    """The Shapley values of a numeric feature by its values."""
+    column = column_of(found.X, j)
+    if column.dtype.kind != "f" or _is_of_several(found):
+        return None
+    name, values = short(found.values.names[j], 40), _towards(found)
+    return ScatterPlot(
+        f"Shapley values of {name}", "One point per row.", Axis(name),
+        Axis(f"Change of the {found.values.what}"),
+        [Points("rows", column.tolist(), values[:, j].tolist(), group=0)], narrow=True,
+    )  # fmt: skip
+
+
+def _mean_sizes(found: Explained) -> BarChart:
+    size, order = np.abs(found.values.values).mean(axis=0), by_size(found)[:_SHOWN]
+    assert found.values.classes is not None
+    series = [
+        Bars(short(name, 40), size[order, k].tolist(), group=k)
+        for k, name in enumerate(found.values.classes[:_CLASSES])
+    ]
     what = found.values.what
     caption = (
         f"Mean absolute change of the {what} of each class ({found.of}; "
@@ -166,8 +180,10 @@ def column_of(X: Any, j: int) -> Any:
 # -- effects ---------------------------------------------------------------------------------------
 
 
-def effect_charts(outcome: StudyOutcome, features: Integers) -> list[Chart]:
-    """Partial dependence of the prediction of the whole model on single features."""
+def effect_charts(
+    outcome: StudyOutcome, features: Integers, found: Explained | None
+) -> list[Chart]:
+    """For each feature its Shapley values, and the partial dependence of the whole model."""
     showcase = outcome.showcase
     if showcase is None or outcome.chosen not in showcase.models:
         return []
@@ -177,15 +193,17 @@ def effect_charts(outcome: StudyOutcome, features: Integers) -> list[Chart]:
     if nodes * n_rows * _VALUES > _EFFECT_WORK:
         n_rows = max(_FEWEST, _EFFECT_WORK // (nodes * _VALUES))
     X = _some_rows(outcome, showcase.X_test, n_rows)
-    return [
-        chart for j in features[:_EFFECTS] if (chart := _effect(outcome, model, X, int(j)))
-    ]  # fmt: skip
+    charts = []
+    for j in map(int, features[:_EFFECTS]):
+        charts.append(None if found is None else dependence_chart(found, j))
+        charts.append(_effect(outcome, model, X, j))
+    return [chart for chart in charts if chart is not None]
 
 
 def _effect(outcome: StudyOutcome, model: Any, X: Any, j: int) -> Chart | None:
     name = str(X.columns[j]) if hasattr(X, "columns") else f"feature {j}"
     grid = grid_of(column_of(X, j))
-    if len(grid) < 2:
+    if len(grid) < 2 or (outcome.classes and (codes_of(outcome, model.classes_) < 0).any()):
         return None
     means = effect(outcome, model, X, j, grid)
     shown = range(means.shape[1])

@@ -14,10 +14,10 @@ from orfeon.utils.text import counted, some_of
 from orfeon.workbench.experiment.outcome import Showcase, StudyOutcome
 from orfeon.workbench.experiment.verdict import groups_of
 from orfeon.workbench.report.content.explanations import (
-    Explained,
+    by_size,
     effect_charts,
     explained,
-    shapley_charts,
+    shapley_chart,
 )
 from orfeon.workbench.report.content_types import (
     Axis,
@@ -162,10 +162,10 @@ def features_section(outcome: StudyOutcome) -> Section | None:
         charts.append(_chart(split, 0))
     found = explained(outcome)
     if found is not None:
-        charts += shapley_charts(outcome, found)
-    order = _by_importance(shuffled, found)
-    if order is not None:
-        charts += effect_charts(outcome, order)
+        charts.append(shapley_chart(found))
+        charts += effect_charts(outcome, by_size(found), found)
+    elif shuffled is not None:
+        charts += effect_charts(outcome, np.argsort(-shuffled.mean, kind="stable"), None)
     if not charts:
         return None
     text = [
@@ -173,16 +173,6 @@ def features_section(outcome: StudyOutcome) -> Section | None:
         "Correlated features share importance: each looks dispensable while the others are there."
     ]
     return Section("features", "Features", text, charts)
-
-
-def _by_importance(shuffled: Importances | None, found: Explained | None) -> Any:
-    """The features from the most to the least important, by Shapley values or by shuffling."""
-    if found is not None:
-        size = np.abs(found.values.values).mean(axis=0)
-        if len(size.shape) == 2 and size.shape[1] == 2:
-            size = size[:, 1]
-        return np.argsort(-size.reshape(len(size), -1).sum(axis=1), kind="stable")
-    return None if shuffled is None else np.argsort(-shuffled.mean, kind="stable")
 
 
 def _shuffled(model: Any, showcase: Showcase, seed: int) -> Importances | None:

@@ -26,7 +26,9 @@ def learning_section(outcome: StudyOutcome) -> Section | None:
     if showcase is None or showcase.y is None or method not in showcase.models:
         return None
     whole = outcome.candidate(method)
-    n_folds = min(len(showcase.splits), int(_SECONDS / max(whole.fit_seconds, 1e-3)))
+    known = whole.scores[outcome.metric]
+    affordable = int(_SECONDS / max(whole.fit_seconds, 1e-3))
+    n_folds = min(len(showcase.splits), len(known), affordable)
     n_train = min(len(split.train) for split in showcase.splits)
     sizes = [round(share * n_train) for share in _SHARES if share * n_train >= _FEWEST]
     if n_folds < 1 or len(sizes) < 2:
@@ -50,7 +52,7 @@ def learning_section(outcome: StudyOutcome) -> Section | None:
             except ValueError:  # too few rows of a class
                 return None
             scores[u, k] = loss(Answers(y[split.test], predicted, shares))
-    scores = np.column_stack([scores, whole.scores[outcome.metric][:n_folds]])
+    scores = np.column_stack([scores, known[:n_folds]])
     if not np.isfinite(scores).all():
         return None
     measure, mean = Measure.of(outcome), scores.mean(axis=0)

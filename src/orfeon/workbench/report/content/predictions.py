@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from orfeon.inspection import interval_coverage, reliability_curve
 from orfeon.uncertainty.ranks import upper_bound
 from orfeon.utils.text import capital, short
 from orfeon.utils.types import Floats, Integers
-from orfeon.workbench.experiment.metrics import METRICS
+from orfeon.workbench.experiment.metrics import METRICS, Metric
 from orfeon.workbench.experiment.out_of_fold import OutOfFold
 from orfeon.workbench.experiment.outcome import StudyOutcome
 from orfeon.workbench.report.content.methods import Measure
@@ -29,6 +27,7 @@ from orfeon.workbench.report.content_types import (
     Section,
     Table,
 )
+from orfeon.workbench.report.tables import MISSING
 
 #: Classes with curves of their own, points of a curve, and points of a cloud.
 _CLASSES, _STEPS, _POINTS = 6, 150, 1500
@@ -50,31 +49,47 @@ def predictions_section(outcome: StudyOutcome) -> Section | None:
 
 
 def measures_table(outcome: StudyOutcome, found: OutOfFold) -> Table:
-    """Every metric as the mean over the folds, as the table of candidates has it."""
+    """Every metric as the mean over the folds, as the table of candidates has it.
+
+    Where folds picked other candidates, the expected figures of the summary stand beside.
+    """
     rows: list[list[Cell]] = []
-    folds = list(found.folds())
+    folds, is_other = list(found.folds()), False
     for name, metric in METRICS[outcome.task].items():
+        expected = None
         if name in outcome.metrics and outcome.out_of_fold is not None:
-            losses = outcome.candidate(found.method).scores[name]
-            values = 1.0 - losses if metric.is_better_high else losses
-            text = Measure.of(outcome, name).text
+            measure = Measure.of(outcome, name)
+            values = _natural(metric, outcome.candidate(found.method).scores[name])
+            honest = float(_natural(metric, outcome.honest.scores[name]).mean())
+            expected = measure.text(honest)
+            is_other |= expected != measure.text(float(values.mean()))
         else:
+            measure = _measure(outcome, name)
             values = np.array([metric.of(answers) for answers in folds])
-            text = _text_of(outcome, name)
         if np.isfinite(values).all():
-            ends = (text(float(one)) for one in (values.mean(), values.min(), values.max()))
-            rows.append([capital(metric.title), *ends])
-    columns = [Column("Measure"), *map(Column, ("Mean over the folds", "Lowest", "Highest"))]
-    return Table("Measures", "", columns, rows)
+            ends = [measure.text(float(one)) for one in (values.mean(), values.min(), values.max())]
+            rows.append([capital(metric.title), expected or MISSING, *ends])
+    columns = [Column("Measure"), *map(Column, ("Expected", "Mean over the folds", "Lowest"))]
+    columns.append(Column("Highest"))
+    caption = "Expected: the mean of what the folds picked without their own rows."
+    if is_other:
+        return Table("Measures", caption, columns, rows)
+    del columns[1]
+    return Table("Measures", "", columns, [[row[0], *row[2:]] for row in rows])
 
 
-def _text_of(outcome: StudyOutcome, name: str) -> Callable[[float], str]:
+def _natural(metric: Metric, losses: Floats) -> Floats:
+    """Values of a metric from its losses."""
+    return np.asarray(1.0 - losses if metric.is_better_high else losses)
+
+
+def _measure(outcome: StudyOutcome, name: str) -> Measure:
     """How a metric is written that the study does not show."""
     metric = METRICS[outcome.task][name]
     decimals = 1 if metric.is_share else 3
     if outcome.task == "regression" and not metric.is_share:
         decimals = Measure.of(outcome, "rmse").decimals
-    return Measure(name, metric.title, metric.is_share, decimals).text
+    return Measure(name, metric.title, metric.is_share, decimals)
 
 
 # -- classes ---------------------------------------------------------------------------------------

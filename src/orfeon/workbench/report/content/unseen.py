@@ -26,15 +26,17 @@ def unseen(outcome: StudyOutcome) -> OutOfFold | None:
         return OutOfFold(outcome.chosen, y, predictions, fold, rows)
     codes = codes_of(outcome, showcase.y_test)
     known = codes_of(outcome, model.classes_)
+    if (codes < 0).any() or (known < 0).any():
+        return None
     predictions = np.zeros((len(rows), len(outcome.classes)))
     predictions[:, known] = model.predict_proba(X)
     return OutOfFold(outcome.chosen, codes, predictions, fold, rows)
 
 
 def codes_of(outcome: StudyOutcome, labels: npt.NDArray[np.generic]) -> npt.NDArray[np.int64]:
-    """The places of labels among the classes of a study."""
+    """The places of labels among the classes of a study, -1 for others."""
     place = {name: code for code, name in enumerate(outcome.classes)}
-    return np.array([place[str(label)] for label in labels], dtype=np.int64)
+    return np.array([place.get(str(label), -1) for label in labels], dtype=np.int64)
 
 
 def source_text(outcome: StudyOutcome, found: OutOfFold) -> str:
