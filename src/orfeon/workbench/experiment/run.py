@@ -56,7 +56,7 @@ from orfeon.workbench.experiment.screening import (
 )
 from orfeon.workbench.experiment.selection import Weights
 from orfeon.workbench.prepare import Prepared, prepare
-from orfeon.workbench.store import RunRow, Store, Study
+from orfeon.workbench.store import RunRow, Store, StoredStudy
 
 #: Seconds of a study that names neither a budget nor repetitions.
 BUDGET = 60.0
@@ -261,7 +261,7 @@ class _Bench:
         self,
         plan: Plan,
         prepared: Prepared,
-        study: Study,
+        study: StoredStudy,
         groups: npt.NDArray[Any] | None,
         n_jobs: int | None,
         cluster: Any,
@@ -308,7 +308,7 @@ class _Bench:
         is_large = len(self.y) > SMALL and len(self.plan.fitted) >= FEWEST_METHODS
         return is_large and not has_time and self.plan.keeps_predictions
 
-    def screen(self, small: Plan, study: Study, extent: Extent, started: float) -> None:
+    def screen(self, small: Plan, study: StoredStudy, extent: Extent, started: float) -> None:
         """Compare all methods on few rows, and go on with the best on as many as there is time."""
         evaluation, _ = self._evaluation(ROWS, small)
         listener = _Quiet(self.listener, f"screening {len(small.fitted)} methods on {ROWS:,} rows")
