@@ -101,7 +101,7 @@ def test_arguments_are_checked():
     assert Study(X, y, budget=5).budget == 5
     with pytest.raises(UserError, match="budget: '1 fortnight' is not a duration"):
         Study(X, y, budget="1 fortnight")
-    with pytest.raises(UserError, match="y must name a column"):
+    with pytest.raises(UserError, match="y: must name a column"):
         Study(X, y[:5])
     with pytest.raises(UserError, match="two dimensions"):
         Study(y, y)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from orfeon.utils.text import capital
 from orfeon.workbench.experiment.methods import BASELINE, METHODS
 from orfeon.workbench.experiment.outcome import StudyOutcome
@@ -9,7 +11,6 @@ from orfeon.workbench.experiment.verdict import groups_of
 from orfeon.workbench.report.content.methods import Measure
 from orfeon.workbench.report.content_types import (
     Axis,
-    Cell,
     Column,
     Points,
     ScatterPlot,
@@ -30,7 +31,8 @@ def history_section(outcome: StudyOutcome) -> Section | None:
     methods = dict.fromkeys(trial.method for trial in outcome.trials)
     others = [name for name in methods if name not in groups]
     numbers = {**groups, **{name: len(groups) + i for i, name in enumerate(others)}}
-    series, rows = [], []
+    series: list[Points] = []
+    rows: list[list[Any]] = []
     for name in methods:
         own = [trial for trial in shown if trial.method == name]
         series.append(
@@ -42,11 +44,12 @@ def history_section(outcome: StudyOutcome) -> Section | None:
         )  # fmt: skip
         every = [trial for trial in outcome.trials if trial.method == name]
         known = [trial.score for trial in every if trial.score is not None]
-        row: list[Cell] = [
+        row = [
             METHODS[name].title, len(every), sum(trial.seconds for trial in every),
             min(known, default=None), max(known, default=None),
         ]  # fmt: skip
         rows.append(row)
+    rows.sort(key=lambda row: -row[2])
     screened = any(trial.phase for trial in outcome.trials)
     caption = "One point per run, when it ended; pauses between calls are left out." + (
         " All methods were screened on a sample of the rows first." if screened else ""

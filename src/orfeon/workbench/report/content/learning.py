@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from orfeon.utils.text import counted
+from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.choice import method_of
 from orfeon.workbench.experiment.evaluation import findings, full_shares, take_rows
 from orfeon.workbench.experiment.metrics import METRICS, Answers
@@ -16,19 +17,25 @@ from orfeon.workbench.report.content_types import Axis, Line, LineChart, Section
 
 #: Shares of the training rows, besides all of them.
 _SHARES = (0.125, 0.25, 0.5)
-#: Seconds of fits that a curve may take, and fewest rows to train on.
-_SECONDS, _FEWEST = 1.0, 20
+#: Fewest rows to train on.
+_FEWEST = 20
+#: Seconds of fits for a curve of at least so many folds; tests of many rows need one fold.
+_SECONDS, _FOLDS, _MANY = 4.0, 3, 2000
 
 
 def learning_section(outcome: StudyOutcome) -> Section | None:
-    """Scores with fewer training rows, on as many folds as cost about a second."""
+    """Scores with fewer training rows, on as many folds as cost a few seconds."""
     showcase, method = outcome.showcase, method_of(outcome.chosen)
     if showcase is None or showcase.y is None or method not in showcase.models:
         return None
     whole = outcome.candidate(method)
     known = whole.scores[outcome.metric]
-    affordable = int(_SECONDS / max(whole.fit_seconds, 1e-3))
-    n_folds = min(len(showcase.splits), len(known), affordable)
+    seconds = sum(_SHARES) * max(whole.fit_seconds, 1e-3)
+    n_folds = min(len(showcase.splits), len(known), int(_SECONDS / seconds))
+    if outcome.n_test >= _MANY and seconds <= 2 * _SECONDS:
+        n_folds = max(n_folds, 1)
+    elif n_folds < _FOLDS:
+        return None
     n_train = min(len(split.train) for split in showcase.splits)
     sizes = [round(share * n_train) for share in _SHARES if share * n_train >= _FEWEST]
     if n_folds < 1 or len(sizes) < 2:
@@ -60,13 +67,21 @@ def learning_section(outcome: StudyOutcome) -> Section | None:
         whole.title, [*sizes, n_train], mean.tolist(), scores.min(axis=0).tolist(),
         scores.max(axis=0).tolist(), group=0,
     )  # fmt: skip
-    falls = mean[-1] < mean[-2] - 0.02 * abs(mean[-2])
     caption = (
         f"Mean over {counted(n_folds, 'outer fold')}; the band reaches from the lowest to the "
-        "highest. " + ("It still falls: more rows would help."
-        if falls else "It is flat at the end: more rows would help little.")
-    )  # fmt: skip
+        f"highest.{_trend(scores[:, -1] - scores[:, -2])}"
+    )
     axes = Axis("Training rows", scale="log", decimals=0), measure.axis()
     return Section("learning", "Learning curve", [], [
         LineChart(f"{measure.label} by number of training rows", caption, *axes, [line])
     ])  # fmt: skip
+
+
+def _trend(differences: Floats) -> str:
+    """What the last doubling of the rows did, if the folds agree on it."""
+    if len(differences) < _FOLDS:
+        return ""
+    error = differences.std(ddof=1) / np.sqrt(len(differences))
+    if differences.mean() < -2 * error:
+        return " It still falls: more rows would help."
+    return " The last doubling of the rows made no clear difference."
