@@ -502,3 +502,49 @@ def test_a_vote_that_is_split_is_refused():
         shap_values(model, X)
     found = shap_values(model, X, output="supports")
     assert np.allclose(found.outputs, model.mean_supports(X), atol=1e-9)
+
+
+def test_values_of_a_weighted_mean_are_the_weighted_mean_of_the_values():
+    X, y = load_iris(return_X_y=True)
+    names = np.array(["c", "a", "b"])
+    rare = orfeon.CARTClassifier(max_depth=3)
+    models = [
+        ("forest", orfeon.RandomForestClassifier(8, random_state=0)),
+        ("trees", orfeon.ExtraTreesClassifier(8, random_state=0)),
+        ("tree", rare),
+    ]
+    weights = [0.5, 0.3, 0.2]
+    model = orfeon.EnsembleSelectionClassifier(models, weights=weights, random_state=0)
+    model.fit(X, names[y])
+    found = shap_values(model, X[::10])
+    parts = [shap_values(one, X[::10]) for one in model.estimators_]
+    expected = sum(w * part.values for w, part in zip(weights, parts, strict=True))
+    np.testing.assert_allclose(found.values, expected, atol=1e-12)
+    assert found.classes.tolist() == ["a", "b", "c"]
+    by_background = shap_values(model, X[::10], background=X[5::10])
+    expected = sum(
+        w * shap_values(one, X[::10], background=X[5::10]).values
+        for w, one in zip(weights, model.estimators_, strict=True)
+    )
+    np.testing.assert_allclose(by_background.values, expected, atol=1e-12)
+    boosted = [("boost", orfeon.GradientBoostingRegressor(n_estimators=5)), models[0]]
+    boosted[1] = ("forest", orfeon.RandomForestRegressor(5, random_state=0))
+    X, y = load_diabetes(return_X_y=True)
+    mean = orfeon.EnsembleSelectionRegressor(boosted, weights=[1, 3], random_state=0)
+    mean.fit(X[:200], y[:200])
+    np.testing.assert_allclose(shap_values(mean, X[::50]).outputs, mean.predict(X[::50]))
+
+
+def test_a_weighted_mean_with_scores_is_refused_by_name():
+    X, y = load_iris(return_X_y=True)
+    models = [
+        ("boost", orfeon.GradientBoostingClassifier(n_estimators=3)),
+        ("forest", orfeon.RandomForestClassifier(3)),
+    ]
+    model = orfeon.EnsembleSelectionClassifier(models, weights=[1, 1]).fit(X, y)
+    with pytest.raises(NoTreeSumError, match="GradientBoostingClassifier, whose trees add to"):
+        shap_values(model, X[:2])
+    models[0] = ("stack", orfeon.StackingClassifier([("tree", orfeon.CARTClassifier())], cv=2))
+    model = orfeon.EnsembleSelectionClassifier(models, weights=[1, 1]).fit(X, y)
+    with pytest.raises(NoTreeSumError, match="StackingClassifier, which is no sum over trees"):
+        shap_values(model, X[:2])

@@ -394,6 +394,7 @@ def _of_own(model: Any, output: Output) -> AdditiveOutput:
     from orfeon.boosting.weighted_vote import WeightedMedianMixin, WeightedVoteMixin
     from orfeon.combining.calibrated_ensemble import CalibratedEnsemble
     from orfeon.combining.conformal import ConformalClassifier, ConformalRegressor
+    from orfeon.combining.ensemble_selection import EnsembleSelection
     from orfeon.ensembles.voting import AveragingRegressorMixin, VotingClassifierMixin
     from orfeon.imbalance.cost_classifier import CostClassifier
     from orfeon.ordering.combined_multiple_models import CombinedMultipleModels
@@ -405,6 +406,8 @@ def _of_own(model: Any, output: Output) -> AdditiveOutput:
         return _read(model.ensemble_, output)
     if isinstance(model, ConformalClassifier | ConformalRegressor):
         return _after(_read(model.estimator_, output), model._rows)
+    if isinstance(model, EnsembleSelection):
+        return _of_selection(model, output)
     if isinstance(model, BaseTree):
         return _of_tree(model, output)
     if isinstance(model, GradientBoosting):
@@ -557,7 +560,7 @@ def _of_estimators(model: Any, members: Any, kind: Output) -> AdditiveOutput:
 
 
 def _member_part(
-    part: TreeSum, codes: Integers, n_outputs: int, columns: Integers | None, n_members: int
+    part: TreeSum, codes: Integers, n_outputs: int, columns: Integers | None, n_members: float
 ) -> TreeSum:
     """The part of a member, for the outputs and the features of the ensemble."""
     values = np.zeros((len(part.values), n_outputs))
@@ -577,6 +580,37 @@ def _member_part(
         encode, players = encode_own, np.asarray(columns)[players]
     column = np.zeros(len(part.forest), np.int64)
     return replace(part, values=values / n_members, column=column, encode=encode, players=players)
+
+
+def _of_selection(model: Any, output: Output) -> AdditiveOutput:
+    """The weighted mean of models that are sums over trees: of class shares, or of numbers."""
+    classes = getattr(model, "classes_", None)
+    n_outputs = 1 if classes is None else len(classes)
+    parts: list[TreeSum] = []
+    start = np.zeros(n_outputs)
+    shares = model.weights_[model.weights_ > 0]
+    for share, member in zip(shares, model.estimators_, strict=True):
+        kind = type(member).__name__
+        try:
+            one = _read(member, output)
+        except (TypeError, ValueError) as error:
+            raise NoTreeSumError(
+                model, f"it takes the mean with {kind}, which is no sum over trees",
+                "explain the others in estimators_ one by one",
+            ) from error  # fmt: skip
+        if classes is not None and one.what.startswith(("raw", "sum")):
+            raise NoTreeSumError(
+                model, f"it takes the mean with {kind}, whose trees add to scores and not to class "
+                "shares", "explain the models in estimators_ one by one",
+            )  # fmt: skip
+        codes = np.arange(n_outputs)
+        if classes is not None and one.classes is not None:
+            codes = np.searchsorted(classes, one.classes)
+        start[codes] += share * one.start
+        after = _after(one, model._rows)
+        parts.extend(_member_part(part, codes, n_outputs, None, 1 / share) for part in after.parts)
+    what = "weighted mean" if classes is not None else "prediction"
+    return AdditiveOutput(tuple(parts), start, what, classes, ())
 
 
 def _of_averaging(model: Any, output: Output) -> AdditiveOutput:

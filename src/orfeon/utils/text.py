@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
@@ -117,6 +118,27 @@ def duration_text(seconds: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest:02d} s"
     return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|min|s|m|h|d)\s*")
+
+
+def read_duration(text: str) -> float:
+    """Seconds of a duration such as ``90s``, ``2m``, ``1h30m`` or plain ``45``."""
+    plain = text.strip().lower()
+    try:
+        seconds = float(plain)
+    except ValueError:
+        parts = _DURATION_PART.findall(plain)
+        if not parts or _DURATION_PART.sub("", plain):
+            raise ValueError(
+                f"{text!r} is not a duration: write it as 90s, 2m, 1h30m or 45 (seconds)"
+            ) from None
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if not (seconds > 0 and math.isfinite(seconds)):
+        raise ValueError(f"a duration must be greater than 0, got {text!r}")
+    return seconds
 
 
 def clock_text(seconds: float) -> str:

@@ -12,7 +12,9 @@ _HOMES = {
     "PROTOCOLS": "reproduction.protocols",
     "Comparison": "reproduction.comparison",
     "NothingToRunError": "reproduction.plan",
+    "Report": "study",
     "Reproduction": "reproduction.reproduction",
+    "Study": "study",
     "StudyOutcome": "experiment.outcome",
     "list_tables": "reproduction.protocols",
     "reproduce": "reproduction.running",
@@ -35,13 +37,16 @@ if TYPE_CHECKING:
     from orfeon.workbench.reproduction.protocols import PROTOCOLS, list_tables
     from orfeon.workbench.reproduction.reproduction import Reproduction
     from orfeon.workbench.reproduction.running import reproduce
+    from orfeon.workbench.study import Report, Study
 
 __all__ = [
     "METHODS",
     "PROTOCOLS",
     "Comparison",
     "NothingToRunError",
+    "Report",
     "Reproduction",
+    "Study",
     "StudyOutcome",
     "list_tables",
     "reproduce",

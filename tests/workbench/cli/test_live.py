@@ -105,6 +105,27 @@ def test_pipes_dumb_terminals_and_the_quiet_see_nothing(monkeypatch):
         assert stream.getvalue() == ""
 
 
+def test_a_log_gets_a_line_now_and_then():
+    clock, log = Clock(), io.StringIO()
+    with LiveDisplay("study of waves", file=log, clock=clock) as display:
+        display.start(100)
+        for _ in range(100):
+            clock.now += 3
+            display.running(["bagging"])
+            display.advance()
+    lines = log.getvalue().splitlines()
+    assert lines[0] == "study of waves: 3/100  3%  0:12 elapsed, 4:48 left; now bagging"
+    assert len(lines) < 300 / 10
+    assert len(lines) > 10
+    for quiet, seconds in ((True, 100), (False, 9)):
+        log = io.StringIO()
+        with LiveDisplay(file=log, quiet=quiet, clock=clock) as display:
+            display.start(100)
+            clock.now += seconds
+            display.advance()
+        assert log.getvalue() == ""
+
+
 def test_telling_it_costs_microseconds_and_any_thread_may(monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     with LiveDisplay("study", file=Terminal()) as display:

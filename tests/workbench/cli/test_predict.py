@@ -304,3 +304,32 @@ def test_what_a_model_cannot_say_is_one_sentence(place, capsys):
     assert "must be less than 1" in capsys.readouterr().err
     assert main([*arguments, "--explain", "0"]) == 2
     assert "must be 1 or more" in capsys.readouterr().err
+
+
+def test_a_weighted_mean_is_explained_where_it_is_a_sum_over_trees(tmp_path, homes, capsys):
+    import orfeon
+    from orfeon.workbench.prepare import prepare
+
+    prepared = prepare(homes.drop(columns="price"), "class")
+    forest = orfeon.RandomForestClassifier(9, random_state=0)
+    for other, code in (
+        (orfeon.ExtraTreesClassifier(9, random_state=0), 0),
+        (orfeon.GradientBoostingClassifier(n_estimators=9), 2),
+    ):
+        models = [("forest", forest), ("other", other)]
+        model = orfeon.EnsembleSelectionClassifier(models, weights=[0.6, 0.4], random_state=0)
+        path, data = str(tmp_path / "m.orfeon"), str(tmp_path / "homes.csv")
+        orfeon.save(model.fit(prepared.X, prepared.y), path, preparation=prepared.preparation)
+        homes.to_csv(data, index=False)
+        assert main(["predict", path, data, "--explain", "2"]) == code
+        shown = capsys.readouterr()
+        if code:
+            assert "GradientBoostingClassifier, whose trees add to scores" in shown.err
+            assert "'orfeon study --deployable single' delivers" in shown.err
+        else:
+            assert shown.out.startswith("prediction,reasons")
+    assert main(["predict", path, data, "--interval"]) == 2
+    assert "'orfeon fit --method random_forest' makes a model that has" in capsys.readouterr().err
+    smaller = str(tmp_path / "s.orfeon")
+    assert main(["prune", path, data, "-o", smaller]) == 2
+    assert "--deployable single --methods bagging,random_forest" in capsys.readouterr().err

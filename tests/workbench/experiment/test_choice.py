@@ -232,3 +232,11 @@ def test_curves_are_averaged_where_all_have_a_value():
     assert found.method == "bagging"
     assert found.sizes.tolist() == [1, 2]
     assert found.random == pytest.approx([0.3, 0.3])
+
+
+def test_no_p_value_is_less_than_that_of_a_sign_test_of_the_rows_apart():
+    from orfeon.workbench.experiment.choice import at_least_sign_test
+
+    assert at_least_sign_test(1e-9, 5) == 2 * 0.5**5
+    assert at_least_sign_test(0.5, 5) == 0.5
+    assert at_least_sign_test(1e-9, 0.3) == 1.0

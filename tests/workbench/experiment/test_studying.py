@@ -159,13 +159,13 @@ def test_groups_and_rows_asked_for_make_another_study(waves, tmp_path):
 def test_uneven_test_parts_and_runs_of_several_releases_are_told(waves, tmp_path):
     from dataclasses import replace
 
-    from orfeon.workbench.store import Study
+    from orfeon.workbench.store import StoredStudy
 
     frame = waves.assign(patient=np.minimum(np.arange(150), 90))
-    put = Study.put
+    put = StoredStudy.put
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            Study,
+            StoredStudy,
             "put",
             lambda self, row: put(
                 self, replace(row, versions={"orfeon": "0.0.9"} if "00001" in row.key else {})

@@ -186,3 +186,24 @@ def test_a_long_column_of_names_is_not_listed():
     column = prepared.profile.column("name")
     assert (column.kind, column.n_distinct) == ("identifier", 200_000)
     assert list(prepared.X.columns) == ["u"]
+
+
+def test_typical_values_are_medians_and_most_frequent_categories():
+    frame = table(
+        size=[1.0, 2.0, 3.0, np.nan, np.inf, 100.0] * 10, word=["a", "b", "b", None, "c", "b"] * 10
+    )
+    preparation = prepare(frame, "class").preparation
+    typical = {column.name: column.typical for column in preparation.columns_used}
+    assert typical["size"] == 2.5
+    assert typical["word"] == "b"
+    plain = preparation.to_dict()
+    older = [{k: v for k, v in column.items() if k != "typical"} for column in plain["columns"]]
+    again = Preparation.from_dict({**plain, "columns": older})
+    assert {column.typical for column in again.columns_used} == {None}
+    for name, wrong in (("size", "b"), ("size", float("nan")), ("size", True), ("word", "z")):
+        columns = [
+            {**column, "typical": wrong} if column["name"] == name else column
+            for column in plain["columns"]
+        ]
+        with pytest.raises(ValueError, match="typical must be null"):
+            Preparation.from_dict({**plain, "columns": columns})

@@ -19,15 +19,18 @@ from tests.workbench.report.odd import NASTY, odd_content
 
 from orfeon.workbench.report.content_types import (
     Axis,
+    Box,
     BoxPlot,
     Column,
     Content,
     Line,
     LineChart,
     Matrix,
+    Points,
     ScatterPlot,
     Section,
     Table,
+    ThresholdChart,
 )
 from orfeon.workbench.report.tables import shown
 
@@ -367,3 +370,56 @@ def test_every_chart_can_be_hovered_and_walked_whatever_it_holds(open_report: Op
     )
     assert failed == []
     assert report.tip() == ""
+
+
+# -- thresholds and costs --------------------------------------------------------------------------
+
+
+def test_a_threshold_is_moved_and_the_cheapest_one_found(open_report: Opener) -> None:
+    chart = ThresholdChart(
+        "Threshold and costs", "", "no", "yes", [0.0, 0.3, 0.5, 0.9, 1.0], [50, 20, 10, 1, 0],
+        [30, 29, 20, 5, 0], 50, 30,
+    )  # fmt: skip
+    report = open_report(Content("One chart", sections=[Section("s", "Section", [], [chart])]))
+    tab = report.tab
+    cells = tab.locator(".plot text.value")
+    assert cells.all_text_contents() == ["40", "10", "10", "20"]
+    assert "Error 25.0%" in tab.inner_text(".measures")
+    assert "recall 66.7%" in tab.inner_text(".measures")
+    first, second = tab.locator(".slider input").all()
+    first.focus()
+    tab.keyboard.press("ArrowRight")
+    assert cells.all_text_contents() == ["49", "1", "25", "5"]
+    assert tab.locator(".slider output").first.inner_text() == "0.900"
+    second.focus()
+    for _ in range(3):
+        tab.keyboard.press("ArrowRight")
+    assert "10 × a false alarm" in tab.locator(".slider output").last.inner_text()  # noqa: RUF001
+    tab.get_by_role("button", name="Lowest cost").click()
+    # 10 for each missed: 50, 20 + 10, 10 + 100, ...: the second is the cheapest.
+    assert cells.all_text_contents() == ["30", "20", "1", "29"]
+    assert "cost per row 0.3750" in tab.inner_text(".measures")
+
+
+def test_points_with_tones_have_colours_and_no_box(open_report: Opener) -> None:
+    values = [0.1, -0.2, 0.3, 0.4, -0.5]
+    box = Box("x1", values, [f"x1 = {k}" for k in range(5)], tones=[0, 0.25, 0.5, None, 1])
+    chart = BoxPlot("Shapley values", "", Axis("change"), [box])
+    report = open_report(Content("One chart", sections=[Section("s", "Section", [], [chart])]))
+    assert report.count(".plot rect.box") == 0
+    colours = report.tab.eval_on_selector_all(
+        ".plot .toned", "all => all.map(one => getComputedStyle(one).stroke)"
+    )
+    assert len(set(colours)) == 5
+
+
+def test_guides_are_drawn_and_named(open_report: Opener) -> None:
+    guide = Line("chance", (0.0, 1.0), (0.0, 1.0))
+    axes = Axis("x", low=0.0, high=1.0), Axis("y", low=0.0, high=1.0)
+    lines = LineChart("a", "", *axes, [Line("roc", (0, 0, 1), (0, 1, 1))], guides=[guide])
+    points = ScatterPlot("b", "", *axes, [Points("p", [0.2], [0.4])], guides=[guide])
+    report = open_report(
+        Content("Two charts", sections=[Section("s", "Section", [], [lines, points])])
+    )
+    assert report.count(".plot path.guide") == 2
+    assert report.tab.locator(".plot text", has_text="chance").count() == 2

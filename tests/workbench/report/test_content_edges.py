@@ -88,7 +88,8 @@ def test_no_models_to_look_at_and_nothing_pruned():
         outcome, candidates=whole, chosen=chosen, curves=(), showcase=None, honest=honest
     )
     content = study_content(outcome)
-    assert [section.id for section in content.sections] == ["methods", "honest", "mistakes", "data"]
+    ids = [section.id for section in content.sections]
+    assert ids == ["methods", "mistakes", "honest", "history", "data", "card"]
     assert "ordered members" not in content.summary[1]
 
 
@@ -201,7 +202,9 @@ def test_classes_of_one_row_sparse_columns_and_rows_not_compared_are_warned_of()
     assert any(text.startswith("A class has a single row: seen once.") for text in answers)
     assert "Methods were compared on 60 of the 80 rows." in answers
     assert "Missing in most rows: x1 (87.5%)." in answers
-    assert study_content(outcome).summary[-1] == (
+    told = _section(study_content(outcome), "data").blocks[0].paragraphs
+    assert not set(told) & set(answers)
+    assert told[0] == (
         "Excluded from the data: copies of other columns: x4 (same as x3) and a rather long name "
         "of a column, with a comma (same as x0)."
     )
@@ -210,12 +213,16 @@ def test_classes_of_one_row_sparse_columns_and_rows_not_compared_are_warned_of()
 def test_columns_without_a_reason_are_named():
     outcome = classification()
     notes = tuple(note for note in outcome.notes if "remark" not in note)
-    last = study_content(replace(outcome, notes=notes)).summary[-1]
-    assert last.endswith("row identifiers: id; the column remark.")
+
+    def left_out(study):
+        return _section(study_content(study), "data").blocks[0].paragraphs[0]
+
+    assert left_out(replace(outcome, notes=notes)).endswith(
+        "row identifiers: id; the column remark."
+    )
     grouped = {**outcome.configuration, "groups": "remark 12ab"}
     changed = replace(outcome, notes=notes, configuration=grouped)
-    last = study_content(changed).summary[-1]
-    assert last.endswith("; the column remark (groups rows).")
+    assert left_out(changed).endswith("; the column remark (groups rows).")
 
 
 def test_names_of_any_length_and_make_are_borne():

@@ -44,7 +44,7 @@ def test_pages_ask_for_nothing_from_elsewhere(homes, path):
 def test_names_of_a_model_are_never_markup(evil, path):
     text, _ = page(evil, path)
     assert "<img" not in text
-    assert text.count("</script>") == (2 if path == "/" else 0)
+    assert text.count("</script>") == (3 if path == "/" else 1)
     assert "onerror" in text  # it is shown, as a text
 
 
@@ -89,6 +89,11 @@ def test_a_person_can_try_the_model(browser, homes, evil, width):
         assert asked == [f"{origin}/", f"{origin}/predict?probabilities=true"]
         assert f"{origin}/predict" in tab.inner_text("#command")
         assert tab.evaluate("document.documentElement.scrollWidth") == width
+        tab.goto(f"{origin}/docs")
+        assert f"{origin}/predict" in tab.inner_text("#command")
+        assert "8000" not in tab.content().replace("8000\\/predict", "")
+        assert complaints == []
+        tab.goto(f"{origin}/")
         tab.fill("#column-0", "big")
         tab.click("#ask")
         assert tab.inner_text(".error") == "size: big is no number."

@@ -392,4 +392,4 @@ def test_stores_in_memory_are_apart() -> None:
 def test_names_do_not_show_passwords(where: str) -> None:
     with Store(where) as store:
         assert "s3cret" not in repr(store) + store.place
-        assert repr(store.open_study("a", {})).startswith("<Study 'a' of ")
+        assert repr(store.open_study("a", {})).startswith("<StoredStudy 'a' of ")

@@ -101,7 +101,10 @@ def _exported(saved: SavedModel, options: argparse.Namespace) -> Any:
         try:
             return to_onnx(saved.model, outputs=options.outputs, missing=options.missing)
         except (UserError, ValueError, ImportError) as error:
-            raise UserError(f"{saved.path} cannot be exported: {error}") from error
+            hint = ""
+            if "study" in saved.about:
+                hint = " 'orfeon study --deployable onnx' delivers a model that can be."
+            raise UserError(f"{saved.path} cannot be exported: {error}{hint}") from error
 
 
 def _compare(saved: SavedModel, content: bytes, data: str) -> int:

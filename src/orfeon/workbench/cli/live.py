@@ -1,13 +1,15 @@
 """A live progress display: what is running, what is done, the time left, errors so far.
 
-It is drawn on standard error, and only if that is a terminal. However often it is updated, it draws
-a few times a second, each time in a single write, so that nothing flickers. It is a rich.live, not
+It is drawn on standard error if that is a terminal. However often it is updated, it draws a few
+times a second, each time in a single write, so that nothing flickers. A file or a pipe gets a line
+every ten seconds instead, and later every tenth of the time that has passed. It is a rich.live, not
 a rich.progress: that would replace the bar alone (20 lines), in exchange for columns of our own for
 budgets, errors and running tasks, and it leaves torn lines when the window gets narrower.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 import time
@@ -28,6 +30,8 @@ _RATE = 5
 _WIDEST = 100
 #: Seconds of work before the time left is estimated.
 _FIRST_ESTIMATE = 1.0
+#: Least seconds between two lines of a log, and as a share of the time that has passed.
+_LOGGED, _LOGGED_SHARE = 10.0, 0.1
 
 
 @dataclass
@@ -56,7 +60,7 @@ class _State:
 
 
 class LiveDisplay:
-    """Progress of long work on a terminal; elsewhere it shows nothing.
+    """Progress of long work: drawn on a terminal, a line now and then elsewhere.
 
     It may be updated from any thread. It is a context manager: leaving it removes the display and
     restores the cursor, also after Ctrl-C.
@@ -73,6 +77,8 @@ class LiveDisplay:
         self._state = _State(title=printable(title))
         self._stream = sys.stderr if file is None else file
         self._shown = not quiet and is_terminal(self._stream)
+        self._is_logged = not quiet and not self._shown
+        self._logged = 0.0
         self._clock = clock
         self._lock = threading.Lock()
         self._live: Any = None
@@ -98,7 +104,7 @@ class LiveDisplay:
             state = self._state
             state.total, state.is_time = float(total), is_time
             if self._live is None and not state.started:
-                state.started = state.advanced = self._clock()
+                state.started = state.advanced = self._logged = self._clock()
                 state.done = state.done_before = float(done)
         if self._shown and self._live is None:
             self._live = _make_live(self._stream, _Picture(self._snapshot))
@@ -108,6 +114,7 @@ class LiveDisplay:
         """Show what is running."""
         with self._lock:
             self._state.running = tuple(map(printable, names))
+        self._log()
 
     def advance(self, n: float = 1, text: str = "") -> None:
         """Count finished work."""
@@ -118,6 +125,7 @@ class LiveDisplay:
             state.seconds_left = state.estimate()
             if text:
                 state.last = printable(text)
+        self._log()
 
     def reach(self, n_done: int, n_all: int, latest: str) -> None:
         """Show how much is done of how much, and the latest step."""
@@ -147,9 +155,26 @@ class LiveDisplay:
 
     def close(self) -> None:
         """Remove the display for good."""
-        live, self._live, self._shown = self._live, None, False
+        live, self._live, self._shown, self._is_logged = self._live, None, False, False
         if live is not None:
             live.stop()
+
+    def _log(self) -> None:
+        """Write a line to a log if the last one was long ago."""
+        with self._lock:
+            state, now = self._state, self._clock()
+            pause = max(_LOGGED, _LOGGED_SHARE * (now - state.started))
+            if not self._is_logged or not state.total or now - self._logged < pause:
+                return
+            self._logged = now
+        parts = dict(self._snapshot())
+        parts["bar"] = parts["bar"].partition("|")[2]
+        if "now" in parts:
+            parts["now"] = f"now {parts['now']}"
+        text = "; ".join(parts[kind] for kind in ("bar", "now", "errors") if kind in parts)
+        title = f"{parts['title']}: " if "title" in parts else ""
+        with contextlib.suppress(OSError, ValueError):  # the log is gone; the work continues
+            print(f"{title}{text}", file=self._stream, flush=True)
 
     def _snapshot(self) -> Iterator[tuple[str, str]]:
         """The lines of the display: a kind and a text each."""

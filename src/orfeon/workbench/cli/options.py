@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import os
 import re
 import textwrap
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from orfeon.errors import UserError
-from orfeon.utils.text import nearest_names
+from orfeon.utils.text import nearest_names, read_duration
 
 #: The end of every help page.
 EXIT_CODES = """\
@@ -123,27 +122,16 @@ def command_parser(
     return parser
 
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|min|s|m|h|d)\s*")
 _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _WORDS: dict[str, Any] = {"true": True, "false": False, "none": None, "null": None}
 
 
 def duration(text: str) -> float:
     """Seconds of a duration such as ``90s``, ``2m``, ``1h30m`` or plain ``45``."""
-    plain = text.strip().lower()
     try:
-        seconds = float(plain)
-    except ValueError:
-        parts = _DURATION_PART.findall(plain)
-        if not parts or _DURATION_PART.sub("", plain):
-            raise ArgumentTypeError(
-                f"{text!r} is not a duration: write it as 90s, 2m, 1h30m or 45 (seconds)"
-            ) from None
-        seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
-    if not (seconds > 0 and math.isfinite(seconds)):
-        raise ArgumentTypeError(f"a duration must be greater than 0, got {text!r}")
-    return seconds
+        return read_duration(text)
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 def names(text: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import time
-from pathlib import Path
 from typing import Any
 
 from orfeon.errors import UserError
@@ -108,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
     types.check_output(options.output, force=options.force)
     saved = read_saved(options.model, foreign=options.foreign)
     inside = saved.described()
-    _check_members(saved.path, inside)
+    _check_members(saved, inside)
     rule = _rule(options.rule, saved)
     X, y = _labelled(saved, options.data, options.target)
     with LiveDisplay("pruning", quiet=options.quiet) as display:
@@ -136,10 +135,20 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _check_members(path: Path, inside: dict[str, Any]) -> None:
-    """Reject a single tree before any data is read."""
+def _check_members(saved: SavedModel, inside: dict[str, Any]) -> None:
+    """Reject a single tree, and a model made of others, before any data is read."""
     if inside.get("n_members") is None and inside.get("n_trees") == 1:
-        raise UserError(f"{path} cannot be pruned: a single tree has no members to leave out.")
+        raise UserError(
+            f"{saved.path} cannot be pruned: a single tree has no members to leave out."
+        )
+    from orfeon.combining.composition import Composition
+
+    if isinstance(saved.model, Composition):
+        raise UserError(
+            f"{saved.path} cannot be pruned: {type(saved.model).__name__} combines models of "
+            "different kinds; 'orfeon study --deployable single --methods bagging,random_forest' "
+            "delivers one that can be."
+        )
 
 
 def _rule(given: str | None, saved: SavedModel) -> str:

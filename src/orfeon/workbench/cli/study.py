@@ -342,16 +342,11 @@ def _leave(
     outcome: StudyOutcome, out: Path, store: str, export: Path | None, display: LiveDisplay
 ) -> dict[str, str]:
     """Write report, model and export; return their paths."""
-    import orfeon
-    from orfeon.workbench.report import write_report
-    from orfeon.workbench.report.content import study_content
     from orfeon.workbench.store import Store
+    from orfeon.workbench.study import write_study
 
     display.running(["writing the report"])
-    report, model = out / "report.html", out / "model.orfeon"
-    write_report(study_content(outcome), report)
-    orfeon.save(outcome.model, model, preparation=outcome.preparation, about=_about(outcome))
-    written = {"report": str(report), "model": str(model)}
+    written = write_study(outcome, out)
     if export is not None:
         with Store(store, read_only=True) as opened:
             opened.export(export, f"{outcome.name}-{_digest(outcome)}")
@@ -361,21 +356,6 @@ def _leave(
 
 def _digest(outcome: StudyOutcome) -> str:
     return str(outcome.configuration["digest"])
-
-
-def _about(outcome: StudyOutcome) -> dict[str, Any]:
-    """Facts about the study, saved in the model file."""
-    low, high = outcome.honest.interval
-    return {
-        "study": outcome.name,
-        "method": outcome.best.title,
-        "metric": outcome.metric,
-        "expected": _number(outcome.honest.mean(outcome.metric)),
-        "interval": [_number(low), _number(high)],
-        "outer_folds": outcome.n_outer,
-        "rows": outcome.n_rows,
-        "command": outcome.command,
-    }
 
 
 def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: float) -> None:

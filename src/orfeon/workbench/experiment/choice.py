@@ -387,7 +387,11 @@ def _p_value(
     p_value = float(corrected_test(scores[both], best[both], test_ratio).p_value)
     if rows is None:
         return p_value
-    n_apart = abs(float(differences @ rows[both]))
+    return at_least_sign_test(p_value, abs(float(differences @ rows[both])))
+
+
+def at_least_sign_test(p_value: float, n_apart: float) -> float:
+    """A p-value, but at least that of a sign test of as many rows that all favour one side."""
     return max(p_value, min(1.0, float(2.0 * 0.5**n_apart)))
 
 

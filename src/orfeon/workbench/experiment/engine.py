@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from orfeon.workbench.store import RunRow, Study
+from orfeon.workbench.store import RunRow, StoredStudy
 from orfeon.workbench.tasks import parallel
 
 #: Seconds after which the keys of the store are read again: another process may add to it.
@@ -36,7 +36,7 @@ AnyRow = TypeVar("AnyRow", bound=RunRow)
 class Engine:
     """Runs tasks here, in processes or on a cluster; each result is stored before it counts."""
 
-    study: Study
+    study: StoredStudy
     n_jobs: int | None = None
     cluster: Any = None
     _stored: set[str] = field(init=False, default_factory=set)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.methods import Task
+from orfeon.workbench.experiment.plan import Split
+
+if TYPE_CHECKING:
+    from orfeon.workbench.experiment.out_of_fold import OutOfFold, Trial
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,19 @@ class Honest:
 
 @dataclass(frozen=True)
 class Showcase:
-    """Models of one outer fold, for charts on samples that they were not trained on."""
+    """Models of one outer fold, for charts on samples that they were not trained on.
+
+    ``X`` and ``y`` are the whole table, and ``splits`` the first outer folds of it.
+    """
 
     models: Mapping[str, Any]
     X_train: Any
     y_train: npt.NDArray[Any]
     X_test: Any
     y_test: npt.NDArray[Any]
+    X: Any = None
+    y: npt.NDArray[Any] | None = None
+    splits: tuple[Split, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,6 +142,10 @@ class StudyOutcome:
         The seed.
     weights : dict of str to float
         Shares of the methods in the final ensemble selection, if there is one.
+    out_of_fold : OutOfFold or None
+        Predictions of the chosen method for the test rows of the outer folds, if they were kept.
+    trials : tuple of Trial
+        All runs in the order in which they ended.
 
     Examples
     --------
@@ -175,6 +189,8 @@ class StudyOutcome:
     versions: Mapping[str, str] = field(hash=False)
     seed: int
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+    out_of_fold: OutOfFold | None = field(default=None, hash=False, compare=False)
+    trials: tuple[Trial, ...] = ()
 
     def candidate(self, name: str) -> Candidate:
         """A candidate by name.

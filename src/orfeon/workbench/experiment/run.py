@@ -31,6 +31,7 @@ from orfeon.workbench.experiment.evaluation import (
     take_rows,
 )
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION, Deployable
+from orfeon.workbench.experiment.out_of_fold import out_of_fold, trials
 from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
 from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint, groups_fingerprint
 from orfeon.workbench.experiment.running import (
@@ -55,7 +56,7 @@ from orfeon.workbench.experiment.screening import (
 )
 from orfeon.workbench.experiment.selection import Weights
 from orfeon.workbench.prepare import Prepared, prepare
-from orfeon.workbench.store import RunRow, Store, Study
+from orfeon.workbench.store import RunRow, Store, StoredStudy
 
 #: Seconds of a study that names neither a budget nor repetitions.
 BUDGET = 60.0
@@ -260,7 +261,7 @@ class _Bench:
         self,
         plan: Plan,
         prepared: Prepared,
-        study: Study,
+        study: StoredStudy,
         groups: npt.NDArray[Any] | None,
         n_jobs: int | None,
         cluster: Any,
@@ -276,6 +277,7 @@ class _Bench:
         self.classes: npt.NDArray[Any] = np.array([])
         self.y = np.asarray(prepared.y)
         self._screened = ""
+        self._screening: list[RunRow] = []
         if self.is_classification:
             self.classes, self.y = np.unique(prepared.y, return_inverse=True)
 
@@ -305,13 +307,13 @@ class _Bench:
         is_large = len(self.y) > SMALL and len(self.plan.fitted) >= FEWEST_METHODS
         return is_large and not has_time and self.plan.keeps_predictions
 
-    def screen(self, small: Plan, study: Study, extent: Extent, started: float) -> None:
+    def screen(self, small: Plan, study: StoredStudy, extent: Extent, started: float) -> None:
         """Compare all methods on few rows, and go on with the best on as many as there is time."""
         evaluation, _ = self._evaluation(ROWS, small)
         listener = _Quiet(self.listener, f"screening {len(small.fitted)} methods on {ROWS:,} rows")
         running = Running(small, evaluation, study, self.n_workers, self.cluster, listener)
         running.units(range(FOLDS))
-        rows = study.rows()
+        self._screening = rows = study.rows()
         evidence = Evidence.of(small, rows, len(self.classes), FOLDS, evaluation.folding)
         if "rows" not in self.study.notes:
             left = self._seconds_left(extent, started)
@@ -419,6 +421,7 @@ class _Bench:
                 X,
                 n_jobs,
                 evidence.outer[0, SELECTION].get("weights") if evidence.weights else None,
+                min(len(evidence.units), plan.n_folds),
             )
         n_train, n_test = evidence.sizes
         return StudyOutcome(
@@ -438,6 +441,11 @@ class _Bench:
             n_runs=len(rows), seconds=float(sum(row.seconds for row in rows)),
             configuration=self._configuration(name, n_units, n_rows), command=command,
             versions=dict(rows[-1].versions), seed=plan.seed, weights=evidence.weights,
+            out_of_fold=out_of_fold(evidence, evaluation.folding, best.method),
+            trials=trials(
+                [*(("screening", row) for row in self._screening), *(("", row) for row in rows)],
+                plan.metric,
+            ),
         )  # fmt: skip
 
     def _configuration(self, name: str, n_units: int, n_rows: int) -> Mapping[str, Any]:
@@ -617,9 +625,11 @@ def showcase(
     X: Any,
     n_jobs: int | None = None,
     weights: Weights | None = None,
+    n_splits: int = 1,
 ) -> Showcase:
     """Train some candidates on the first outer fold again, as its runs did."""
-    split = evaluation.folding.outer(0)
+    splits = tuple(map(evaluation.folding.outer, range(n_splits)))
+    split = splits[0]
     X_train, y_train = take_rows(X, split.train), labels[split.train]
     models = {
         name: fit_candidate(
@@ -628,4 +638,5 @@ def showcase(
         )
         for name in names
     }  # fmt: skip
-    return Showcase(models, X_train, y_train, take_rows(X, split.test), labels[split.test])
+    X_test, y_test = take_rows(X, split.test), labels[split.test]
+    return Showcase(models, X_train, y_train, X_test, y_test, X, labels, splits)

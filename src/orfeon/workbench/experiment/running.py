@@ -20,7 +20,7 @@ import numpy.typing as npt
 from orfeon.workbench.experiment.engine import Engine
 from orfeon.workbench.experiment.evaluation import Evaluation, Finished, RunKey, take_rows
 from orfeon.workbench.experiment.plan import Folding, Plan
-from orfeon.workbench.store import Study
+from orfeon.workbench.store import StoredStudy
 from orfeon.workbench.tasks.parallel import run_all
 
 #: Share of a budget by which the end of a repetition may exceed it.
@@ -67,7 +67,7 @@ class Running:
 
     plan: Plan
     evaluation: Evaluation
-    study: Study
+    study: StoredStudy
     n_workers: int = 1
     cluster: Any = None
     listener: Listener | None = None

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from orfeon.statistics import holm
 from orfeon.utils.text import clauses, counted
-from orfeon.workbench.experiment.choice import corrected_test
+from orfeon.workbench.experiment.choice import at_least_sign_test, corrected_test
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, StudyOutcome
 from orfeon.workbench.experiment.plan import SHARES
@@ -66,7 +66,14 @@ def compared(
     if len(first) < 2 or has_failed(one, outcome.metric) or has_failed(other, outcome.metric):
         return None
     test = corrected_test(first, second, outcome.test_ratio)
-    return (test.mean_difference, *test.interval(0.95), test.p_value)
+    p_value = float(test.p_value)
+    if outcome.metric == "error":
+        n_repetitions = outcome.n_outer / (
+            1 if outcome.configuration.get("design") == "splits" else outcome.n_folds
+        )
+        n_apart = abs(test.mean_difference) * outcome.n_outer * outcome.n_test
+        p_value = at_least_sign_test(p_value, n_apart / max(1.0, n_repetitions))
+    return (test.mean_difference, *test.interval(0.95), p_value)
 
 
 def baseline_of(outcome: StudyOutcome) -> Candidate | None:
@@ -159,8 +166,9 @@ def _model(outcome: StudyOutcome) -> str:
     times, whole = Counter(outcome.honest.chosen)[outcome.chosen], len(outcome.honest.chosen)
     if times == 0:
         return (
-            f"{answers} Judged without their own rows, all {whole} folds picked other candidates: "
-            "several are equally good, and the expected figure is the mean of what was picked."
+            f"{answers} Judged without their own rows, all {whole} folds picked other candidates, "
+            "whose mean is the expected figure: several are about equally good, and a longer "
+            "--budget would separate them."
         )
     return f"{answers} Judged without its own rows, it was picked in {times} of {whole} folds."
 

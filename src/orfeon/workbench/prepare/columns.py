@@ -5,6 +5,7 @@ The commands and the service check columns of new data by it alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -40,6 +41,8 @@ class InputColumn:
     has_other: bool = False
     date_format: str | None = None
     parts: tuple[str, ...] = ()
+    #: The median, or the most frequent category: what an example row has.
+    typical: float | str | None = None
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -64,6 +67,7 @@ class InputColumn:
             "has_other": self.has_other,
             "date_format": self.date_format,
             "parts": list(self.parts),
+            "typical": self.typical,
         }
 
     @classmethod
@@ -98,7 +102,15 @@ class InputColumn:
             f"{name!r}: dates need parts and nothing else has any",
             parts,
         )
-        return cls(name, kind, tuple(levels), has_other, form, tuple(parts))
+        typical: Any = plain.get("typical")  # files of 0.1 have none
+        is_number = type(typical) in (int, float) and math.isfinite(typical)
+        allowed = is_number if kind == "number" else kind == "category" and typical in levels
+        require(
+            typical is None or allowed,
+            f"{name!r}: typical must be null, a finite number, or one of the levels",
+            typical,
+        )
+        return cls(name, kind, tuple(levels), has_other, form, tuple(parts), typical)
 
     def _numbers(self, series: Any) -> Any:
         found, others = numbers(series)
@@ -148,20 +160,28 @@ def date_parts(when: Any) -> dict[str, Any]:
 def learn_column(name: str, series: Any, kind: str, form: str | None) -> InputColumn:
     """Learn how a column becomes features."""
     if kind == "number":
-        return InputColumn(name, "number")
+        return InputColumn(name, "number", typical=_median(numbers(series)[0]))
     if kind == "date":
         parts = date_parts(timestamps(series, form))
         useful = [part for part, values in parts.items() if _varies(values)]
         return InputColumn(name, "date", date_format=form, parts=tuple(useful or ["days"]))
     codes, found = strings(series)
-    if len(found) <= MAX_CATEGORIES:
-        return InputColumn(name, "category", tuple(sorted(found)))
     counts = np.bincount(codes[codes >= 0], minlength=len(found))
+    typical = found[int(counts.argmax())] if len(found) else None
+    if len(found) <= MAX_CATEGORIES:
+        return InputColumn(name, "category", tuple(sorted(found)), typical=typical)
     kept = np.argsort(-counts, kind="stable")[: MAX_CATEGORIES - 1]
     other = OTHER
     while other in found:
         other = f"({other})"
-    return InputColumn(name, "category", (*sorted(found[i] for i in kept), other), has_other=True)
+    named = (*sorted(found[i] for i in kept), other)
+    return InputColumn(name, "category", named, has_other=True, typical=typical)
+
+
+def _median(values: Any) -> float | None:
+    """The median of the finite values with four digits, as few as an example needs."""
+    finite = values[np.isfinite(values)]
+    return float(f"{np.median(finite):.4g}") if len(finite) else None
 
 
 def require(condition: Any, rule: str, value: Any) -> None:

@@ -2,6 +2,7 @@
 
 All series have a ``name``, a ``group`` (series of one group share a colour in all charts of the
 report; default: the position of the series) and ``hidden`` (hidden until the legend shows it).
+``narrow`` charts stand beside each other where the page is wide enough.
 """
 
 from __future__ import annotations
@@ -81,7 +82,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class Box:
-    """Values of one method, drawn as a box with its points."""
+    """Values of one method, drawn as a box with its points.
+
+    With ``tones`` between 0 and 1 there is no box, and the points have colours from low to high.
+    """
 
     name: str
     values: Sequence[Number]
@@ -89,10 +93,13 @@ class Box:
     group: int | None = None
     hidden: bool = False
     highlight: bool = False
+    tones: Sequence[Number] = ()
 
     def __post_init__(self) -> None:
         set_plain(self, values=numbers("values", self.values), labels=tuple(self.labels))
-        check_lengths("values", len(self.values), optional=True, labels=self.labels)
+        set_plain(self, tones=numbers("tones", self.tones))
+        given = {"labels": self.labels, "tones": self.tones}
+        check_lengths("values", len(self.values), optional=True, **given)
 
 
 @dataclass(frozen=True)
@@ -207,7 +214,10 @@ class BoxPlot:
 
 @dataclass(frozen=True)
 class LineChart:
-    """Curves with bands, or steps of cumulative distributions."""
+    """Curves with bands, or steps of cumulative distributions.
+
+    ``guides`` are curves to compare with, drawn faintly behind.
+    """
 
     title: str
     caption: str
@@ -217,16 +227,18 @@ class LineChart:
     marks: Sequence[Mark] = ()
     references: Sequence[Reference] = ()
     steps: bool = False
+    guides: Sequence[Line] = ()
+    narrow: bool = False
     kind: Literal["lines"] = "lines"
 
     def __post_init__(self) -> None:
         set_plain(self, series=tuple(self.series), marks=tuple(self.marks))
-        set_plain(self, references=tuple(self.references))
+        set_plain(self, references=tuple(self.references), guides=tuple(self.guides))
 
 
 @dataclass(frozen=True)
 class ScatterPlot:
-    """Clouds of points, from a few with names to many thousands."""
+    """Clouds of points, from a few with names to many thousands, and guides behind them."""
 
     title: str
     caption: str
@@ -237,10 +249,13 @@ class ScatterPlot:
     show_labels: bool = False
     frontier: bool = False
     marks: Sequence[Mark] = ()
+    guides: Sequence[Line] = ()
+    narrow: bool = False
     kind: Literal["points"] = "points"
 
     def __post_init__(self) -> None:
         set_plain(self, series=tuple(self.series), marks=tuple(self.marks))
+        set_plain(self, guides=tuple(self.guides))
 
 
 @dataclass(frozen=True)
@@ -252,6 +267,7 @@ class BarChart:
     axis: Axis
     categories: Sequence[str]
     series: Sequence[Bars]
+    narrow: bool = False
     kind: Literal["bars"] = "bars"
 
     def __post_init__(self) -> None:
@@ -292,4 +308,32 @@ class Matrix:
             )
 
 
-Chart = BoxPlot | LineChart | ScatterPlot | BarChart | Matrix
+@dataclass(frozen=True)
+class ThresholdChart:
+    """The confusion matrix of two classes for every threshold, with sliders for it and for costs.
+
+    Rows whose probability is at least the threshold are predicted positive. Counts are given for
+    each threshold.
+    """
+
+    title: str
+    caption: str
+    negative: str
+    positive: str
+    thresholds: Sequence[Number]
+    false_positives: Sequence[Number]
+    true_positives: Sequence[Number]
+    n_negative: int
+    n_positive: int
+    kind: Literal["threshold"] = "threshold"
+
+    def __post_init__(self) -> None:
+        for name in ("thresholds", "false_positives", "true_positives"):
+            set_plain(self, **{name: numbers(name, getattr(self, name))})
+        check_lengths(
+            "thresholds", len(self.thresholds), false_positives=self.false_positives,
+            true_positives=self.true_positives,
+        )  # fmt: skip
+
+
+Chart = BoxPlot | LineChart | ScatterPlot | BarChart | Matrix | ThresholdChart

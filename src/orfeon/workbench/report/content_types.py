@@ -29,6 +29,7 @@ from orfeon.workbench.report.chart_types import (
     Points,
     Reference,
     ScatterPlot,
+    ThresholdChart,
     check_choice,
     numbers,
     set_plain,
@@ -55,6 +56,7 @@ __all__ = [
     "Section",
     "Table",
     "Text",
+    "ThresholdChart",
 ]
 
 ColumnKind = Literal["text", "number", "percent", "interval", "estimate"]

@@ -23,6 +23,7 @@ from orfeon.workbench.report.chart_types import (
     Matrix,
     Number,
     ScatterPlot,
+    ThresholdChart,
 )
 from orfeon.workbench.report.content_types import Cell, Column, Table
 
@@ -143,6 +144,8 @@ def numbers_table(chart: Chart) -> Table:
         return _of_points(chart)
     if isinstance(chart, BarChart):
         return _of_bars(chart)
+    if isinstance(chart, ThresholdChart):
+        return _of_thresholds(chart)
     return _of_matrix(chart)
 
 
@@ -289,3 +292,24 @@ def _of_matrix(chart: Matrix) -> Table:
     largest = heapq.nsmallest(MOST_ROWS, cells)
     kept: list[list[Cell]] = [[chart.rows[i], chart.columns[j], -less] for less, i, j in largest]
     return Table("", f"The {len(kept):,} largest of {total:,} cells.", columns, kept)
+
+
+def _of_thresholds(chart: ThresholdChart) -> Table:
+    columns = [Column("Threshold", "number", 4)]
+    columns += [
+        Column(name, "number", 0)
+        for name in ("True positives", "False negatives", "False positives", "True negatives")
+    ]
+    given = zip(chart.thresholds, chart.true_positives, chart.false_positives, strict=True)
+    rows: list[list[Cell]] = [
+        [
+            threshold, hits, chart.n_positive - (hits or 0),
+            alarms, chart.n_negative - (alarms or 0),
+        ]
+        for threshold, hits, alarms in given
+    ]  # fmt: skip
+    kept = rows
+    if len(rows) > MOST_ROWS:
+        places = np.linspace(0, len(rows) - 1, MOST_ROWS).round().astype(int)
+        kept = [rows[i] for i in places]
+    return Table("", _left_out(kept, len(rows), "thresholds"), columns, kept)

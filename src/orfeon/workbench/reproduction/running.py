@@ -17,7 +17,7 @@ from orfeon.workbench.reproduction.reproduction import Reproduction
 from orfeon.workbench.reproduction.results import Cell, Record, records_of
 from orfeon.workbench.reproduction.splits import Partition, Problem
 from orfeon.workbench.reproduction.study import Variant
-from orfeon.workbench.store import RunRow, Store, Study
+from orfeon.workbench.store import RunRow, Store, StoredStudy
 
 #: Called as fits begin and end: with the number of fits done, that of all, and the latest begun.
 Progress = Callable[[int, int, str], None]
@@ -180,7 +180,7 @@ def _folder(data: str | os.PathLike[str] | None) -> str | None:
     return os.path.abspath(folder) if folder else None
 
 
-def _digests(fits: Sequence[Fit], study: Study) -> tuple[tuple[str, str | None], ...]:
+def _digests(fits: Sequence[Fit], study: StoredStudy) -> tuple[tuple[str, str | None], ...]:
     """Find a missing file before hours of work, and one that has changed since earlier runs.
 
     Results from two versions of a file would be averaged otherwise.

@@ -84,6 +84,7 @@ def _page(name: str, served: ServedModel, **values: Any) -> str:
         command=curl_example(served),
         style=theme_css() + (assets / "page.css").read_text(encoding="utf-8"),
         script=(assets / "page.js").read_text(encoding="utf-8"),
+        address=(assets / "address.js").read_text(encoding="utf-8"),
         **values,
     )
 

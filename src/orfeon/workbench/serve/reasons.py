@@ -17,8 +17,9 @@ def interval_columns(model: Any, X: Any, coverage: float) -> dict[str, Any]:
     if not hasattr(model, what):
         raise ArgumentError(
             "interval",
-            f"{type(model).__name__} has no {what}; fit a forest or bagging, or wrap the model in "
-            "orfeon.ConformalClassifier or orfeon.ConformalRegressor.",
+            f"{type(model).__name__} has no {what}; 'orfeon fit --method random_forest' makes a "
+            "model that has, and orfeon.ConformalClassifier or orfeon.ConformalRegressor add it to "
+            "any.",
         )
     try:
         found = getattr(model, what)(X, coverage)
@@ -35,12 +36,16 @@ def reasons(model: Any, X: Any, predicted: Any, n_reasons: int) -> list[str]:
 
     For classes the values are those of the predicted class.
     """
+    from orfeon.combining.composition import Composition
     from orfeon.inspection import shap_values
 
     try:
         found = shap_values(model, X)
     except (TypeError, ValueError, NotImplementedError) as error:
-        raise ArgumentError("explain", str(error)) from error
+        hint = ""
+        if isinstance(model, Composition):  # a selection or a stack, which a study delivers
+            hint = " 'orfeon study --deployable single' delivers a model of one kind."
+        raise ArgumentError("explain", f"{error}{hint}") from error
     values = _of_predicted(found, model, predicted)
     order = np.argsort(-np.abs(values), axis=1, kind="stable")[:, :n_reasons]
     return [

@@ -163,7 +163,10 @@ class ServedModel:
         return reasons(self.model, rows, predictions, n_reasons)
 
     def example_row(self) -> dict[str, Any]:
-        """An example row; numbers are medians of the thresholds, if there is a forest."""
+        """An example row: medians and most frequent categories, where the model file has them.
+
+        Elsewhere the medians of the thresholds of a forest stand for those of the data.
+        """
         forest = getattr(self._quick, "forest_", None)
         row: dict[str, Any] = {}
         place = 0
@@ -172,7 +175,8 @@ class ServedModel:
             if forest is not None and column.kind != "category":
                 tests = _finite_tests(forest, place)
                 middle = float(f"{np.median(tests):.4g}") if len(tests) else math.nan
-            row[column.name] = column.example(middle)
+            typical = column.column.typical
+            row[column.name] = column.example(middle) if typical is None else typical
             place += column.width
         return row
 

@@ -2,6 +2,6 @@
 
 from orfeon.workbench.store.database import StoreError
 from orfeon.workbench.store.store import Store, shown_address
-from orfeon.workbench.store.study import RunRow, Study, StudyInfo
+from orfeon.workbench.store.study import RunRow, StoredStudy, StudyInfo
 
-__all__ = ["RunRow", "Store", "StoreError", "Study", "StudyInfo", "shown_address"]
+__all__ = ["RunRow", "Store", "StoreError", "StoredStudy", "StudyInfo", "shown_address"]

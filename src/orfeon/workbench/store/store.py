@@ -29,7 +29,7 @@ from orfeon.workbench.store.database import (
 )
 from orfeon.workbench.store.export import write_runs
 from orfeon.workbench.store.sqlite_file import open_file, open_memory
-from orfeon.workbench.store.study import Study, StudyInfo, check_name, now
+from orfeon.workbench.store.study import StoredStudy, StudyInfo, check_name, now
 
 
 def shown_address(where: str | os.PathLike[str]) -> str:
@@ -73,8 +73,8 @@ _NAMED = 5
 class Store:
     """Studies and their finished runs, in a SQLite file or a PostgreSQL database.
 
-    A run is safe when :meth:`Study.put` returns: a killed process loses nothing. Any number of
-    processes may write to one store, and any number of threads may use one Store.
+    A run is safe when :meth:`StoredStudy.put` returns: a killed process loses nothing. Any number
+    of processes may write to one store, and any number of threads may use one Store.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Store:
         """Close the store; a second time does nothing."""
         self._database.close()
 
-    def open_study(self, name: str, configuration: Mapping[str, Any]) -> Study:
+    def open_study(self, name: str, configuration: Mapping[str, Any]) -> StoredStudy:
         """The study of this name, begun if it does not exist.
 
         Parameters
@@ -160,7 +160,7 @@ class Store:
             )
         return study
 
-    def study(self, name: str) -> Study:
+    def study(self, name: str) -> StoredStudy:
         """An existing study.
 
         Parameters
@@ -247,14 +247,14 @@ class Store:
         statement = insert_once(studies, self._database.dialect)
         self._database.run(lambda connection: connection.execute(statement, columns), writes=True)
 
-    def _find(self, name: str) -> Study | None:
+    def _find(self, name: str) -> StoredStudy | None:
         query = select(studies).where(studies.c.name == name)
         columns = self._database.run(
             lambda connection: connection.execute(query).mappings().first()
         )
         if columns is None:
             return None
-        return Study(self._database, columns["id"], name, self._configuration(columns))
+        return StoredStudy(self._database, columns["id"], name, self._configuration(columns))
 
     def _configuration(self, columns: Any) -> dict[str, Any]:
         name, text = columns["name"], columns["configuration"]

@@ -109,7 +109,7 @@ class StudyInfo:
 MAX_NAME = 255
 
 
-class Study:
+class StoredStudy:
     """One study of a store; :meth:`Store.open_study` gives it.
 
     Parameters
@@ -144,7 +144,7 @@ class Study:
         self._insert_note = insert_once(notes, database.dialect)
 
     def __repr__(self) -> str:
-        return f"<Study {self.name!r} of {self._database.place}>"
+        return f"<StoredStudy {self.name!r} of {self._database.place}>"
 
     def __contains__(self, key: str) -> bool:
         query = select(runs.c.id).where(

@@ -404,9 +404,17 @@
       // A fixed jitter: the golden ratio spreads neighbours without chance.
       const ys = order.map((i) => y + ((((i + 1) * 0.618034) % 1) - 0.5) * at.band * 0.56);
       const stats = summary(sorted);
-      if (sorted.length > 4) drawBox(at.svg, look, stats, at.scale.at, y, at.band * 0.3);
-      cloud(at.svg, { ...look, symbol: SYMBOLS[0] }, xs, ys, xs.length <= 10 ? 3.2 : 2.4, true, many);
-      if (sorted.length)
+      const toned = row.tones.length > 0;
+      if (sorted.length > 4 && !toned) drawBox(at.svg, look, stats, at.scale.at, y, at.band * 0.3);
+      if (toned)
+        drawTones(
+          at.svg,
+          xs,
+          ys,
+          order.map((i) => row.tones[i]),
+        );
+      else cloud(at.svg, { ...look, symbol: SYMBOLS[0] }, xs, ys, xs.length <= 10 ? 3.2 : 2.4, true, many);
+      if (sorted.length && !toned)
         draw(at.svg, "path", {
           class: `mean ${look.name}`,
           d: SYMBOLS[3](4.2),
@@ -447,6 +455,21 @@
       return row >= 0 && row < tracks.length && tracks[row].xs.length ? [row, 0] : null;
     };
     return { svg: at.svg, tracks, keep: "index", pick };
+  };
+  /** Points in colours from low to high; those without a tone are grey. */
+  const drawTones = (svg, xs, ys, tones) => {
+    const paths = new Map();
+    xs.forEach((x, i) => {
+      const tone = known(tones[i]) ? Math.round(8 * tones[i]) / 8 : null;
+      paths.set(tone, (paths.get(tone) || "") + `M${round(x)} ${round(ys[i])}h0`);
+    });
+    for (const [tone, d] of paths)
+      draw(svg, "path", {
+        class: tone === null ? "mark toned unknown" : "mark toned",
+        style: tone === null ? "" : `--tone:${100 * tone}%`,
+        d,
+        "stroke-width": 5,
+      });
   };
   const summary = (sorted) => ({
     mean: sorted.reduce((a, b) => a + b, 0) / sorted.length,
@@ -492,13 +515,20 @@
     const extra = [
       ...data.marks.map((mark) => mark.y),
       ...data.references.map((reference) => reference.value),
+      ...data.guides.flatMap((guide) => guide.y),
     ];
     const at = frame(
       data,
       width,
-      series.flatMap((line) => line.x).concat(data.marks.map((mark) => mark.x)),
+      series
+        .flatMap((line) => line.x)
+        .concat(
+          data.marks.map((mark) => mark.x),
+          data.guides.flatMap((guide) => guide.x),
+        ),
       ys.concat(extra),
     );
+    drawGuides(at, data);
     const drawn = series.flatMap((line) => line.x.map((x, i) => [at.x.at(x), at.y.at(line.y[i])]));
     references(at.svg, data, at.y, at.left, at.right, false, at.bottom, drawn);
     for (const line of series) drawBand(at, line);
@@ -533,6 +563,23 @@
       keep: "x",
       pick: (px, py) => nearest(tracks, px, py, 0.25, Math.max(60, width)),
     };
+  };
+  /** Curves to compare with, each with its name at its end. */
+  const drawGuides = (at, data) => {
+    for (const guide of data.guides) {
+      const places = range(guide.x.length)
+        .map((i) => [at.x.at(guide.x[i]), at.y.at(guide.y[i])])
+        .filter((place) => place.every(known));
+      if (places.length < 2) continue;
+      draw(at.svg, "path", {
+        class: "guide",
+        d: "M" + places.map((place) => place.map(round).join(" ")).join("L"),
+      });
+      const [first, last] = [places[0], places[places.length - 1]];
+      const [x, y] = [0, 1].map((axis) => first[axis] + 0.62 * (last[axis] - first[axis]));
+      const place = { x: round(x + 6), y: round(Math.min(y + 17, at.bottom - 4)) };
+      draw(at.svg, "text", { class: "halo", ...place }, clip(guide.name, at.right - x - 8, 12));
+    }
   };
   /** Where a line has an x; for steps, the last place at or before it. */
   const placeOf = (line, x, steps) => {
@@ -601,8 +648,14 @@
     const at = frame(
       data,
       width,
-      gather("x").concat(data.marks.map((m) => m.x)),
-      gather("y").concat(data.marks.map((m) => m.y)),
+      gather("x").concat(
+        data.marks.map((m) => m.x),
+        data.guides.flatMap((guide) => guide.x),
+      ),
+      gather("y").concat(
+        data.marks.map((m) => m.y),
+        data.guides.flatMap((guide) => guide.y),
+      ),
     );
     const largest = data.size ? greatest(data.series.flatMap((part) => part.sizes).filter(known)) : 0;
     const total = series.reduce((n, part) => n + part.x.length, 0);
@@ -644,6 +697,7 @@
         track.xs.forEach((x, k) => cloud(at.svg, track.look, [x], [track.ys[k]], track.radii[k], true));
       else cloud(at.svg, track.look, track.xs, track.ys, plain, total > 60);
     }
+    drawGuides(at, data);
     chosenMarks(at.svg, data, at);
     if (data.show_labels) drawLabels(at, tracks);
     return { svg: at.svg, tracks, keep: "x", pick: (px, py) => nearest(tracks, px, py, 1, 36) };
@@ -958,6 +1012,92 @@
     }
   };
 
+  // -- chart: thresholds -------------------------------------------------------------------------
+
+  /** What one missed positive costs, in false alarms. */
+  const RATIOS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
+  const costAt = (data, i, ratio) =>
+    (data.false_positives[i] + ratio * (data.n_positive - data.true_positives[i])) /
+    (data.n_positive + data.n_negative);
+  const cheapest = (data, ratio) =>
+    range(data.thresholds.length).reduce((best, i) =>
+      costAt(data, i, ratio) < costAt(data, best, ratio) - 1e-12 ? i : best,
+    );
+  const nearHalf = (data) =>
+    range(data.thresholds.length).reduce(
+      (best, i) => (Math.abs(data.thresholds[i] - 0.5) < Math.abs(data.thresholds[best] - 0.5) ? i : best),
+      0,
+    );
+  const threshold = (data, width, shown, view, state) => {
+    const i = state.place,
+      hits = data.true_positives[i],
+      alarms = data.false_positives[i];
+    return matrix(
+      {
+        rows: [data.negative, data.positive],
+        columns: [data.negative, data.positive],
+        values: [
+          [data.n_negative - alarms, alarms],
+          [data.n_positive - hits, hits],
+        ],
+        row_label: "True class",
+        column_label: "Predicted class",
+        shares: "rows",
+        diagonal: true,
+        decimals: 0,
+      },
+      Math.min(width, 480),
+      shown,
+      "counts",
+    );
+  };
+  const thresholdText = (data, { place, ratio }) => {
+    const hits = data.true_positives[place],
+      alarms = data.false_positives[place],
+      all = data.n_positive + data.n_negative;
+    const share = (part, whole) => (whole > 0 ? show(part / whole, 1, true) : "–");
+    return [
+      `Error ${share(alarms + data.n_positive - hits, all)}`,
+      `recall ${share(hits, data.n_positive)}`,
+      `precision ${share(hits, hits + alarms)}`,
+      `false alarms ${share(alarms, data.n_negative)} of ${shorten(data.negative, 30)}`,
+      `cost per row ${show(costAt(data, place, RATIOS[ratio]), 4)}`,
+    ].join(" · ");
+  };
+  const slider = (figure, text, name, most) => {
+    const input = make("input", { type: "range", min: 0, max: most, step: 1, value: figure.state[name] });
+    const output = make("output", {});
+    input.addEventListener("input", () => {
+      figure.state[name] = Number(input.value);
+      figure.refresh();
+    });
+    figure.legend.append(make("label", { class: "slider" }, make("span", { dir: "auto" }, text), input, output));
+    return { input, output };
+  };
+  const thresholdControls = (figure) => {
+    const { data, state } = figure;
+    const place = slider(figure, "Threshold", "place", data.thresholds.length - 1);
+    const missed = `Cost of a missed “${shorten(data.positive, 30)}”`;
+    const ratio = slider(figure, missed, "ratio", RATIOS.length - 1);
+    const button = make("button", { type: "button" }, "Lowest cost");
+    button.addEventListener("click", () => {
+      state.place = cheapest(data, RATIOS[state.ratio]);
+      figure.refresh();
+    });
+    const text = make("p", { class: "reading measures", "aria-live": "polite" });
+    figure.legend.append(button);
+    figure.plot.after(text);
+    figure.refresh = () => {
+      place.input.value = state.place;
+      place.output.textContent = show(data.thresholds[state.place], 3);
+      place.input.setAttribute("aria-valuetext", place.output.textContent);
+      ratio.output.textContent = `${show(RATIOS[state.ratio])} × a false alarm`;
+      ratio.input.setAttribute("aria-valuetext", ratio.output.textContent);
+      text.textContent = thresholdText(data, state);
+      paint(figure);
+    };
+  };
+
   // -- figures: the tooltip ----------------------------------------------------------------------
 
   const tip = make("div", { class: "tip", role: "tooltip", id: "orfeon-tip", hidden: "" });
@@ -1018,7 +1158,7 @@
   };
   const placeTip = (figure, x, y) => {
     const box = figure.drawing.svg.getBoundingClientRect(),
-      factor = box.width / figure.width;
+      factor = box.width / figure.drawing.svg.viewBox.baseVal.width;
     const [px, py] = [box.left + x * factor, box.top + y * factor];
     const [w, h] = [tip.offsetWidth, tip.offsetHeight],
       page = document.documentElement.clientWidth;
@@ -1032,7 +1172,7 @@
   const hover = (figure) => (event) => {
     const box = figure.drawing && figure.drawing.svg && figure.drawing.svg.getBoundingClientRect();
     if (!box) return;
-    const factor = figure.width / box.width;
+    const factor = figure.drawing.svg.viewBox.baseVal.width / box.width;
     const found = figure.drawing.pick(
       (event.clientX - box.left) * factor,
       (event.clientY - box.top) * factor,
@@ -1094,10 +1234,11 @@
 
   // -- figures: drawing --------------------------------------------------------------------------
 
-  const CHARTS = { boxes, lines, points, bars, matrix };
+  const CHARTS = { boxes, lines, points, bars, matrix, threshold };
   /** Charts that are taller are folded, so that what follows is found. */
   const FOLD = 1100;
   const missingIn = (data) => {
+    if (data.kind === "threshold") return 0;
     if (data.kind === "matrix") return data.values.flat().filter((value) => !known(value)).length;
     return data.series.reduce(
       (n, part) =>
@@ -1107,7 +1248,9 @@
     );
   };
   const isEmpty = (data) =>
-    data.kind === "matrix"
+    data.kind === "threshold"
+      ? !data.thresholds.length
+      : data.kind === "matrix"
       ? !data.rows.length || !data.columns.length
       : data.series.every((part) => !(part.values || part.y).some(known));
 
@@ -1127,7 +1270,7 @@
       plot.replaceChildren(make("p", { class: "empty" }, nothing));
       return;
     }
-    figure.drawing = CHARTS[data.kind](data, width, figure.shown, figure.view);
+    figure.drawing = CHARTS[data.kind](data, width, figure.shown, figure.view, figure.state);
     plot.replaceChildren(figure.drawing.svg);
     fold(figure, figure.drawing.svg.height.baseVal.value);
   };
@@ -1165,11 +1308,16 @@
   };
   const legend = (figure) => {
     const { data } = figure;
+    if (data.kind === "threshold") {
+      if (!isEmpty(data)) thresholdControls(figure);
+      return;
+    }
     if (data.kind === "matrix") {
       if (data.shares === "rows" && !isEmpty(data)) viewSwitch(figure);
       return;
     }
     if (data.size && !isEmpty(data)) figure.legend.after(sizeKey(data));
+    if (data.kind === "boxes" && data.series.some((row) => row.tones.length)) return;
     if (data.series.length < 2 && !data.series.some((part) => part.hidden)) return;
     figure.entries = data.series.map((part, i) => {
       const entry = make(
@@ -1258,6 +1406,7 @@
       legend: root.querySelector(".legend"),
       view: "counts",
       shown: (data.series || []).map((part) => !part.hidden),
+      state: { place: data.kind === "threshold" ? nearHalf(data) : 0, ratio: RATIOS.indexOf(1) },
     };
     set(plot, {
       tabindex: 0,
@@ -1271,6 +1420,7 @@
     plot.addEventListener("blur", closeTip);
     plot.addEventListener("keydown", keyboard(figure));
     legend(figure);
+    if (figure.refresh) figure.refresh();
     const missing = isEmpty(data) ? 0 : missingIn(data);
     if (missing)
       plot.after(
@@ -1333,6 +1483,17 @@
   const chartCsv = (data) => {
     if (data.kind === "matrix")
       return [[data.row_label, ...data.columns], ...data.rows.map((name, i) => [name, ...data.values[i]])];
+    if (data.kind === "threshold")
+      return [
+        ["threshold", "true positives", "false negatives", "false positives", "true negatives"],
+        ...data.thresholds.map((value, i) => [
+          value,
+          data.true_positives[i],
+          data.n_positive - data.true_positives[i],
+          data.false_positives[i],
+          data.n_negative - data.false_positives[i],
+        ]),
+      ];
     const each = (row) =>
       data.series.flatMap((part) => (part.values || part.y).map((_, i) => [part.name, ...row(part, i)]));
     if (data.kind === "boxes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from orfeon.utils.text import counted, short
@@ -22,8 +23,12 @@ from orfeon.workbench.report.content_types import (
 _COLUMNS, _CLASSES = 300, 30
 
 
-def data_section(outcome: StudyOutcome) -> Section:
-    """The columns of the table, the classes, and the notes of the study."""
+#: How a note on columns that are not used begins.
+EXCLUDED = "Excluded "
+
+
+def data_section(outcome: StudyOutcome, left_out: str = "", *, told: Sequence[str] = ()) -> Section:
+    """The columns of the table, the classes, and the notes of the study that were not told yet."""
     profile = outcome.profile
     text = [
         f"The table has {counted(profile.n_rows, 'row')} and "
@@ -31,8 +36,9 @@ def data_section(outcome: StudyOutcome) -> Section:
         f"{counted(outcome.n_features, 'feature')} are used."
     ]
     blocks: list[Block] = []
-    if outcome.notes:
-        blocks.append(Text(list(outcome.notes)))
+    notes = [note for note in outcome.notes if note not in told and not note.startswith(EXCLUDED)]
+    if left_out or notes:
+        blocks.append(Text([*filter(None, [left_out]), *notes]))
     if outcome.task == "classification" and profile.class_shares:
         blocks.append(_classes(profile))
     blocks.append(_columns(outcome))

@@ -13,6 +13,12 @@ from orfeon.inspection import Importances, importances, kappa_error, margins
 from orfeon.utils.text import counted, some_of
 from orfeon.workbench.experiment.outcome import Showcase, StudyOutcome
 from orfeon.workbench.experiment.verdict import groups_of
+from orfeon.workbench.report.content.explanations import (
+    by_size,
+    effect_charts,
+    explained,
+    shapley_chart,
+)
 from orfeon.workbench.report.content_types import (
     Axis,
     BarChart,
@@ -45,10 +51,7 @@ def ensembles_section(outcome: StudyOutcome) -> Section | None:
     blocks = [*_clouds(outcome.seed, showcase, named), *_margins(showcase, named)]
     if not blocks:
         return None
-    text = [
-        "Members that err on different rows correct each other. These charts show one outer fold: "
-        "models fitted on its training set and evaluated on its test set."
-    ]
+    text = ["Members that err on different rows correct each other. From the first outer fold."]
     return Section("ensembles", "Inside the ensembles", text, blocks)
 
 
@@ -128,10 +131,9 @@ def _margins(showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Char
     if not series:
         return []
     caption = (
-        "The margin of a row is the share of votes for its class minus the largest share for any "
-        "other class: 1 where all members are right, below 0 where the vote is wrong. The curve "
-        "shows the share of rows with at most this margin: at 0 it is the error of the vote, and "
-        f"the further right it stays, the more confident the vote.{_without_text(without, named)}"
+        "Share of rows whose margin (votes for the class minus those for its strongest rival) is "
+        "at most this. At 0 it is the error of the vote; further right is more confident."
+        f"{_without_text(without, named)}"
     )
     margin, share = Axis("Margin", low=-1.0, high=1.0), Axis("Share of rows", percent=True, low=0.0)
     return [LineChart("Vote margins", caption, margin, share, series, steps=True)]
@@ -140,7 +142,7 @@ def _margins(showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Char
 #: Features that are shown.
 _SHOWN = 20
 #: Shuffles of each feature, and limits of all predictions and of all rows predicted for them.
-_REPEATS, _PREDICTIONS, _ROWS = 10, 1000, 300_000
+_REPEATS, _PREDICTIONS, _ROWS = 5, 1000, 150_000
 #: Rows below which shuffling says nothing.
 _FEWEST = 20
 
@@ -151,18 +153,24 @@ def features_section(outcome: StudyOutcome) -> Section | None:
     if showcase is None or outcome.chosen not in showcase.models:
         return None
     model = showcase.models[outcome.chosen]
-    charts = []
+    charts: list[Chart] = []
     shuffled = _shuffled(model, showcase, outcome.seed)
     if shuffled is not None:
         charts.append(_chart(shuffled, len(showcase.y_test)))
     split = _by_splits(model)
     if split is not None:
         charts.append(_chart(split, 0))
+    found = explained(outcome)
+    if found is not None:
+        charts.append(shapley_chart(found))
+        charts += effect_charts(outcome, by_size(found), found)
+    elif shuffled is not None:
+        charts += effect_charts(outcome, np.argsort(-shuffled.mean, kind="stable"), None)
     if not charts:
         return None
     text = [
-        f"How much {outcome.best.title} relies on each feature. Correlated features share "
-        "importance: each looks dispensable while the others are there."
+        f"How much {outcome.best.title} relies on each feature, and what it does with it. "
+        "Correlated features share importance: each looks dispensable while the others are there."
     ]
     return Section("features", "Features", text, charts)
 

@@ -84,9 +84,8 @@ def methods_section(outcome: StudyOutcome) -> Section:
         "methods",
         "Comparison of methods",
         [
-            "Every candidate was trained and tested on the same folds. Lower is better for every "
-            "measure. “Pruned to 20%” means that the members were ordered after training, and only "
-            "the first 20% kept."
+            "All candidates were trained and tested on the same folds. Lower is better for every "
+            "measure. “Pruned to 20%”: the members were ordered, and the first 20% kept."
         ],
         [_table(outcome), _boxes(outcome)],
     )
@@ -183,10 +182,9 @@ def honest_section(outcome: StudyOutcome) -> Section:
     measure, honest = Measure.of(outcome), outcome.honest
     expected, naive = honest.mean(outcome.metric), outcome.best.mean(outcome.metric)
     text = [
-        "Trying many methods and reporting the best score reports luck as well. Here the choice "
-        f"was repeated for each fold by {_judges(outcome)}, and the candidate picked there was "
-        "evaluated on rows that played no part in the choice. The mean of these scores is what to "
-        "expect from the whole procedure, choice included.",
+        "The best of many scores is partly luck. So the choice was repeated for each fold by "
+        f"{_judges(outcome)}, and the candidate picked there was evaluated on the fold itself. The "
+        "mean of these scores is what to expect.",
         f"The expected {measure.title} is {measure.text(expected)}; the mean of "
         f"{outcome.best.title} over the same folds is {measure.text(naive)}. "
         + _optimism(measure, expected - naive),

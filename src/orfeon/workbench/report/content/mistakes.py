@@ -1,47 +1,46 @@
-"""Where the model errs: confused classes, or residuals."""
+"""Where the model errs: confused classes."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.inspection import classification_summary, regression_summary
-from orfeon.utils.text import capital, counted, short
+from orfeon.inspection import classification_summary
+from orfeon.utils.text import short
 from orfeon.workbench.experiment.outcome import StudyOutcome
+from orfeon.workbench.report.content.decision import threshold_chart
 from orfeon.workbench.report.content_types import (
-    Axis,
+    Block,
     Cell,
     Column,
-    Line,
-    LineChart,
     Matrix,
-    Points,
-    ScatterPlot,
     Section,
     Table,
 )
 
 #: Classes of a matrix that can be read; beyond it the most frequent confusions are listed.
 _CLASSES = 30
-#: Lines of a table of classes or confusions, and points of a cloud.
-_LINES, _POINTS = 50, 2000
+#: Lines of a table of classes or confusions.
+_LINES = 50
 
 
 def mistakes_section(outcome: StudyOutcome) -> Section | None:
-    """Confusion matrix and measures of each class, or residuals."""
-    if outcome.task == "regression":
-        return _residuals(outcome)
+    """Confusion matrix, measures of each class, and thresholds for two classes."""
     counts = outcome.best.confusion
     if counts is None or not np.sum(counts):
         return None
     names = [short(name) for name in outcome.classes]
     text = [
         f"Predictions of {outcome.best.title} on the test rows of all outer folds: "
-        f"{int(np.trace(counts)):,} of {int(np.sum(counts)):,} are correct. Each row counts once "
-        "per repetition."
+        f"{int(np.trace(counts)):,} of {int(np.sum(counts)):,} are correct."
+        + (" Each row counts once per repetition." if np.sum(counts) > outcome.n_studied else "")
     ]
     first = _matrix(counts, names) if len(names) <= _CLASSES else _confusions(counts, names)
-    return Section("mistakes", "Mistakes", text, [first, _classes(counts, names)])
+    blocks: list[Block] = [first, _classes(counts, names)]
+    threshold = threshold_chart(outcome)
+    if threshold is not None:
+        blocks.append(threshold)
+    return Section("mistakes", "Mistakes", text, blocks)
 
 
 def _matrix(counts: npt.NDArray[np.int64], names: list[str]) -> Matrix:
@@ -92,63 +91,3 @@ def _classes(counts: npt.NDArray[np.int64], names: list[str]) -> Table:
     ]
     caption = f"The largest {_LINES} of {n:,} classes." if n > _LINES else ""
     return Table("Per class", caption, columns, rows)
-
-
-def _residuals(outcome: StudyOutcome) -> Section | None:
-    showcase = outcome.showcase
-    if showcase is None or outcome.chosen not in showcase.models:
-        return None
-    true = np.asarray(showcase.y_test, dtype=float)
-    predicted = np.asarray(showcase.models[outcome.chosen].predict(showcase.X_test), dtype=float)
-    found = regression_summary(true, predicted)
-    rows: list[list[Cell]] = [
-        ["Root mean squared error", found.root_mean_squared_error],
-        ["Mean absolute error", found.mean_absolute_error],
-        ["Median absolute error", float(np.median(np.abs(predicted - true)))],
-        ["Mean residual", float(np.mean(predicted - true))],
-        ["Explained variance, R²", found.r2],
-    ]
-    columns = [Column("Measure"), Column("Value", "number", 4)]
-    caption = "Residuals are predicted minus true values."
-    table = Table("Error measures", caption, columns, rows)
-    text = [
-        f"{capital(outcome.best.title)} on the {counted(len(true), 'test row')} of one outer fold."
-    ]
-    return Section("mistakes", "Mistakes", text, [*_clouds(outcome, true, predicted), table])
-
-
-def _clouds(
-    outcome: StudyOutcome, true: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64]
-) -> list[ScatterPlot | LineChart]:
-    target, residuals = short(outcome.target, 40), predicted - true
-    taken = np.arange(len(true))
-    if len(true) > _POINTS:
-        taken = np.sort(np.random.default_rng(outcome.seed).permutation(len(true))[:_POINTS])
-    drawn = (
-        f" A sample of {_POINTS:,} of {len(true):,} rows is drawn." if len(true) > _POINTS else ""
-    )
-    x = predicted[taken].tolist()
-    steps = np.sort(np.abs(residuals))
-    shares = np.arange(1, len(steps) + 1) / len(steps)
-    shown = np.unique(np.linspace(0, len(steps) - 1, 400).round().astype(int))
-    return [
-        ScatterPlot(
-            "Predicted against true",
-            "One point per row: the closer the two values, the better." + drawn,
-            Axis(f"Predicted {target}"), Axis(f"True {target}"),
-            [Points("rows", x, true[taken].tolist(), group=0)],
-        ),
-        ScatterPlot(
-            "Residuals",
-            "Predicted minus true. A slope or a bend is structure that the model has not learned; "
-            "a funnel means that it is more accurate for some values than for others." + drawn,
-            Axis(f"Predicted {target}"), Axis("Residual"),
-            [Points("rows", x, residuals[taken].tolist(), group=0)],
-        ),
-        LineChart(
-            "Absolute errors",
-            "Share of rows whose prediction is off by at most this much.",
-            Axis("Absolute residual", low=0.0), Axis("Share of rows", percent=True, low=0.0),
-            [Line("rows", steps[shown].tolist(), shares[shown].tolist(), group=0)], steps=True,
-        ),
-    ]  # fmt: skip

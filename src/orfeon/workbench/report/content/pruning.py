@@ -36,9 +36,8 @@ def pruning_section(outcome: StudyOutcome) -> Section | None:
     if not outcome.curves and not pruned:
         return None
     text = [
-        "The members of an ensemble are trained in no particular order. In a good order, the first "
-        "few often have as low an error as all of them, or a lower one: the others can be dropped, "
-        "which makes the ensemble smaller and faster."
+        "Members put in a good order: the first few often have as low an error as all of them, and "
+        "the others can be dropped."
     ]
     curves = sorted(outcome.curves, key=lambda curves: curves.method != outcome.best.method)
     blocks = [_curves(outcome, its) for its in curves]
@@ -70,7 +69,7 @@ def _curves(outcome: StudyOutcome, curves: FoldCurves) -> LineChart:
     whole = Reference("all members", float(random[-1]))
     members = Axis("Members", scale="log" if len(sizes) >= _POINTS else "linear", decimals=0)
     title = f"{capital(curves.title)}: error by number of members"
-    return LineChart(title, caption, members, axis, series, marks, [whole])
+    return LineChart(title, caption, members, axis, series, marks, [whole], narrow=True)
 
 
 def _error_axis(outcome: StudyOutcome, curves: FoldCurves) -> tuple[Axis, tuple[Floats, Floats]]:

@@ -8,14 +8,17 @@ from collections import Counter
 from datetime import UTC, datetime
 
 from orfeon.utils.text import counted, duration_text, p_value_text, short, some_of
-from orfeon.workbench.experiment.evaluation import model_size
 from orfeon.workbench.experiment.outcome import Candidate, StudyOutcome
 from orfeon.workbench.experiment.verdict import baseline_of, compared, has_failed, verdict
 from orfeon.workbench.prepare.preparing import duplicates_note
-from orfeon.workbench.report.content.data import data_section
+from orfeon.workbench.report.content.card import card_section
+from orfeon.workbench.report.content.data import EXCLUDED, data_section
+from orfeon.workbench.report.content.history import history_section
 from orfeon.workbench.report.content.inside import ensembles_section, features_section
+from orfeon.workbench.report.content.learning import learning_section
 from orfeon.workbench.report.content.methods import Measure, honest_section, methods_section
 from orfeon.workbench.report.content.mistakes import mistakes_section
+from orfeon.workbench.report.content.predictions import predictions_section
 from orfeon.workbench.report.content.pruning import pruning_section
 from orfeon.workbench.report.content_types import Content
 
@@ -35,17 +38,22 @@ def study_content(outcome: StudyOutcome, *, made: str | None = None) -> Content:
     Content
         Summary, tables and charts, for :func:`orfeon.workbench.report.write_report`.
     """
-    sections = [
-        methods_section(outcome),
-        honest_section(outcome),
-        pruning_section(outcome),
-        mistakes_section(outcome),
-        features_section(outcome),
-        ensembles_section(outcome),
-        data_section(outcome),
-    ]
     if made is None:
         made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    warned = warnings_of(outcome)
+    sections = [
+        methods_section(outcome),
+        predictions_section(outcome),
+        mistakes_section(outcome),
+        features_section(outcome),
+        learning_section(outcome),
+        pruning_section(outcome),
+        ensembles_section(outcome),
+        honest_section(outcome),
+        history_section(outcome),
+        data_section(outcome, left_out(outcome), told=warned),
+        card_section(outcome, warned, made),
+    ]
     subtitle = (
         f"{outcome.task.capitalize()}, target {short(outcome.target)}: "
         f"{counted(outcome.n_rows, 'row')}, {counted(outcome.n_features, 'feature')}"
@@ -55,7 +63,7 @@ def study_content(outcome: StudyOutcome, *, made: str | None = None) -> Content:
         subtitle=subtitle,
         summary=summary(outcome),
         facts=facts(outcome),
-        warnings=warnings_of(outcome),
+        warnings=warned,
         sections=[section for section in sections if section is not None],
         configuration=dict(outcome.configuration),
         command=outcome.command,
@@ -64,8 +72,7 @@ def study_content(outcome: StudyOutcome, *, made: str | None = None) -> Content:
     )
 
 
-#: How a note on columns that are not used begins, and how it ends if there are many.
-_EXCLUDED = "Excluded "
+#: How a note on columns that are not used ends if there are many.
 _MORE = re.compile(r" and (\d+) more\.$")
 
 
@@ -76,9 +83,6 @@ def summary(outcome: StudyOutcome) -> list[str]:
         f"{answers.expected} {answers.model}",
         _question(outcome),
         _certainty(outcome, measure, answers.others),
-        _cost(outcome),
-        _pruning(outcome, measure),
-        _left_out(outcome),
     ]
     return [paragraph for paragraph in found if paragraph]
 
@@ -167,63 +171,14 @@ def _against(outcome: StudyOutcome, measure: Measure, best: Candidate, rival: Ca
     return f"{answers}, {kind} ({p_value_text(found[3])})."
 
 
-def _cost(outcome: StudyOutcome) -> str:
-    """The size of the model itself, and times of the comparison, which had fewer rows."""
-    best, answers = outcome.best, ""
-    size = model_size(outcome.model)
-    if (size["members"] or 0) > 1:
-        answers = f"The model has {counted(size['members'] or 0, 'member')}"
-        if size["nodes"]:
-            answers += f" with {counted(size['nodes'], 'node')} in all"
-        answers += ". "
-    answers += (
-        f"In the comparison, training on {counted(round(outcome.n_train), 'row')} took "
-        f"{duration_text(best.fit_seconds)}"
-    )
-    if math.isfinite(best.predict_seconds):
-        answers += f" and predicting 1,000 rows {duration_text(best.predict_seconds)}"
-    return answers + "."
-
-
-def _pruning(outcome: StudyOutcome, measure: Measure) -> str:
-    """What pruning does for the method whose pruned members do best."""
-    pruned = [
-        candidate
-        for candidate in outcome.candidates
-        if candidate.keep is not None and not has_failed(candidate, outcome.metric)
-    ]
-    if not pruned:
-        return ""
-    own = [candidate for candidate in pruned if candidate.method == outcome.best.method]
-    part = outcome.best if outcome.best.keep is not None else (own or pruned)[0]
-    share = 100 * (part.keep or 0.0)
-    whole = outcome.candidate(part.method)
-    if has_failed(whole, outcome.metric):
-        return ""
-    gap = part.mean(outcome.metric) - whole.mean(outcome.metric)
-    before, after = (measure.text(one.mean(outcome.metric)) for one in (whole, part))
-    if before == after:
-        effect = f"the {measure.title} stays at {after}"
-    else:
-        effect = f"the {measure.title} {'falls' if gap < 0 else 'rises'} from {before} to {after}"
-    answers = (
-        f"Ordered and pruned to {share:g}%, {whole.title} keeps {round(part.members):,} of "
-        f"{round(whole.members):,} members: {effect}"
-    )
-    speed = whole.predict_seconds / part.predict_seconds if part.predict_seconds else math.nan
-    if math.isfinite(speed) and speed >= 1.05:
-        answers += f", and prediction is {speed:.1f} times as fast"
-    return answers + "."
-
-
-def _left_out(outcome: StudyOutcome) -> str:
+def left_out(outcome: StudyOutcome) -> str:
     """Rows and columns that are not used, with the reasons that the notes have."""
     answers = []
     n_rows = outcome.profile.n_rows - outcome.n_rows
     if n_rows > 0:
         answers.append(f"{counted(n_rows, 'row')} without a target value")
-    notes = [note for note in outcome.notes if note.startswith(_EXCLUDED)]
-    answers += [note.removeprefix(_EXCLUDED).removesuffix(".") for note in notes]
+    notes = [note for note in outcome.notes if note.startswith(EXCLUDED)]
+    answers += [note.removeprefix(EXCLUDED).removesuffix(".") for note in notes]
     others = _without_reason(outcome, notes)
     if others:
         answers.append(

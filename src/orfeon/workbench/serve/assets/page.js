@@ -134,7 +134,3 @@ document.getElementById("clear").addEventListener("click", () => {
   inputs.forEach((input) => { input.value = ""; });
   inputs[0].focus();
 });
-
-const command = document.getElementById("command");
-const address = new URL("predict", document.baseURI).href;
-command.textContent = command.textContent.replace(/http:\/\/127\.0\.0\.1:8000\/predict$/, address);
