@@ -110,7 +110,6 @@ _ESTIMATORS = {
         "_default_to_infrequent_mappings",
     ),
     "Pipeline": ("sklearn.pipeline", _CUT),
-    "QuantileTransformer": ("sklearn.preprocessing", "n_quantiles_ quantiles_ references_"),
     "RandomForestClassifier": ("sklearn.ensemble", f"{_FOREST} {_CLASSES} oob_decision_function_"),
     "RandomForestRegressor": ("sklearn.ensemble", f"{_FOREST} class_weight oob_prediction_"),
     "Ridge": ("sklearn.linear_model", "coef_ intercept_ n_iter_ solver_"),
@@ -368,7 +367,8 @@ def _check_neighbors(fields: Fields) -> None:
     """Compiled code reads rows of neighbours, and their classes, without bounds checks."""
     if "_fit_X" not in fields:
         return
-    rows, answers, n_rows = fields["_fit_X"], fields.get("_y"), fields.get("n_samples_fit_")
+    rows, n_rows = fields["_fit_X"], fields.get("n_samples_fit_")
+    answers: Any = fields.get("_y")
     is_table = type(rows) is np.ndarray and rows.dtype == np.float64 and rows.ndim == 2
     is_whole = is_table and rows.shape == (n_rows, fields.get("n_features_in_"))
     require(is_whole, "_fit_X must hold n_samples_fit_ rows of n_features_in_ numbers.")
@@ -388,7 +388,7 @@ def _check_network(fields: Fields) -> None:
     """Layers follow one another, from the features to the outputs."""
     if "coefs_" not in fields:
         return
-    layers, offsets = fields["coefs_"], fields.get("intercepts_")
+    layers, offsets = fields["coefs_"], fields.get("intercepts_", [])
     are_lists = type(layers) is list and type(offsets) is list and len(layers) == len(offsets)
     is_deep = are_lists and len(layers) == fields.get("n_layers_", 0) - 1
     require(is_deep, "coefs_ and intercepts_ must have n_layers_ - 1 entries.")

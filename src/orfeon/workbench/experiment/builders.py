@@ -78,18 +78,6 @@ def stack(task: Task) -> Build:
     return build
 
 
-def bagged_boosting(kind: str) -> Build:
-    """Five boosted models, whatever the number of members: each has members of its own."""
-
-    def build(members: int, seed: int, n_jobs: int | None) -> Any:
-        import orfeon
-
-        make = getattr(orfeon, f"BaggedBoosting{kind}")
-        return make(n_estimators=5, random_state=seed, n_jobs=n_jobs)
-
-    return build
-
-
 def of_package(package: str, prefix: str, **settings: Any) -> dict[str, Build]:
     """Estimators of an optional package, with the interface of scikit-learn."""
 
@@ -205,16 +193,13 @@ def numeric_inputs(X: Any) -> Any:
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder, QuantileTransformer
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
     kinds = [X.dtype.kind] * X.shape[1] if not hasattr(X, "dtypes") else [t.kind for t in X.dtypes]
     numbers = [place for place, kind in enumerate(kinds) if kind == "f"]
     categories = [place for place, kind in enumerate(kinds) if kind != "f"]
-    scale = QuantileTransformer(
-        n_quantiles=min(200, len(X)), output_distribution="normal", random_state=0
-    )
     fill = SimpleImputer(strategy="median", keep_empty_features=True)
-    scaled = Pipeline([("fill", fill), ("scale", scale)])
+    scaled = Pipeline([("fill", fill), ("scale", StandardScaler())])
     one_hot = OneHotEncoder(
         handle_unknown="infrequent_if_exist", max_categories=50, sparse_output=False
     )

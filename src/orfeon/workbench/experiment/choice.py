@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.utils.types import Floats
-from orfeon.workbench.experiment.evaluation import RunKey
+from orfeon.workbench.experiment.evaluation import RunKey, unpacked
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, Honest
 from orfeon.workbench.experiment.plan import Folding, Plan
@@ -118,6 +118,12 @@ class Evidence:
         names = [one for one in self.plan.candidates() if self.plan.is_delivered(one)]
         limits = self.limits(names)
         return [one for one in names if all(limit.holds([one]) for limit in limits)]
+
+    def predictions(self, unit: int, name: str) -> Floats:
+        """What a candidate predicted for the test rows of an outer fold."""
+        result = self.outer[unit, method_of(name)]
+        kept = result["pruned predictions"][name] if "@" in name else result["predictions"]
+        return unpacked(kept)
 
     def row_time(self, name: str) -> float:
         """Mean time of the prediction of a single row."""

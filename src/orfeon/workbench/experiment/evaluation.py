@@ -21,7 +21,8 @@ from orfeon.combining.fitting import fit_with_weights
 from orfeon.utils.text import short
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning
-from orfeon.workbench.experiment.methods import METHODS, Method, Task
+from orfeon.workbench.experiment.builders import Task
+from orfeon.workbench.experiment.methods import METHODS, Method
 from orfeon.workbench.experiment.metrics import Answers, losses
 from orfeon.workbench.experiment.plan import Folding, candidate_name
 from orfeon.workbench.store import RunRow

@@ -137,7 +137,8 @@ METHODS = _Methods(
     for method in (
         Method(
             "baseline", "baseline", "always predicts the largest class, or the mean",
-            {"classification": builders.largest_class, "regression": builders.mean_target}, members=1,
+            {"classification": builders.largest_class, "regression": builders.mean_target},
+            members=1,
         ),
         Method(
             "cart", "CART tree", "a binary tree, pruned by cross-validation",
@@ -208,6 +209,7 @@ METHODS = _Methods(
             "random_forest_half", "random forest of half the features",
             "half of the features at each node, leaves of 3 rows",
             both("RandomForest", max_features=0.5, min_samples_leaf=3), is_calibrated=True,
+            is_default=False,
         ),
         Method(
             "extra_trees", "extra-trees", "random features and random thresholds",
@@ -217,6 +219,7 @@ METHODS = _Methods(
             "extra_trees_all", "extra-trees of all features",
             "random thresholds of all features, leaves of 3 rows",
             both("ExtraTrees", max_features=1.0, min_samples_leaf=3), is_calibrated=True,
+            is_default=False,
         ),
         Method(
             "oblique_forest", "oblique forest", "random sums of features at each node",
@@ -257,26 +260,13 @@ METHODS = _Methods(
         Method(
             "gradient_boosting_shallow", "gradient boosting of depth 2",
             "trees of two levels, in more rounds",
-            both("GradientBoosting", max_depth=2), members=600,
+            both("GradientBoosting", max_depth=2), members=600, is_default=False,
         ),
         Method(
             "gradient_boosting_deep", "gradient boosting of depth 8",
             "deep trees of 40% of the features, in small steps",
             both("GradientBoosting", max_depth=8, learning_rate=0.05, max_features=0.4),
-            members=400,
-        ),
-        Method(
-            "gradient_boosting_slow", "gradient boosting in small steps", "twice the rounds",
-            both("GradientBoosting", learning_rate=0.04), members=800, is_default=False,
-        ),
-        Method(
-            "bagged_boosting", "bagged boosting",
-            "five boosted models, each stopped on the rows that it left out",
-            {
-                "classification": builders.bagged_boosting("Classifier"),
-                "regression": builders.bagged_boosting("Regressor"),
-            },
-            has_onnx=False, is_default=False,
+            members=400, is_default=False,
         ),
         Method(
             "stacking", "stacking",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.utils.types import Floats
-from orfeon.workbench.experiment.methods import Task
+from orfeon.workbench.experiment.builders import Task
+from orfeon.workbench.experiment.costs import Decision
+from orfeon.workbench.experiment.scoring import TestScores
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,12 @@ class StudyOutcome:
         The seed.
     weights : dict of str to float
         Shares of the methods in the final ensemble selection, if there is one.
+    tested : TestScores, optional
+        Scores of the final model on rows that the study did not use.
+    decision : Decision, optional
+        How the final model decides by costs.
+    row_seconds : float
+        Time in which the final model predicts a single row.
 
     Examples
     --------
@@ -175,6 +184,9 @@ class StudyOutcome:
     versions: Mapping[str, str] = field(hash=False)
     seed: int
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
+    tested: TestScores | None = None
+    decision: Decision | None = None
+    row_seconds: float = math.nan
 
     def candidate(self, name: str) -> Candidate:
         """A candidate by name.

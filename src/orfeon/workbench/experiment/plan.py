@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import ArgumentError, UserError
+from orfeon.workbench.experiment.builders import Task
 from orfeon.workbench.experiment.methods import (
     DEPLOYABLE,
     METHODS,
     Deployable,
-    Task,
     chosen_methods,
 )
 from orfeon.workbench.experiment.metrics import METRICS, shown_metrics
