@@ -188,6 +188,16 @@ def kernel_machine(task: Task) -> Build:
     return build
 
 
+def on_numbers(model: Any, X: Any) -> Any:
+    """A model that is trained on rows such as these, turned into numbers."""
+    from sklearn.pipeline import Pipeline
+
+    wanted = model.get_params().get("basis__n_components")
+    if wanted is not None:  # not more functions than rows
+        model.set_params(basis__n_components=min(wanted, len(X)))
+    return Pipeline([("inputs", numeric_inputs(X)), ("model", model)])
+
+
 def numeric_inputs(X: Any) -> Any:
     """From a table with missing values and categories to scaled numbers, learnt in each fold."""
     from sklearn.compose import ColumnTransformer

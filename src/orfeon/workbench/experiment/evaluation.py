@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 
 from orfeon.combining.fitting import fit_with_weights
 from orfeon.utils.text import short
@@ -208,7 +209,7 @@ class Evaluation:
         if self.task == "regression":
             predicted = np.asarray(model.predict(X), dtype=np.float64)
             return predicted, predicted
-        return model.predict(X).astype(np.int64), full_shares(model, X, self.n_classes)
+        return np.ravel(model.predict(X)).astype(np.int64), full_shares(model, X, self.n_classes)
 
     def _candidates(self, method: Method, model: Any, found: Any) -> list[tuple[str, Any]]:
         """The whole model and, where members were ordered, its parts."""
@@ -257,10 +258,12 @@ def row_time(model: Any, X: Any) -> float:
     one = take_rows(X, np.array([0]))
     answer = model.predict_proba if hasattr(model, "predict_proba") else model.predict
     seconds = []
-    for _ in range(5):
-        start = time.perf_counter()
-        answer(one)
-        seconds.append(time.perf_counter() - start)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as about names that an array does not have
+        for _ in range(5):
+            start = time.perf_counter()
+            answer(one)
+            seconds.append(time.perf_counter() - start)
     return round(min(seconds), 7)
 
 
@@ -329,7 +332,7 @@ def model_size(model: Any) -> dict[str, int | None]:
     forests = _forests(model, depth=6)
     nodes = sum(int(forest.n_nodes.sum()) for forest in forests)
     try:
-        members = len(model)
+        members = 1 if isinstance(model, Pipeline) else len(model)
     except TypeError:
         members = max(1, sum(len(forest) for forest in forests))
     return {"members": members, "nodes": nodes or None}

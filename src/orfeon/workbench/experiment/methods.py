@@ -102,9 +102,7 @@ class Method:
             made.set_params(calibrate="sigmoid")
         if not self.needs_numbers:
             return made
-        from sklearn.pipeline import Pipeline
-
-        return Pipeline([("inputs", builders.numeric_inputs(X)), ("model", made)])
+        return builders.on_numbers(made, X)
 
 
 class _Methods(dict[str, Method]):
@@ -279,7 +277,7 @@ METHODS = _Methods(
         ),
         Method(
             "lightgbm", "LightGBM", "boosting of another package",
-            builders.of_package("lightgbm", "LGBM", n_estimators=300, learning_rate=0.05,
+            builders.of_package("lightgbm", "LGBM", learning_rate=0.05,
                                 subsample=0.8, subsample_freq=1, verbose=-1, n_jobs=1),
             members=300, is_default=False, has_onnx=False, package="lightgbm",
         ),
