@@ -121,7 +121,7 @@ def both(name: str, base: str | None = None, **settings: Any) -> dict[str, Build
 def logistic_regression(members: int, seed: int, n_jobs: int | None) -> Any:
     from sklearn.linear_model import LogisticRegression
 
-    return LogisticRegression(max_iter=300)
+    return LogisticRegression(max_iter=200)
 
 
 def ridge(members: int, seed: int, n_jobs: int | None) -> Any:
@@ -178,7 +178,7 @@ def kernel_machine(task: Task) -> Build:
         from sklearn.pipeline import Pipeline
 
         linear = (
-            LogisticRegression(C=10.0, max_iter=300)
+            LogisticRegression(C=10.0, max_iter=100)
             if task == "classification"
             else ridge(members, seed, n_jobs)
         )

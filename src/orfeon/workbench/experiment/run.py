@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections import Counter
@@ -69,8 +70,14 @@ from orfeon.workbench.store import RunRow, Store, Study
 BUDGET = 60.0
 #: Seconds, None for no limit, or automatic.
 Budget = float | Literal["auto"] | None
-#: Seconds that the training of the final model may always take.
-_LEAST_FIT = 30.0
+#: Share of a budget that the training of the final model may always take.
+_LEAST_FIT = 0.1
+#: Outer folds whose time is left for the final model and the models of the charts.
+_RESERVE = 1.5
+#: Numbers in a table from which methods are screened, however few rows it has.
+_WIDE = 100_000
+#: Share of a budget after which no further fold of a screening is begun.
+_SCREENING = 0.15
 #: Power of the number of rows by which the time of a fit is taken to grow.
 _POWER = 1.15
 #: Outer folds that are run whatever the budget: fewer do not show their spread.
@@ -275,7 +282,7 @@ def run_study(
             bench.screen(small, screening, extent, started)
         n_rows = bench.settle_rows(extent, started)
         n_units = bench.run(extent, n_rows, started)
-        return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes), tested)
+        return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes), tested, started)
 
 
 class _Bench:
@@ -337,7 +344,9 @@ class _Bench:
     def is_screened(self, extent: Extent) -> bool:
         """Whether a few rows decide first which methods are compared on many."""
         has_time = extent.budget is None or extent.compare_rows is not None
-        is_large = len(self.y) > SMALL and len(self.plan.fitted) >= FEWEST_METHODS
+        n_numbers = len(self.y) * self.prepared.X.shape[1]
+        is_large = len(self.y) > SMALL or n_numbers > _WIDE
+        is_large = is_large and len(self.plan.fitted) >= FEWEST_METHODS
         return is_large and not has_time and self.plan.keeps_predictions
 
     def screen(self, small: Plan, study: Study, extent: Extent, started: float) -> None:
@@ -345,10 +354,16 @@ class _Bench:
         evaluation, _ = self._evaluation(ROWS, small)
         listener = _Quiet(self.listener, f"screening {len(small.fitted)} methods on {ROWS:,} rows")
         running = Running(small, evaluation, study, self.n_workers, self.cluster, listener)
-        running.units(range(FOLDS))
+        settled = study.notes.get("folds")
+        if settled is None:
+            running.units([0])
+            spent = time.perf_counter() - started
+            n_folds = 1 if spent > _SCREENING * (extent.budget or 0.0) else FOLDS
+            settled = study.note("folds", n_folds)
+        running.units(range(int(settled)))
         rows = study.rows()
         evidence = Evidence.of(
-            small, rows, len(self.classes), FOLDS, evaluation.folding, evaluation.weights
+            small, rows, len(self.classes), int(settled), evaluation.folding, evaluation.weights
         )
         if "rows" not in self.study.notes:
             left = self._seconds_left(extent, started)
@@ -414,7 +429,9 @@ class _Bench:
         # Time that an earlier, stopped call spent counts too.
         spent = sum(row.seconds for row in self.study.rows()) / self.n_workers
         least = _LEAST if most is None else min(_LEAST, most)
-        n_units = running.within(extent.budget or 0.0, least, step, started - spent, most)
+        n_units = running.within(
+            extent.budget or 0.0, least, step, started - spent, most, reserve=_RESERVE
+        )
         return int(self.study.note(name, n_units))
 
     def outcome(
@@ -426,6 +443,7 @@ class _Bench:
         command: str,
         notes: tuple[str, ...],
         tested: TestRows | None,
+        started: float,
     ) -> StudyOutcome:
         """Rank the candidates, choose one, and train the final model."""
         plan, prepared = self.plan, self.prepared
@@ -444,7 +462,12 @@ class _Bench:
         self.listener.running(f"training the final model: {chosen}")
         n_jobs = self.n_jobs
         best = next(candidate for candidate in candidates if candidate.name == chosen)
-        n_final = self._final_rows(extent, chosen, best.fit_seconds, evidence.sizes[0])
+        pictured = showcase_names(chosen, candidates)
+        left = math.inf
+        if extent.budget is not None:
+            times = [one.fit_seconds for one in candidates if one.name in pictured]
+            left = extent.budget - (time.perf_counter() - started) - sum(times)
+        n_final = self._final_rows(extent, chosen, best.fit_seconds, evidence.sizes[0], left)
         trained = sample_rows(self.y, n_final, self.is_classification, plan.seed)
         with findings() as answers:
             model = final_model(
@@ -462,7 +485,7 @@ class _Bench:
                 plan,
                 evaluation,
                 prepared.y[studied],
-                showcase_names(chosen, candidates),
+                pictured,
                 X,
                 n_jobs,
                 evidence.outer[0, SELECTION].get("weights") if evidence.weights else None,
@@ -540,11 +563,13 @@ class _Bench:
         settled = {"name": name, "outer_folds": n_units, "rows": n_rows}
         return {**self.plan.to_dict(), **settled, "digest": self.plan.digest}
 
-    def _final_rows(self, extent: Extent, name: str, seconds: float, n_train: float) -> int:
+    def _final_rows(
+        self, extent: Extent, name: str, seconds: float, n_train: float, left: float
+    ) -> int:
         """Rows that the final model is trained on: all, unless that would take too long.
 
-        It may take as long as the comparison. How long is known from fits of ``seconds`` on
-        ``n_train`` rows.
+        It may take the time that is left of the budget. How long it takes is known from fits of
+        ``seconds`` on ``n_train`` rows.
         """
         n_rows = len(self.y)
         if extent.budget is None:
@@ -552,7 +577,8 @@ class _Bench:
         note = f"rows of {name} within {extent.budget:g} s"
         settled = self.study.notes.get(note)
         if settled is None:
-            growth = (max(extent.budget, _LEAST_FIT) / max(seconds, 1e-6)) ** (1 / _POWER)
+            allowed = max(left, _LEAST_FIT * extent.budget)
+            growth = (allowed / max(seconds, 1e-6)) ** (1 / _POWER)
             settled = self.study.note(note, int(min(n_rows, max(n_train * growth, n_train))))
         return int(settled)
 
