@@ -259,8 +259,12 @@ class Plan:
             raise ArgumentError("design", f"must be cv or splits; got {design!r}.")
         if times is not None:
             design = _design_in_time(design, n_inner, groups)
-        if costs is not None and metric is None:
-            metric = "log_loss"  # costs are decided by probabilities
+        if costs is not None:
+            if task == "regression":
+                raise ArgumentError("cost", "must be None in regression.")
+            if design == "splits" or deployable == "onnx":
+                raise ArgumentError("cost", "must be None with random splits, and for ONNX.")
+            metric = metric or "log_loss"  # decisions need good probabilities
         if latency is not None and not 0 < latency < np.inf:
             raise ArgumentError("latency", f"must be longer than 0 s; got {latency} s.")
         if members is not None and members < 1:

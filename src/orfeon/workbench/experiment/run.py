@@ -313,10 +313,6 @@ class _Bench:
             self.classes, self.y = np.unique(prepared.y, return_inverse=True)
         self.costs: tuple[Floats, int] | None = None
         if costs is not None:
-            if not self.is_classification:
-                raise ArgumentError("cost", "must be None in regression.")
-            if plan.design == "splits" or plan.deployable == "onnx":
-                raise ArgumentError("cost", "must be None with random splits, and for ONNX.")
             self.costs = cost_matrix(costs, list(map(str, self.classes)), self.y)
 
     def _evaluation(
