@@ -149,7 +149,7 @@ def _foreign(X: Any) -> Made:
     from sklearn.preprocessing import MaxAbsScaler, PowerTransformer
 
     y = _labels(X)
-    near = KNeighborsClassifier(3, algorithm="brute")
+    near = KNeighborsClassifier(3, algorithm="brute", metric="chebyshev")
     network = MLPClassifier((3,), solver="lbfgs", random_state=np.random.RandomState(0))
     fitted: Made = {
         "foreign_neighbours": (orfeon.BaggingClassifier(near, 1, random_state=0), {}),

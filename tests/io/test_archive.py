@@ -190,7 +190,9 @@ def foreign(tmp_path: Any, waveform: Any) -> tuple[Any, bytes]:
     from sklearn.neighbors import KNeighborsClassifier
 
     X, y = waveform
-    bag = orfeon.BaggingClassifier(KNeighborsClassifier(), 1, random_state=0).fit(X, y)
+    bag = orfeon.BaggingClassifier(KNeighborsClassifier(metric="chebyshev"), 1, random_state=0).fit(
+        X, y
+    )
     orfeon.save(bag, tmp_path / "foreign.orfeon")
     with zipfile.ZipFile(tmp_path / "foreign.orfeon") as whole:
         members = [Part(name.encode(), whole.read(name)) for name in whole.namelist()]

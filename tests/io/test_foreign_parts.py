@@ -50,7 +50,7 @@ def forged(model: Any, change: Callable[[dict[str, Any]], Any]) -> bytes:
     return from_state(*parts(model))
 
 
-NEIGHBOURS = KNeighborsClassifier(n_neighbors=3, algorithm="brute").fit(X, LABELS)
+NEIGHBOURS = KNeighborsClassifier(3, algorithm="brute", metric="chebyshev").fit(X, LABELS)
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,9 @@ def test_a_forest_of_scikit_learn_is_described_and_its_paths_are_the_same(tmp_pa
 
 def test_without_skops_the_estimator_and_the_extra_are_named(tmp_path, waveform, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    bag = orfeon.BaggingClassifier(KNeighborsClassifier(), 2, random_state=0).fit(*waveform)
+    bag = orfeon.BaggingClassifier(KNeighborsClassifier(metric="chebyshev"), 2, random_state=0).fit(
+        *waveform
+    )
     with pytest.raises(
         ModelFileError, match=r'KNeighborsClassifier.*pip install "orfeon\[skops\]"'
     ):
@@ -293,7 +295,9 @@ def test_without_skops_the_estimator_and_the_extra_are_named(tmp_path, waveform,
 def test_with_skops_others_come_back(tmp_path, waveform):
     pytest.importorskip("skops")
     X, y = waveform
-    bag = orfeon.BaggingClassifier(KNeighborsClassifier(), 2, random_state=0).fit(X, y)
+    bag = orfeon.BaggingClassifier(KNeighborsClassifier(metric="chebyshev"), 2, random_state=0).fit(
+        X, y
+    )
     orfeon.save(bag, tmp_path / "bag.orfeon")
     loaded = orfeon.load(tmp_path / "bag.orfeon")
     assert loaded.predict_proba(X).tobytes() == bag.predict_proba(X).tobytes()

@@ -10,8 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier
 from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from orfeon.base import class_codes
@@ -54,9 +56,21 @@ def fit_with_weights(
     """Fit an estimator with weights, or reject weights that it cannot take."""
     if weights is None or (weights == 1.0).all():
         return estimator.fit(X, y)
-    if not has_fit_parameter(estimator, "sample_weight"):
+    argument = weight_argument(estimator)
+    if argument is None:
         raise fractions_error(f"{name}={estimator}")
-    return estimator.fit(X, y, sample_weight=weights)
+    return estimator.fit(X, y, **{argument: weights})
+
+
+def weight_argument(estimator: Any) -> str | None:
+    """The name by which ``fit`` takes weights, in pipelines that of the last step; or None."""
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        inner = None if isinstance(last, str) else weight_argument(last)
+        return None if inner is None else f"{name}__{inner}"
+    if isinstance(estimator, TransformedTargetRegressor) and estimator.regressor is not None:
+        return weight_argument(estimator.regressor)
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
 
 
 def query(estimator: Any, X: Any, classes: npt.NDArray[Any] | None, method: Method) -> Floats:

@@ -94,6 +94,8 @@ class Entry:
     from_state: Callable[[Fields], Any] | None = None
     #: The only attribute that may hold such an object.
     only_in: str | None = None
+    #: Whether an object is saved this way; others of its class go through skops.
+    suits: Callable[[Any], bool] | None = None
 
     @functools.cached_property
     def kind(self) -> type[Any]:
@@ -247,4 +249,6 @@ def entry_of(thing: Any) -> Entry | None:
     package = kind.__module__.partition(".")[0]
     prefix = f"{package}." if package in _OTHER_PACKAGES else ""
     entry = _named().get(f"{prefix}{kind.__name__}")
-    return entry if entry is not None and entry.kind is kind and entry.is_saved else None
+    if entry is None or entry.kind is not kind or not entry.is_saved:
+        return None
+    return entry if entry.suits is None or entry.suits(thing) else None

@@ -34,6 +34,20 @@ _BAGGED = (
 _FOREST = (
     f"{_MEMBERS} estimator n_outputs_ _n_samples _sample_weight _n_samples_bootstrap oob_score_"
 )
+_NEIGHBORS = (
+    "effective_metric_ effective_metric_params_ n_samples_fit_ outputs_2d_ radius _fit_X "
+    "_fit_method _tree _y"
+)
+_NETWORK = (
+    "best_loss_ best_validation_score_ coefs_ intercepts_ loss_ loss_curve_ n_iter_ n_layers_ "
+    "n_outputs_ out_activation_ t_ validation_scores_"
+)
+#: What a network needs to go on with its training only, which starts anew after loading.
+_OF_TRAINING = (
+    "_best_coefs", "_best_intercepts", "_no_improvement_count", "_optimizer", "_random_state",
+)  # fmt: skip
+#: Distances that need no more than the rows.
+_METRICS = ("euclidean", "manhattan")
 
 #: The module of each estimator, and its fitted attributes.
 _ESTIMATORS = {
@@ -69,12 +83,21 @@ _ESTIMATORS = {
         "sklearn.isotonic",
         "increasing_ X_min_ X_max_ X_thresholds_ y_thresholds_",
     ),
+    "KNeighborsClassifier": ("sklearn.neighbors", f"{_NEIGHBORS} classes_"),
+    "KNeighborsRegressor": ("sklearn.neighbors", _NEIGHBORS),
+    "LabelBinarizer": ("sklearn.preprocessing", "classes_ sparse_input_ y_type_"),
     "LabelEncoder": ("sklearn.preprocessing", "classes_"),
     "LinearRegression": ("sklearn.linear_model", "coef_ intercept_ rank_ singular_"),
     "LogisticRegression": ("sklearn.linear_model", "classes_ coef_ intercept_ n_iter_"),
+    "MLPClassifier": ("sklearn.neural_network", f"{_NETWORK} loss classes_ _label_binarizer"),
+    "MLPRegressor": ("sklearn.neural_network", _NETWORK),
     "MinMaxScaler": (
         "sklearn.preprocessing",
         "n_samples_seen_ scale_ min_ data_min_ data_max_ data_range_",
+    ),
+    "Nystroem": (
+        "sklearn.kernel_approximation",
+        "components_ component_indices_ normalization_ _n_features_out",
     ),
     "OneHotEncoder": (
         "sklearn.preprocessing",
@@ -94,6 +117,10 @@ _ESTIMATORS = {
     "RobustScaler": ("sklearn.preprocessing", "center_ scale_"),
     "SimpleImputer": ("sklearn.impute", "_fit_dtype _fill_dtype indicator_ statistics_"),
     "StandardScaler": ("sklearn.preprocessing", "n_samples_seen_ mean_ var_ scale_"),
+    "TransformedTargetRegressor": (
+        "sklearn.compose",
+        "regressor_ transformer_ _training_dim",
+    ),
     "VotingClassifier": (
         "sklearn.ensemble",
         f"le_ classes_ estimators_ named_estimators_ {_CUT}",
@@ -116,6 +143,23 @@ def _packed_state(ensemble: Any) -> Fields:
     return state
 
 
+def _network_state(network: Any) -> Fields:
+    """The attributes of a network without those of an interrupted training."""
+    return {name: value for name, value in vars(network).items() if name not in _OF_TRAINING}
+
+
+def _compares_all_rows(model: Any) -> bool:
+    """Whether nearest neighbours are found among plain rows, without a tree."""
+    if not hasattr(model, "_fit_X"):
+        return True
+    return (
+        model._fit_method == "brute"
+        and type(model._fit_X) is np.ndarray
+        and model.effective_metric_ in _METRICS
+        and model._y.ndim == 1
+    )
+
+
 def scikit_learn_entries() -> Iterator[Entry]:
     """One for each estimator that can be saved; every attribute is optional."""
     yield tree_entry()
@@ -135,9 +179,19 @@ def scikit_learn_entries() -> Iterator[Entry]:
             module,
             {**listed, "f_": None},  # a function that is rebuilt from other attributes
             check=_checks_of(name, names),
-            to_state=_packed_state if "estimators_" in kinds else None,
+            to_state=_packed_state if "estimators_" in kinds else _STATES.get(name),
             finish=_interpolate if name == "IsotonicRegression" else None,
+            suits=_SUITS.get(name),
         )
+
+
+#: How the state of some classes is read, and which of their objects are saved this way.
+_STATES = {"MLPClassifier": _network_state, "MLPRegressor": _network_state}
+_SUITS: dict[str, Callable[[Any], bool]] = {
+    "KNeighborsClassifier": _compares_all_rows,
+    "KNeighborsRegressor": _compares_all_rows,
+    "Nystroem": lambda one: one.kernel == "rbf" and one.kernel_params is None,
+}
 
 
 # -- checks ----------------------------------------------------------------------------------------
@@ -306,6 +360,54 @@ def _check_mapping(rare: Any, mapping: Any, n_categories: int) -> None:
     require(np.array_equal(mapping, expected), "infrequent categories must come last.")
 
 
+# -- rows and layers that compiled code reads ------------------------------------------------------
+
+
+def _check_neighbors(fields: Fields) -> None:
+    """Compiled code reads rows of neighbours, and their classes, without bounds checks."""
+    if "_fit_X" not in fields:
+        return
+    rows, n_rows = fields["_fit_X"], fields.get("n_samples_fit_")
+    answers: Any = fields.get("_y")
+    is_table = type(rows) is np.ndarray and rows.dtype == np.float64 and rows.ndim == 2
+    is_whole = is_table and rows.shape == (n_rows, fields.get("n_features_in_"))
+    require(is_whole, "_fit_X must hold n_samples_fit_ rows of n_features_in_ numbers.")
+    require(fields.get("_tree") is None, "_tree must be None.")
+    require(fields.get("_fit_method") == "brute", "_fit_method must be 'brute'.")
+    require(fields.get("effective_metric_") in _METRICS, "effective_metric_ must be a known one.")
+    require(fields.get("effective_metric_params_") == {}, "effective_metric_params_ must be empty.")
+    is_plain = type(answers) is np.ndarray and answers.dtype.kind in "iuf"
+    require(is_plain and answers.shape == (n_rows,), "_y must have n_samples_fit_ numbers.")
+    if "classes_" in fields:
+        (classes,) = _classes_of(fields)
+        are_codes = answers.dtype.kind == "i" and answers.size and answers.min() >= 0
+        require(are_codes and answers.max() < len(classes), "_y must hold codes of classes_.")
+
+
+def _check_network(fields: Fields) -> None:
+    """Layers follow one another, from the features to the outputs."""
+    if "coefs_" not in fields:
+        return
+    layers, offsets = fields["coefs_"], fields.get("intercepts_", [])
+    are_lists = type(layers) is list and type(offsets) is list and len(layers) == len(offsets)
+    is_deep = are_lists and len(layers) == fields.get("n_layers_", 0) - 1
+    require(is_deep, "coefs_ and intercepts_ must have n_layers_ - 1 entries.")
+    width = fields.get("n_features_in_")
+    for layer, offset in zip(layers, offsets, strict=True):
+        are_arrays = type(layer) is np.ndarray and type(offset) is np.ndarray and layer.ndim == 2
+        is_next = are_arrays and layer.shape[0] == width and offset.shape == layer.shape[1:]
+        require(is_next, "the layers of coefs_ and intercepts_ must fit together.")
+        width = layer.shape[1]
+    require(width == fields.get("n_outputs_"), "coefs_ must end with n_outputs_ outputs.")
+    if "_label_binarizer" in fields:
+        (classes,) = _classes_of(fields)
+        known = np.asarray(fields["_label_binarizer"].classes_)
+        require(np.array_equal(known, classes), "_label_binarizer must encode classes_.")
+        require(
+            width == (1 if len(classes) == 2 else len(classes)), "n_outputs_ must fit classes_."
+        )
+
+
 #: Checks by attribute, and by class.
 _ATTRIBUTE_CHECKS: dict[str, Check] = {"n_classes_": _check_classes, "tree_": _check_tree}
 _CLASS_CHECKS: dict[str, Check] = {
@@ -313,6 +415,10 @@ _CLASS_CHECKS: dict[str, Check] = {
     "DummyRegressor": _check_dummy_regressor,
     "ExtraTreesClassifier": _check_forest,
     "ExtraTreesRegressor": _check_forest,
+    "KNeighborsClassifier": _check_neighbors,
+    "KNeighborsRegressor": _check_neighbors,
+    "MLPClassifier": _check_network,
+    "MLPRegressor": _check_network,
     "OneHotEncoder": _check_one_hot,
     "RandomForestClassifier": _check_forest,
     "RandomForestRegressor": _check_forest,

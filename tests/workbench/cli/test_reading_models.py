@@ -21,7 +21,9 @@ def foreign(tmp_path, waveform):
     """A folder with a model that skops has a part of, and rows for it."""
     pytest.importorskip("skops")
     X, y = waveform
-    model = orfeon.BaggingClassifier(KNeighborsClassifier(), 3, random_state=0).fit(X, y)
+    model = orfeon.BaggingClassifier(
+        KNeighborsClassifier(metric="chebyshev"), 3, random_state=0
+    ).fit(X, y)
     orfeon.save(model, tmp_path / "bag.orfeon")
     rows = pd.DataFrame(X[:40], columns=[f"x{j}" for j in range(X.shape[1])])
     rows.to_csv(tmp_path / "rows.csv", index=False)

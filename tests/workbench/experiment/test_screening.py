@@ -20,6 +20,7 @@ def small(monkeypatch):
     for module in (run, screening):
         monkeypatch.setattr(module, "ROWS", 120)
     monkeypatch.setattr(run, "SMALL", 150)
+    monkeypatch.setattr(run, "_SCREENING", 1e9)
     # What goes on must not depend on how busy the machine is.
     seconds = dict.fromkeys(METHODS, (1e-4, 2e-4))
     monkeypatch.setattr(run, "seconds_on_samples", lambda rows: seconds)
@@ -48,6 +49,24 @@ def test_the_best_methods_go_on_and_a_second_call_finds_the_same(small, tmp_path
     assert [c.name for c in again.candidates] == [c.name for c in found.candidates]
     assert again.n_studied == found.n_studied
     np.testing.assert_array_equal(again.best.scores["error"], found.best.scores["error"])
+
+
+def test_a_screening_that_takes_long_is_one_fold_and_wide_tables_are_screened(
+    small, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(run, "_SCREENING", 0.0)
+    monkeypatch.setattr(run, "_WIDE", 500)
+    X, y = make_waveform(140, random_state=0)
+    frame = pd.DataFrame(X[:, 5:9], columns=list("abcd")).assign(wave=y)
+    options = {
+        "methods": METHODS, "members": 5, "keep": [], "budget": 0.5, "n_jobs": 1,
+        "store": tmp_path / "s.db",
+    }  # fmt: skip
+    found = run_study(frame, "wave", **options)
+    assert any("went on" in note for note in found.notes)
+    with Store(tmp_path / "s.db", read_only=True) as store:
+        runs = {info.name: len(store.study(info.name).rows()) for info in store.studies()}
+    assert [n for name, n in runs.items() if name.endswith("-screening")] == [7]
 
 
 def test_slow_methods_go_before_rows_do_but_the_best_stays():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from orfeon.workbench.cli.saved_models import (
 )
 from orfeon.workbench.cli.tables import read_table
 from orfeon.workbench.experiment.metrics import METRICS, Answers
+from orfeon.workbench.experiment.row_columns import read_weights
+from orfeon.workbench.experiment.scoring import Scored, model_answers, scores_with_intervals
 from orfeon.workbench.experiment.thresholds import Costs, best_threshold
 
 _DESCRIPTION = """\
@@ -42,10 +45,6 @@ orfeon score model.orfeon waveform:500
 orfeon score model.orfeon labelled.csv --weights exposure
 orfeon score model.orfeon labelled.csv --cost fn=10,fp=1 --positive yes --json
 """
-
-_SAMPLES = 500
-#: Values drawn for the bootstrap at most: large tables have narrow intervals anyway.
-_MOST_DRAWN = 20_000_000
 
 
 def add_parser(subparsers: Any) -> None:
@@ -79,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     frame = table.frame
     if not len(frame):
         raise UserError(f"{options.data} has no rows.")
-    weights = None if options.weights is None else _weights(frame, options.weights)
+    weights = None if options.weights is None else read_weights(frame, options.weights)
     with model_failures(saved.path):
         answers, classes, n_unknown = answers_of(saved, frame, options.target, weights)
     found = scores_with_intervals(answers, saved.task)
@@ -105,22 +104,6 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _weights(frame: Any, name: str) -> Floats:
-    import pandas
-
-    if name not in frame.columns:
-        raise UserError(
-            f"--weights: the data has no column {name!r}"
-            f"{nearest_names(name, map(str, frame.columns))}."
-        )
-    found: Floats = pandas.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
-    if not (found >= 0).all() or not 0 < found.sum() < np.inf:
-        raise UserError(
-            f"--weights: {name!r} must hold numbers that are 0 or more and finite, not all 0."
-        )
-    return found
-
-
 def answers_of(
     saved: SavedModel, frame: Any, target: str | None, weights: Floats | None
 ) -> tuple[Answers, list[str], int]:
@@ -140,44 +123,12 @@ def answers_of(
         weights = frame[_WEIGHTS].to_numpy()
         frame = frame.drop(columns=_WEIGHTS)
     X, y = saved.labelled(frame, target)
-    predicted = np.asarray(saved.model.predict(X))
-    if saved.task == "regression":
-        values = predicted.astype(np.float64)
-        return Answers(np.asarray(y, dtype=np.float64), values, values, weights), [], 0
-    classes = saved.model.classes_
-    codes = {label: code for code, label in enumerate(classes.tolist())}
-    own = np.array([codes.get(label, -1) for label in np.asarray(y).tolist()])
-    shares = np.eye(len(classes))[[codes[label] for label in predicted.tolist()]]
-    if hasattr(saved.model, "predict_proba"):
-        shares = np.asarray(saved.model.predict_proba(X))
-    answered = np.array([codes[label] for label in predicted.tolist()])
-    there = np.flatnonzero(own >= 0)
-    if not len(there):
-        raise UserError(
-            f"No row has a class that {saved.path.name} knows: {', '.join(map(str, classes[:10]))}."
-        )
-    found = Answers(own, answered, shares, weights).take(there)
-    return found, [str(label) for label in classes], len(own) - len(there)
+    found, n_unknown = model_answers(saved.model, X, y, saved.task, weights)
+    classes = [] if saved.task == "regression" else list(map(str, saved.model.classes_))
+    return found, classes, n_unknown
 
 
 _WEIGHTS = "weight of the row, as orfeon score reads it"
-
-
-def scores_with_intervals(
-    answers: Answers, task: str, seed: int = 0
-) -> dict[str, tuple[float, float, float]]:
-    """Each metric with the ends of its 95% bootstrap interval."""
-    rng = np.random.default_rng(seed)
-    n_rows = len(answers.y)
-    n_samples = max(50, min(_SAMPLES, _MOST_DRAWN // n_rows))
-    drawn = [answers.take(rng.integers(0, n_rows, n_rows)) for _ in range(n_samples)]
-    found = {}
-    for name, metric in METRICS[task].items():
-        values = np.array([metric.of(sample) for sample in drawn])
-        values = values[np.isfinite(values)]
-        low, high = np.quantile(values, [0.025, 0.975]) if len(values) else (math.nan, math.nan)
-        found[name] = (metric.of(answers), float(low), float(high))
-    return found
 
 
 def _confusion(answers: Answers, n_classes: int) -> list[list[float]]:
@@ -208,15 +159,19 @@ def _threshold(
     return {"positive": classes[positive], **found}
 
 
-def _print(document: dict[str, Any], saved: SavedModel, *, quiet: bool) -> None:
-    known = METRICS[saved.task]
+def metric_rows(task: str, scores: Mapping[str, Scored]) -> list[list[str]]:
+    """Rows of a table of metrics: title, value and interval."""
     rows = []
-    for name, found in document["metrics"].items():
-        metric = known[name]
-        value, low, high = (
-            _text(one, is_share=metric.is_share) for one in (found["value"], *found["interval"])
-        )
+    for name, found in scores.items():
+        metric = METRICS[task][name]
+        value, low, high = (_text(one, is_share=metric.is_share) for one in found)
         rows.append([metric.title, value, f"{low} to {high}"])
+    return rows
+
+
+def _print(document: dict[str, Any], saved: SavedModel, *, quiet: bool) -> None:
+    scores = {name: (one["value"], *one["interval"]) for name, one in document["metrics"].items()}
+    rows = metric_rows(saved.task, scores)
     title = f"{saved.path.name} on {document['rows']:,} rows of {document['data']}"
     print_table(["metric", "value", "95% interval"], rows, title=title, to_the_right={1, 2})
     if "classes" in document:

@@ -21,6 +21,7 @@ from orfeon.workbench.cli.options import (
     command_parser,
     count,
     duration,
+    existing_file,
     inner_folds,
     jobs,
     names,
@@ -30,10 +31,13 @@ from orfeon.workbench.cli.options import (
 )
 from orfeon.workbench.cli.output import command_text, print_json, print_table, say
 from orfeon.workbench.cli.tables import NamedTable, read_table, target_of
+from orfeon.workbench.experiment.thresholds import Costs
 
 if TYPE_CHECKING:
+    from orfeon.workbench.experiment.costs import Decision, GivenCosts
     from orfeon.workbench.experiment.evaluation import RunKey
     from orfeon.workbench.experiment.outcome import Candidate, StudyOutcome
+    from orfeon.workbench.experiment.scoring import TestScores
     from orfeon.workbench.experiment.verdict import Significance
 
 _DESCRIPTION = """\
@@ -59,6 +63,8 @@ _EXAMPLES = """\
 orfeon study
 orfeon study data.csv --target class
 orfeon study data.csv --target price --methods cart,random_forest,gradient_boosting --budget 10m
+orfeon study data.csv --target class --test later.csv --cost fn=10,fp=1
+orfeon study data.csv --target demand --time day --latency 1ms
 orfeon study data.csv --target class --repeats 10 --store postgresql://host/results
 """
 
@@ -92,6 +98,13 @@ def _shares(text: str) -> list[float]:
     return [] if text == "none" else [share(part) for part in names(text)]
 
 
+def _costs(text: str) -> GivenCosts:
+    """Costs of the two kinds of mistakes, or a file with those of all."""
+    from orfeon.workbench.experiment.costs import read_cost_file
+
+    return Costs.read(text) if "=" in text else read_cost_file(existing_file(text))
+
+
 def _add_data_options(group: Any) -> None:
     group.add_argument("--target", metavar="COL", help="the column to predict")
     group.add_argument(
@@ -106,6 +119,17 @@ def _add_data_options(group: Any) -> None:
     group.add_argument(
         "--group", metavar="COL",
         help="never split rows with the same value of this column (patients, users)",
+    )  # fmt: skip
+    group.add_argument(
+        "--weights", metavar="COL", help="a column with the weight of each row, in fits and scores"
+    )
+    group.add_argument(
+        "--time", metavar="COL",
+        help="a column of dates or numbers: train on the past, test on the future",
+    )  # fmt: skip
+    group.add_argument(
+        "--test", metavar="FILE",
+        help="labelled rows to score the final model on, used for nothing else",
     )  # fmt: skip
     group.add_argument(
         "--rows", type=count, metavar="N",
@@ -159,8 +183,24 @@ def _add_comparison_options(group: Any) -> None:
         help="members per ensemble; default: 200, or 99 for IGP",
     )
     group.add_argument(
-        "--deployable", choices=("any", "onnx", "single"), default="any",
-        help="what to deliver: any model, one that 'orfeon export' takes, or a single ensemble",
+        "--deployable", choices=("any", "onnx", "single", "small"), default="any",
+        help="what to deliver: any model, one that 'orfeon export' takes, a single ensemble, or a "
+        "model file of at most 1 MB",
+    )  # fmt: skip
+    group.add_argument(
+        "--latency", type=duration, metavar="TIME",
+        help="deliver a model that predicts a row within this time, such as 1ms",
+    )  # fmt: skip
+    group.add_argument(
+        "--grid", type=existing_file, metavar="FILE",
+        help="a TOML or JSON file with settings to compare, too: for each method, parameters and "
+        "lists of values",
+    )  # fmt: skip
+    group.add_argument(
+        "--cost", type=_costs, metavar="fn=C,fp=C",
+        help="what a missed case of the rarer class (fn) and a false alarm (fp) cost, or a CSV "
+        "file with a row for each true class and a column for each predicted one: the model "
+        "decides by them",
     )  # fmt: skip
     group.add_argument(
         "--rule", metavar="R",
@@ -277,16 +317,21 @@ def _study(
     cluster: Any,
     listener: _Listener,
 ) -> StudyOutcome:
+    from orfeon.workbench.experiment.grids import read_grid
     from orfeon.workbench.experiment.run import run_study
 
+    test = None if options.test is None else read_table(options.test)
     return run_study(
         table.frame, target, name=table.name, task=options.task, methods=options.methods,
         metric=options.metric, budget="auto" if options.budget is None else options.budget,
         repetitions=options.repeats, compare_rows=options.compare_rows,
         design=options.design, n_folds=options.folds, n_inner_folds=options.inner_folds,
         test_share=options.test_share, rule=options.rule, keep=options.keep,
-        members=options.members, deployable=options.deployable, group=options.group,
-        drop=options.drop,
+        members=options.members, deployable=options.deployable, latency=options.latency,
+        grid=None if options.grid is None else read_grid(options.grid), costs=options.cost,
+        group=options.group, weights=options.weights, time_column=options.time,
+        test=None if test is None else test.frame,
+        test_name="" if test is None else test.name, drop=options.drop,
         keep_columns=options.use, seed=options.seed, n_jobs=options.n_jobs, cluster=cluster,
         store=store, listener=listener, notes=table.notes,
         command=command_text(options.arguments),
@@ -377,6 +422,8 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
     chosen = [candidate.name for candidate in outcome.candidates].index(outcome.chosen)
     print_table(columns, rows, to_the_right=range(1, len(columns)), highlight=[chosen])
     print(f"\n{_verdict(outcome)}\n")
+    if outcome.tested is not None:
+        _print_tested(outcome.task, outcome.tested)
     for note in [*_warnings(outcome), *outcome.notes]:
         print(f"- {note}")
     if outcome.notes or _warnings(outcome):
@@ -386,6 +433,15 @@ def _print_outcome(outcome: StudyOutcome, written: dict[str, str], seconds: floa
     peak = peak_memory()
     used = "" if peak is None else f", peak memory {size_text(peak)}"
     print(f"Finished in {duration_text(seconds)}{used}.")
+
+
+def _print_tested(task: str, tested: TestScores) -> None:
+    from orfeon.workbench.cli.score import metric_rows
+
+    title = f"The model on {tested.n_rows:,} rows of {tested.name}"
+    columns = ["metric", "value", "95% interval"]
+    print_table(columns, metric_rows(task, tested.scores), title=title, to_the_right={1, 2})
+    print()
 
 
 def _table_row(
@@ -441,6 +497,9 @@ def _document(outcome: StudyOutcome, files: dict[str, str], seconds: float) -> d
         "chosen": outcome.chosen,
         "expected": {name: _number(outcome.honest.mean(name)) for name in outcome.metrics},
         "interval": [_number(end) for end in outcome.honest.interval],
+        "test": _tested_document(outcome.tested),
+        "threshold": _threshold_document(outcome.decision),
+        "row_seconds": _number(outcome.row_seconds),
         "candidates": [_candidate_document(outcome, each) for each in outcome.candidates],
         "warnings": _warnings(outcome),
         "notes": list(outcome.notes),
@@ -448,6 +507,32 @@ def _document(outcome: StudyOutcome, files: dict[str, str], seconds: float) -> d
         "files": files,
         "seconds": seconds,
         "peak_memory": peak_memory(),
+    }
+
+
+def _tested_document(tested: TestScores | None) -> dict[str, Any] | None:
+    if tested is None:
+        return None
+    return {
+        "name": tested.name,
+        "rows": tested.n_rows,
+        "rows_of_unknown_classes": tested.n_unknown,
+        "rows_seen_in_training": tested.n_seen,
+        "metrics": {
+            name: {"value": _number(value), "interval": [_number(end) for end in ends]}
+            for name, (value, *ends) in tested.scores.items()
+        },
+    }
+
+
+def _threshold_document(decision: Decision | None) -> dict[str, Any] | None:
+    if decision is None:
+        return None
+    return {
+        "positive": decision.positive or None,
+        "threshold": decision.threshold,
+        "cost": _number(decision.cost),
+        "usual_cost": _number(decision.usual_cost),
     }
 
 

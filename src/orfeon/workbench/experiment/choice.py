@@ -10,8 +10,8 @@ report.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.utils.types import Floats
-from orfeon.workbench.experiment.evaluation import RunKey
+from orfeon.workbench.experiment.evaluation import RunKey, unpacked
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
 from orfeon.workbench.experiment.outcome import Candidate, FoldCurves, Honest
 from orfeon.workbench.experiment.plan import Folding, Plan
-from orfeon.workbench.experiment.selection import Selector, Weights
+from orfeon.workbench.experiment.selection import Limit, Selector, Weights
 
 if TYPE_CHECKING:
     from orfeon.statistics.t_tests import PairedTTest
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Fewer folds are too few to estimate a spread from.
 FEWEST_FOLDS = 4
+#: Bytes of the largest model file that is called small.
+SMALL_FILE = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Evidence:
     n_classes: int = 0
     #: Weights of the ensemble selection that is trained in the end.
     weights: Weights = field(default_factory=dict, hash=False)
+    #: Number of rows of equal weight that tell as much, for each tested row.
+    row_worth: float = 1.0
 
     @classmethod
     def of(
@@ -54,6 +58,7 @@ class Evidence:
         n_classes: int = 0,
         most: int | None = None,
         folding: Folding | None = None,
+        row_weights: Floats | None = None,
     ) -> Evidence:
         """Sort the rows of a store; with the folds, ensemble selection is added to them."""
         outer, timings = {}, {}
@@ -79,8 +84,15 @@ class Evidence:
         listed = {place: found for place, found in listed.items() if place[0] in units}
         timings = {place: found for place, found in timings.items() if place[0] in units}
         weights: Weights = {}
-        if plan.keeps_predictions and folding is not None and units:
-            selector = Selector(plan, folding, outer, listed)
+        worth = 1.0
+        if row_weights is not None:  # Kish's effective sample size
+            worth = float(row_weights.sum() ** 2 / (len(row_weights) * (row_weights**2).sum()))
+        found = cls(plan, units, outer, listed, timings, n_classes, row_worth=worth)
+        if SELECTION in plan.methods and folding is not None and units:
+            limits = found.limits(plan.fitted)
+            selector = Selector(
+                plan, folding, outer, listed, row_weights=row_weights, limits=limits
+            )
             weights = selector.weights()
             for unit in units:
                 of_unit = {name: timings[unit, name] for name in plan.fitted}
@@ -88,7 +100,36 @@ class Evidence:
                 if plan.n_inner:
                     listed[unit, SELECTION] = selector.inner_results(unit)
                 timings[unit, SELECTION] = selector.timings(unit, of_unit)
-        return cls(plan, units, outer, listed, timings, n_classes, weights)
+        return replace(found, weights=weights)
+
+    def limits(self, names: Iterable[str]) -> list[Limit]:
+        """What the study's model may need at most, and what some candidates need."""
+        listed, found = list(names), []
+        if self.plan.latency is not None:
+            found.append(Limit(self.plan.latency, {one: self.row_time(one) for one in listed}))
+        if self.plan.deployable == "small":
+            sizes = {one: self.size(one, "bytes") for one in listed if self.plan.is_delivered(one)}
+            found.append(Limit(SMALL_FILE, sizes))
+        return found
+
+    @cached_property
+    def eligible(self) -> list[str]:
+        """The candidates that may be the final model."""
+        names = [one for one in self.plan.candidates() if self.plan.is_delivered(one)]
+        limits = self.limits(names)
+        return [one for one in names if all(limit.holds([one]) for limit in limits)]
+
+    def predictions(self, unit: int, name: str) -> Floats:
+        """What a candidate predicted for the test rows of an outer fold."""
+        result = self.outer[unit, method_of(name)]
+        kept = result["pruned predictions"][name] if "@" in name else result["predictions"]
+        return unpacked(kept)
+
+    def row_time(self, name: str) -> float:
+        """Mean time of the prediction of a single row."""
+        method = method_of(name)
+        found = [self.timings[unit, method].get(f"row {name}", math.nan) for unit in self.units]
+        return float(np.mean(found)) if found else math.nan
 
     def outer_scores(self, name: str, metric: str) -> Floats:
         """A measure of a candidate on each outer fold."""
@@ -149,14 +190,18 @@ class Evidence:
         """Test rows of each outer fold over the number of repetitions, for counts of errors."""
         if self.plan.metric != "error" or len(self.parts) != len(self.units):
             return None
-        n_repetitions = len(self.units) / (self.plan.n_folds if self.plan.design == "cv" else 1)
-        return np.asarray(self.parts[:, 1] / max(1.0, n_repetitions))
+        n_repetitions = len(self.units) / self._folds_apart
+        return np.asarray(self.row_worth * self.parts[:, 1] / max(1.0, n_repetitions))
+
+    @property
+    def _folds_apart(self) -> int:
+        """Number of folds that test on rows of their own."""
+        return 1 if self.plan.design == "splits" else self.plan.n_folds
 
     @property
     def n_tested(self) -> int:
         """Samples that were tested on, each counted once."""
-        n_apart = self.plan.n_folds if self.plan.design == "cv" else 1
-        return int(self.parts[:n_apart, 1].sum())
+        return round(self.row_worth * int(self.parts[: self._folds_apart, 1].sum()))
 
 
 def method_of(candidate: str) -> str:
@@ -197,7 +242,7 @@ def choose(
 
 def chosen_of(evidence: Evidence) -> str | None:
     """The candidate of the final model, by all outer folds."""
-    names = evidence.plan.candidates()
+    names = evidence.eligible
     metric, strict = evidence.plan.metric, STRICT[evidence.plan.task]
     return choose(
         {name: float(evidence.outer_scores(name, metric).mean()) for name in names},
@@ -208,7 +253,7 @@ def chosen_of(evidence: Evidence) -> str | None:
 
 def honest_choice(evidence: Evidence) -> Honest | None:
     """What to expect of the study's own choice."""
-    names = evidence.plan.candidates()
+    names = evidence.eligible
     metric, strict = evidence.plan.metric, STRICT[evidence.plan.task]
     chosen: dict[int, str] = {}
     for unit in evidence.units:

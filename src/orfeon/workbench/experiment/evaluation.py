@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import base64
+import tempfile
 import time
 import warnings
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import Pipeline
 
+from orfeon.combining.fitting import fit_with_weights
 from orfeon.utils.text import short
 from orfeon.utils.types import Floats
 from orfeon.utils.user_warning import AdvisedWarning
-from orfeon.workbench.experiment.methods import METHODS, Method, Task
+from orfeon.workbench.experiment.builders import Task
+from orfeon.workbench.experiment.methods import METHODS, Method
 from orfeon.workbench.experiment.metrics import Answers, losses
 from orfeon.workbench.experiment.plan import Folding, candidate_name
 from orfeon.workbench.store import RunRow
@@ -86,7 +92,9 @@ def findings() -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield answers
-    messages = (warning.message for warning in caught)
+    # Iterations of linear models and networks end early on purpose.
+    kept = (one for one in caught if not issubclass(one.category, ConvergenceWarning))
+    messages = (warning.message for warning in kept)
     found = (one.finding if isinstance(one, AdvisedWarning) else one for one in messages)
     answers += sorted({short(one, _LONGEST) for one in found})
 
@@ -107,6 +115,11 @@ class Evaluation:
     n_jobs: int = 1
     metric: str = ""
     keeps_predictions: bool = False
+    weights: Floats | None = None
+    #: Whether predictions of pruned candidates are kept as well.
+    keeps_all: bool = False
+    #: Whether models are saved to see how large their files are.
+    measures_files: bool = False
 
     def random_state(self, key: RunKey) -> int:
         """The seed of a run's estimator."""
@@ -154,31 +167,40 @@ class Evaluation:
         method = METHODS[key.method]
         X_train, y_train = take_rows(self.X, train), self.y[train]
         X_test, y_test = take_rows(self.X, test), self.y[test]
+        weights, counted = (
+            None if self.weights is None else self.weights[rows] for rows in (train, test)
+        )
         with _Clock(timings, "fit"):
-            model = method.build(self.task, seed, self.n_jobs, self.members, calibrated=True).fit(
-                X_train, y_train
+            model = method.build(
+                self.task, seed, self.n_jobs, self.members, X=X_train, calibrated=True
             )
+            model = fit_with_weights(model, X_train, y_train, weights, method.name)
         result: dict[str, Any] = {"scores": {}, "sizes": {}, "n": [len(train), len(test)]}
         if key.inner is None and self.task == "classification":
             result["confusion"] = {}
         found = None
         if method.is_prunable:
             with _Clock(timings, "order"):
-                found = order_members(model, X_train, y_train, self.rule)
+                found = order_members(model, X_train, y_train, self.rule, weights)
             if key.inner is None:
-                result["curves"] = _curves(model, found, X_test, y_test)
+                result["curves"] = _curves(model, found, X_test, y_test, counted)
         for name, candidate in self._candidates(method, model, found):
             predicted, answers = self._predict(candidate, X_test)
             result["scores"][name] = losses(
-                Answers(y_test, predicted, answers), self.task, self.metric
+                Answers(y_test, predicted, answers, counted), self.task, self.metric
             )
             if name == method.name and self.keeps_predictions:
                 result["predictions"] = packed(answers)
+            elif self.keeps_all:
+                result.setdefault("pruned predictions", {})[name] = packed(answers)
             result["sizes"][name] = model_size(candidate)
+            if self.measures_files and method.is_delivered:
+                result["sizes"][name]["bytes"] = file_size(candidate)
             if "confusion" in result:
                 result["confusion"][name] = confusions(y_test, predicted)
             if key.inner is None:
                 timings[f"predict {name}"] = _prediction_time(candidate, X_test)
+                timings[f"row {name}"] = row_time(candidate, X_test)
         return result
 
     def _predict(self, model: Any, X: Any) -> tuple[npt.NDArray[Any], Floats]:
@@ -186,7 +208,7 @@ class Evaluation:
         if self.task == "regression":
             predicted = np.asarray(model.predict(X), dtype=np.float64)
             return predicted, predicted
-        return model.predict(X).astype(np.int64), full_shares(model, X, self.n_classes)
+        return np.ravel(model.predict(X)).astype(np.int64), full_shares(model, X, self.n_classes)
 
     def _candidates(self, method: Method, model: Any, found: Any) -> list[tuple[str, Any]]:
         """The whole model and, where members were ordered, its parts."""
@@ -230,16 +252,42 @@ def _prediction_time(model: Any, X: Any) -> float:
     return round(min(seconds) * 1000.0 / _TIMED_ROWS, 7)
 
 
+def row_time(model: Any, X: Any) -> float:
+    """Seconds for a single sample: the best of five."""
+    one = take_rows(X, np.array([0]))
+    answer = model.predict_proba if hasattr(model, "predict_proba") else model.predict
+    seconds = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # such as about names that an array does not have
+        for _ in range(5):
+            start = time.perf_counter()
+            answer(one)
+            seconds.append(time.perf_counter() - start)
+    return round(min(seconds), 7)
+
+
+def file_size(model: Any) -> int:
+    """Bytes of the model file, without the preparation of tables."""
+    import orfeon
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.orfeon"
+        orfeon.save(model, path)
+        return path.stat().st_size
+
+
 def take_rows(X: Any, rows: npt.NDArray[np.int64]) -> Any:
     """Some rows of an array or a data frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
-def order_members(model: Any, X: Any, y: npt.NDArray[Any], rule: str) -> Any:
+def order_members(
+    model: Any, X: Any, y: npt.NDArray[Any], rule: str, weights: Floats | None = None
+) -> Any:
     """Order the members of a fitted ensemble by its training set."""
     from orfeon.ordering import order
 
-    return order(model, X, y, rule=rule)
+    return order(model, X, y, rule=rule, sample_weight=weights)
 
 
 def first_members(model: Any, found: Any, keep: float) -> Any:
@@ -249,7 +297,9 @@ def first_members(model: Any, found: Any, keep: float) -> Any:
     return adapt(model).subset(found.members(keep))
 
 
-def _curves(model: Any, found: Any, X: Any, y: npt.NDArray[Any]) -> dict[str, list[float]]:
+def _curves(
+    model: Any, found: Any, X: Any, y: npt.NDArray[Any], weights: Floats | None
+) -> dict[str, list[float]]:
     """Errors of the first 1, 2, ... members, as trained and as ordered."""
     from orfeon.members.votes import read_source
     from orfeon.ordering import error_curve
@@ -260,7 +310,8 @@ def _curves(model: Any, found: Any, X: Any, y: npt.NDArray[Any]) -> dict[str, li
         if not known.any():
             return {}
         X, y = take_rows(X, np.flatnonzero(known)), y[known]
-    selection = read_source(model, X, y).selection
+        weights = None if weights is None else weights[known]
+    selection = read_source(model, X, y, weights).selection
     as_trained = np.arange(len(found))
     return {
         "random": _rounded(error_curve(selection, as_trained)),
@@ -280,7 +331,7 @@ def model_size(model: Any) -> dict[str, int | None]:
     forests = _forests(model, depth=6)
     nodes = sum(int(forest.n_nodes.sum()) for forest in forests)
     try:
-        members = len(model)
+        members = 1 if isinstance(model, Pipeline) else len(model)
     except TypeError:
         members = max(1, sum(len(forest) for forest in forests))
     return {"members": members, "nodes": nodes or None}

@@ -115,16 +115,29 @@ def _against_rest(
     return mean
 
 
-def _auc(own: npt.NDArray[np.bool_], share: Floats, weights: Floats) -> float:
-    from sklearn.metrics import roc_auc_score
+def _by_value(own: npt.NDArray[np.bool_], share: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    """Weight of the rows of the class and of the others at each value, in increasing order."""
+    values, place = np.unique(share, return_inverse=True)
+    return (
+        np.bincount(place, weights * own, len(values)),
+        np.bincount(place, weights * ~own, len(values)),
+    )
 
-    return float(roc_auc_score(own, share, sample_weight=weights))
+
+def _auc(own: npt.NDArray[np.bool_], share: Floats, weights: Floats) -> float:
+    """Share of the pairs of a row of the class and another in the right order; ties are half."""
+    inside, outside = _by_value(own, share, weights)
+    pairs = inside @ (np.cumsum(outside) - outside / 2)
+    return float(pairs / (inside.sum() * outside.sum()))
 
 
 def _average_precision(own: npt.NDArray[np.bool_], share: Floats, weights: Floats) -> float:
-    from sklearn.metrics import average_precision_score
-
-    return float(average_precision_score(own, share, sample_weight=weights))
+    """Mean precision at the rows of the class, from the highest value on."""
+    inside, outside = (part[::-1] for part in _by_value(own, share, weights))
+    hits = np.cumsum(inside)
+    taken = hits + np.cumsum(outside)
+    precision = np.divide(hits, taken, out=np.zeros_like(hits), where=taken > 0)
+    return float(inside @ precision / inside.sum())
 
 
 def _f1(answers: Answers) -> float:

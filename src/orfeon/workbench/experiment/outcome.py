@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.utils.types import Floats
-from orfeon.workbench.experiment.methods import Task
+from orfeon.workbench.experiment.builders import Task
+from orfeon.workbench.experiment.costs import Decision
 from orfeon.workbench.experiment.plan import Split
+from orfeon.workbench.experiment.scoring import TestScores
 
 if TYPE_CHECKING:
     from orfeon.workbench.experiment.out_of_fold import OutOfFold, Trial
@@ -146,6 +149,12 @@ class StudyOutcome:
         Predictions of the chosen method for the test rows of the outer folds, if they were kept.
     trials : tuple of Trial
         All runs in the order in which they ended.
+    tested : TestScores, optional
+        Scores of the final model on rows that the study did not use.
+    decision : Decision, optional
+        How the final model decides by costs.
+    row_seconds : float
+        Time in which the final model predicts a single row.
 
     Examples
     --------
@@ -191,6 +200,9 @@ class StudyOutcome:
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     out_of_fold: OutOfFold | None = field(default=None, hash=False, compare=False)
     trials: tuple[Trial, ...] = ()
+    tested: TestScores | None = None
+    decision: Decision | None = None
+    row_seconds: float = math.nan
 
     def candidate(self, name: str) -> Candidate:
         """A candidate by name.

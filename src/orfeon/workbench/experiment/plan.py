@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import ArgumentError, UserError
+from orfeon.workbench.experiment.builders import Task
 from orfeon.workbench.experiment.methods import (
     DEPLOYABLE,
     METHODS,
     Deployable,
-    Task,
     chosen_methods,
 )
 from orfeon.workbench.experiment.metrics import METRICS, shown_metrics
@@ -49,7 +49,7 @@ def candidate_name(method: str, keep: float | None) -> str:
 
 
 Rows = npt.NDArray[np.int64]
-Kind = Literal["cv", "splits"]
+Kind = Literal["cv", "splits", "time"]
 
 
 class Split(NamedTuple):
@@ -71,6 +71,9 @@ class Folding:
     n_inner_folds: int = 3
     test_share: float = 1 / 3
     groups: npt.NDArray[Any] | None = None
+    #: When each row was, of kind "time"; fold 0 tests on the last rows, and later folds on rows
+    #: before those.
+    times: npt.NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         if self.n_folds < 2:
@@ -83,6 +86,8 @@ class Folding:
             raise ArgumentError("test_share", f"must lie between 0 and 1; got {self.test_share}.")
         n_parts = len(self.y) if self.groups is None else len(np.unique(self.groups))
         what = "rows" if self.groups is None else "groups"
+        if self.kind == "time":
+            n_parts, what = len(np.unique(self._times)) - 1, "times after the first"
         if n_parts < max(self.n_folds, 2 * self.n_inner_folds):
             inner = f" and {self.n_inner_folds} inner folds" if self.n_inner_folds else ""
             raise ArgumentError(
@@ -99,13 +104,35 @@ class Folding:
             ) from error
 
     def repetition(self, unit: int) -> int:
-        return unit // self.n_folds if self.kind == "cv" else unit
+        return unit if self.kind == "splits" else unit // self.n_folds
+
+    @property
+    def _times(self) -> npt.NDArray[Any]:
+        assert self.times is not None
+        return self.times
 
     def outer(self, unit: int) -> Split:
+        if self.kind == "time":
+            return self._after_the_past(unit)
         state = self._state(self.repetition(unit))
         if self.kind == "splits":
             return self._random_split(state)
         return self._folds(np.arange(len(self.y)), self.n_folds, state)[unit % self.n_folds]
+
+    def _after_the_past(self, unit: int) -> Split:
+        """Rows of a span of time to test on, and all rows before it; equal times stay together."""
+        moments, place = np.unique(self._times, return_inverse=True)
+        # The first rows are trained on in all folds; each span tests on as many rows as it can.
+        ends = np.cumsum(np.bincount(place))
+        wanted = len(place) * np.arange(1, self.n_folds + 1) / (self.n_folds + 1)
+        starts = np.searchsorted(ends, wanted, side="left") + 1
+        # At least one moment for each part, before and after.
+        starts = np.maximum.accumulate(starts - np.arange(self.n_folds)) + np.arange(self.n_folds)
+        most = len(moments) - self.n_folds + np.arange(self.n_folds)
+        starts = np.append(np.minimum(starts, most), len(moments))
+        span = self.n_folds - 1 - unit
+        is_test = (place >= starts[span]) & (place < starts[span + 1])
+        return Split(np.flatnonzero(place < starts[span]), np.flatnonzero(is_test))
 
     def inner(self, unit: int) -> list[Split]:
         """The folds inside the training part of an outer fold."""
@@ -174,7 +201,7 @@ class Folding:
 #: The ordering rule of each task.
 DEFAULT_RULES: dict[str, str] = {"classification": "margin_distance", "regression": "reduce_error"}
 #: What results look like: runs that were stored in another form belong to another study.
-RESULTS = 2
+RESULTS = 3
 #: Rules that can order regressors.
 _FOR_REGRESSORS = ("reduce_error", "complementarity", "individual_error")
 
@@ -198,6 +225,10 @@ class Plan:
     groups: str | None = None
     rows: int | None = None
     deployable: Deployable = "any"
+    weights: str | None = None
+    times: str | None = None
+    costs: str | None = None
+    latency: float | None = None
 
     @classmethod
     def of(
@@ -218,10 +249,24 @@ class Plan:
         groups: str | None = None,
         rows: int | None = None,
         deployable: Deployable = "any",
+        weights: str | None = None,
+        times: str | None = None,
+        costs: str | None = None,
+        latency: float | None = None,
     ) -> Plan:
         """Check what is given and fill in the rest."""
         if design not in ("cv", "splits"):
             raise ArgumentError("design", f"must be cv or splits; got {design!r}.")
+        if times is not None:
+            design = _design_in_time(design, n_inner, groups)
+        if costs is not None:
+            if task == "regression":
+                raise ArgumentError("cost", "must be None in regression.")
+            if design == "splits" or deployable == "onnx":
+                raise ArgumentError("cost", "must be None with random splits, and for ONNX.")
+            metric = metric or "log_loss"  # decisions need good probabilities
+        if latency is not None and not 0 < latency < np.inf:
+            raise ArgumentError("latency", f"must be longer than 0 s; got {latency} s.")
         if members is not None and members < 1:
             raise ArgumentError("members", f"must be at least 1; got {members}.")
         if deployable not in DEPLOYABLE:
@@ -237,14 +282,15 @@ class Plan:
                 "keep", f"must be fractions between 0 and 1, such as 0.2; got {shares}."
             )
         if n_inner is None:  # random splits test on the same rows, so none can choose for another
-            n_inner = 0 if design == "cv" else 3
+            n_inner = 3 if design == "splits" else 0
         if design == "splits" and n_inner == 0:
             raise ArgumentError("n_inner_folds", "must be at least 2 with random splits; got 0.")
+        chosen = chosen_methods(methods, task, deployable, weighted=weights is not None)
         return cls(
-            data, task, tuple(method.name for method in chosen_methods(methods, task, deployable)),
+            data, task, tuple(method.name for method in chosen),
             chosen_metric(metric, task), design, n_folds, n_inner, float(test_share),
             _rule(rule, task), shares, members, int(seed), groups, rows,
-            deployable,
+            deployable, weights, times, costs, latency,
         )  # fmt: skip
 
     def candidates(self) -> list[str]:
@@ -267,15 +313,21 @@ class Plan:
 
     @property
     def keeps_predictions(self) -> bool:
-        """Whether a method is made of the others' predictions."""
-        return len(self.fitted) < len(self.methods)
+        """Whether a method, or the threshold of least cost, is made of predictions."""
+        return len(self.fitted) < len(self.methods) or self.costs is not None
 
     def others(self, unit: int, units: Sequence[int]) -> list[int]:
-        """The other outer folds of a repetition, which test on other rows."""
-        if self.design != "cv":
+        """The other outer folds of a repetition, which test on other rows; in time earlier ones."""
+        if self.design == "splits":
             return []
+        if self.design == "time":
+            return [one for one in units if one > unit]
         same = unit // self.n_folds
         return [one for one in units if one // self.n_folds == same and one != unit]
+
+    def is_delivered(self, candidate: str) -> bool:
+        """Whether a candidate may be the final model."""
+        return METHODS[candidate.partition("@")[0]].is_delivered
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data."""
@@ -286,6 +338,16 @@ class Plan:
         """A short name that no other plan has."""
         text = json.dumps([RESULTS, self.to_dict()], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def _design_in_time(design: str, n_inner: int | None, groups: str | None) -> Kind:
+    if design == "splits":
+        raise ArgumentError("design", "must be cv with time: random splits mix past and future.")
+    if n_inner:
+        raise ArgumentError("n_inner_folds", f"must be 0 with time; got {n_inner}.")
+    if groups is not None:
+        raise ArgumentError("group", "must be None with time.")
+    return "time"
 
 
 def _rule(rule: str | None, task: Task) -> str:
@@ -310,7 +372,7 @@ def fingerprint(X: Any, y: npt.NDArray[Any]) -> str:
     return found.hexdigest()[:16]
 
 
-def groups_fingerprint(codes: npt.NDArray[Any], name: str) -> str:
-    """A short text that differs between any two groupings of the rows."""
-    found = hashlib.sha256(np.ascontiguousarray(codes, dtype=np.int64).tobytes())
+def column_fingerprint(values: npt.NDArray[Any], name: str) -> str:
+    """A short text that differs between any two columns of numbers, such as groups of rows."""
+    found = hashlib.sha256(np.ascontiguousarray(values).tobytes())
     return f"{name} {found.hexdigest()[:10]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import zlib
 from collections import Counter
@@ -12,7 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from orfeon.combining.fitting import fit_with_weights
 from orfeon.errors import ArgumentError, UserError
+from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.choice import (
     FEWEST_FOLDS,
     Evidence,
@@ -22,18 +25,23 @@ from orfeon.workbench.experiment.choice import (
     method_of,
     rank_candidates,
 )
+from orfeon.workbench.experiment.costs import Decision, GivenCosts, cost_matrix, decide
 from orfeon.workbench.experiment.evaluation import (
     Evaluation,
     RunKey,
     findings,
     first_members,
     order_members,
+    row_time,
     take_rows,
 )
+from orfeon.workbench.experiment.grids import grid_methods
+from orfeon.workbench.experiment.limits import check_limits, limit_note
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION, Deployable
 from orfeon.workbench.experiment.out_of_fold import out_of_fold, trials
 from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
-from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint, groups_fingerprint
+from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint
+from orfeon.workbench.experiment.row_columns import RowColumns
 from orfeon.workbench.experiment.running import (
     SMALL,
     Listener,
@@ -44,6 +52,7 @@ from orfeon.workbench.experiment.running import (
     time_methods,
     unit_keys,
 )
+from orfeon.workbench.experiment.scoring import TestRows
 from orfeon.workbench.experiment.screening import (
     FEWEST_METHODS,
     FOLDS,
@@ -62,8 +71,14 @@ from orfeon.workbench.store import RunRow, Store, StoredStudy
 BUDGET = 60.0
 #: Seconds, None for no limit, or automatic.
 Budget = float | Literal["auto"] | None
-#: Seconds that the training of the final model may always take.
-_LEAST_FIT = 30.0
+#: Share of a budget that the training of the final model may always take.
+_LEAST_FIT = 0.1
+#: Outer folds whose time is left for the final model and the models of the charts.
+_RESERVE = 1.5
+#: Numbers in a table from which methods are screened, however few rows it has.
+_WIDE = 100_000
+#: Share of a budget after which no further fold of a screening is begun.
+_SCREENING = 0.15
 #: Power of the number of rows by which the time of a fit is taken to grow.
 _POWER = 1.15
 #: Outer folds that are run whatever the budget: fewer do not show their spread.
@@ -120,7 +135,14 @@ def run_study(
     keep: Sequence[float] = (0.2, 0.4),
     members: int | None = None,
     deployable: Deployable = "any",
+    latency: float | None = None,
+    grid: Mapping[str, Any] | None = None,
+    costs: GivenCosts | None = None,
     group: str | None = None,
+    weights: str | None = None,
+    time_column: str | None = None,
+    test: Any = None,
+    test_name: str = "the test rows",
     drop: Iterable[str] = (),
     keep_columns: Iterable[str] = (),
     seed: int = 0,
@@ -171,11 +193,29 @@ def run_study(
         Shares of the members that pruned candidates keep.
     members : int, optional
         Members of every ensemble.
-    deployable : {"any", "onnx", "single"}, default="any"
-        What may be delivered: any model; one with an ONNX form, which leaves out stacking; or
-        a single tree or ensemble.
+    deployable : {"any", "onnx", "single", "small"}, default="any"
+        What may be delivered: any model; one with an ONNX form, which leaves out stacking
+        and models of scikit-learn; a single tree or ensemble; or a model
+        whose file has at most 1 MB.
+    latency : float, optional
+        Seconds that the prediction of a single row may take, as measured in the runs.
+    grid : mapping, optional
+        Settings of one's own: for each method a mapping from parameters to lists of values (or
+        several such mappings), whose combinations are compared, too.
+    costs : Costs or mapping, optional
+        Costs of mistakes, by which the final model decides: of false negatives and false positives,
+        or a mapping from true classes to mappings from predicted classes to costs.
     group : str, optional
         Rows with the same value of this column are never split; it is not used as a feature.
+    weights : str, optional
+        A column with the weight of each row, in fits and in scores.
+    time_column : str, optional
+        A column of dates or numbers: models are trained on the past and tested on the future. It is
+        not used as a feature.
+    test : pandas.DataFrame, optional
+        Labelled rows that are used for nothing but the scores of the final model.
+    test_name : str, default="the test rows"
+        What they are called.
     drop, keep_columns : iterable of str
         Columns to leave out, and to use although they look useless.
     seed : int, default=0
@@ -213,45 +253,37 @@ def run_study(
     """
     started = time.perf_counter()
     extent = Extent.of(budget, repetitions, compare_rows)
-    groups, dropped = _groups(frame, group), [*drop, *([] if group is None else [group])]
+    columns = RowColumns.read(frame, group=group, weights=weights, time=time_column, target=target)
+    if columns.weights is not None:
+        there = np.flatnonzero(columns.weights > 0)
+        frame, columns = frame.iloc[there], columns.take(there)
+    dropped = [*drop, *columns.names.values()]
     prepared = prepare(frame, target, task=task, drop=dropped, keep_columns=keep_columns)
-    grouped = None
-    if groups is not None:
-        groups = groups[prepared.rows]
-        grouped = groups_fingerprint(groups, str(group))
+    columns = columns.take(prepared.rows)
+    if grid is not None:
+        methods = [*(methods or ["default"]), *grid_methods(grid, prepared.task)]
     plan = Plan.of(
         fingerprint(prepared.X, prepared.y), prepared.task, methods=methods, metric=metric,
         design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
-        keep=keep, members=members, seed=seed, groups=grouped, rows=compare_rows,
-        deployable=deployable,
+        keep=keep, members=members, seed=seed, groups=columns.fingerprint("group"),
+        rows=compare_rows, deployable=deployable, weights=columns.fingerprint("weights"),
+        times=columns.fingerprint("time"), costs=None if costs is None else repr(costs),
+        latency=latency,
     )  # fmt: skip
+    tested = None
+    if test is not None:
+        tested = TestRows.read(test, test_name, prepared, weights)
     listener = listener or NullListener()
     with Store(store) as opened:
         study = opened.open_study(f"{name}-{plan.digest}", plan.to_dict())
-        bench = _Bench(plan, prepared, study, groups, n_jobs, cluster, listener)
+        bench = _Bench(plan, prepared, study, columns, n_jobs, cluster, listener, costs)
         if bench.is_screened(extent):
             small = screening_plan(plan)
             screening = opened.open_study(f"{name}-{small.digest}-screening", small.to_dict())
             bench.screen(small, screening, extent, started)
         n_rows = bench.settle_rows(extent, started)
         n_units = bench.run(extent, n_rows, started)
-        return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes))
-
-
-def _groups(frame: Any, group: str | None) -> npt.NDArray[Any] | None:
-    """Numbers of the groups of the rows."""
-    import pandas
-
-    if group is None:
-        return None
-    if group not in frame.columns:
-        raise ArgumentError(
-            "group",
-            f"must name a column: {group!r} is not among "
-            f"{', '.join(map(str, frame.columns[:20]))}.",
-        )
-    codes: npt.NDArray[Any] = pandas.factorize(frame[group], use_na_sentinel=False)[0]
-    return codes
+        return bench.outcome(name, n_units, n_rows, extent, command, tuple(notes), tested, started)
 
 
 class _Bench:
@@ -262,14 +294,15 @@ class _Bench:
         plan: Plan,
         prepared: Prepared,
         study: StoredStudy,
-        groups: npt.NDArray[Any] | None,
+        columns: RowColumns,
         n_jobs: int | None,
         cluster: Any,
         listener: Listener,
+        costs: GivenCosts | None,
     ) -> None:
         import joblib
 
-        self.plan, self.prepared, self.study, self.groups = plan, prepared, study, groups
+        self.plan, self.prepared, self.study, self.columns = plan, prepared, study, columns
         self.cluster, self.listener = cluster, listener
         self.n_jobs = int(joblib.effective_n_jobs(n_jobs))
         self.n_workers = self.n_jobs if cluster is None else max(1, cluster.threads())
@@ -280,6 +313,9 @@ class _Bench:
         self._screening: list[RunRow] = []
         if self.is_classification:
             self.classes, self.y = np.unique(prepared.y, return_inverse=True)
+        self.costs: tuple[Floats, int] | None = None
+        if costs is not None:
+            self.costs = cost_matrix(costs, list(map(str, self.classes)), self.y)
 
     def _evaluation(
         self, n_rows: int, plan: Plan | None = None
@@ -287,10 +323,10 @@ class _Bench:
         """The evaluation on a sample of this many rows, and the rows."""
         plan = plan or self.plan
         rows = sample_rows(self.y, n_rows, self.is_classification, plan.seed)
-        y = self.y[rows]
+        y, columns = self.y[rows], self.columns.take(rows)
         folding = Folding(
             y, self.is_classification, plan.seed, plan.design, plan.n_folds, plan.n_inner,
-            plan.test_share, None if self.groups is None else self.groups[rows],
+            plan.test_share, columns.groups, columns.times,
         )  # fmt: skip
         X = take_rows(self.prepared.X, rows)
         if all(kind.kind == "f" for kind in X.dtypes):
@@ -298,13 +334,17 @@ class _Bench:
         evaluation = Evaluation(
             X, y, plan.task, len(self.classes), folding, plan.rule, plan.keep, plan.members,
             plan.seed, metric=plan.metric, keeps_predictions=plan.keeps_predictions,
+            weights=columns.weights,
+            keeps_all=plan.costs is not None, measures_files=plan.deployable == "small",
         )  # fmt: skip
         return evaluation, rows
 
     def is_screened(self, extent: Extent) -> bool:
         """Whether a few rows decide first which methods are compared on many."""
         has_time = extent.budget is None or extent.compare_rows is not None
-        is_large = len(self.y) > SMALL and len(self.plan.fitted) >= FEWEST_METHODS
+        n_numbers = len(self.y) * self.prepared.X.shape[1]
+        is_large = len(self.y) > SMALL or n_numbers > _WIDE
+        is_large = is_large and len(self.plan.fitted) >= FEWEST_METHODS
         return is_large and not has_time and self.plan.keeps_predictions
 
     def screen(self, small: Plan, study: StoredStudy, extent: Extent, started: float) -> None:
@@ -312,9 +352,17 @@ class _Bench:
         evaluation, _ = self._evaluation(ROWS, small)
         listener = _Quiet(self.listener, f"screening {len(small.fitted)} methods on {ROWS:,} rows")
         running = Running(small, evaluation, study, self.n_workers, self.cluster, listener)
-        running.units(range(FOLDS))
+        settled = study.notes.get("folds")
+        if settled is None:
+            running.units([0])
+            spent = time.perf_counter() - started
+            n_folds = 1 if spent > _SCREENING * (extent.budget or 0.0) else FOLDS
+            settled = study.note("folds", n_folds)
+        running.units(range(int(settled)))
         self._screening = rows = study.rows()
-        evidence = Evidence.of(small, rows, len(self.classes), FOLDS, evaluation.folding)
+        evidence = Evidence.of(
+            small, rows, len(self.classes), int(settled), evaluation.folding, evaluation.weights
+        )
         if "rows" not in self.study.notes:
             left = self._seconds_left(extent, started)
             kept, n_rows = affordable(
@@ -358,7 +406,9 @@ class _Bench:
         running = Running(
             self.plan, evaluation, self.study, self.n_workers, self.cluster, self.listener
         )
-        step = self.plan.n_folds if self.plan.design == "cv" else 1
+        step = 1 if self.plan.design == "splits" else self.plan.n_folds
+        if self.plan.design == "time":  # there is one past
+            extent = replace(extent, repetitions=1)
         if extent.repetitions is not None and extent.budget is None:
             n_units = max(extent.repetitions * step, 2)
             stored = self.study.keys()
@@ -377,7 +427,9 @@ class _Bench:
         # Time that an earlier, stopped call spent counts too.
         spent = sum(row.seconds for row in self.study.rows()) / self.n_workers
         least = _LEAST if most is None else min(_LEAST, most)
-        n_units = running.within(extent.budget or 0.0, least, step, started - spent, most)
+        n_units = running.within(
+            extent.budget or 0.0, least, step, started - spent, most, reserve=_RESERVE
+        )
         return int(self.study.note(name, n_units))
 
     def outcome(
@@ -388,13 +440,18 @@ class _Bench:
         extent: Extent,
         command: str,
         notes: tuple[str, ...],
+        tested: TestRows | None,
+        started: float,
     ) -> StudyOutcome:
         """Rank the candidates, choose one, and train the final model."""
         plan, prepared = self.plan, self.prepared
         rows = self.study.rows()
         evaluation, studied = self._evaluation(n_rows)
-        evidence = Evidence.of(plan, rows, len(self.classes), n_units, evaluation.folding)
+        evidence = Evidence.of(
+            plan, rows, len(self.classes), n_units, evaluation.folding, evaluation.weights
+        )
         rows = [row for row in rows if RunKey.read(row.key).unit in evidence.units]
+        check_limits(evidence)
         candidates = rank_candidates(evidence)
         chosen = chosen_of(evidence)
         honest = honest_choice(evidence)
@@ -403,13 +460,22 @@ class _Bench:
         self.listener.running(f"training the final model: {chosen}")
         n_jobs = self.n_jobs
         best = next(candidate for candidate in candidates if candidate.name == chosen)
-        n_final = self._final_rows(extent, chosen, best.fit_seconds, evidence.sizes[0])
+        pictured = showcase_names(chosen, candidates)
+        left = math.inf
+        if extent.budget is not None:
+            times = [one.fit_seconds for one in candidates if one.name in pictured]
+            left = extent.budget - (time.perf_counter() - started) - sum(times)
+        n_final = self._final_rows(extent, chosen, best.fit_seconds, evidence.sizes[0], left)
         trained = sample_rows(self.y, n_final, self.is_classification, plan.seed)
         with findings() as answers:
             model = final_model(
                 plan, chosen, take_rows(prepared.X, trained), prepared.y[trained], n_jobs,
-                evidence.weights,
+                evidence.weights, self.columns.take(trained).weights,
             )  # fmt: skip
+        row_seconds = row_time(model, _lean(prepared.X))
+        decision = self._decision(evidence, evaluation, chosen)
+        if decision is not None:
+            model = decision.of(model, prepared.X, prepared.y, list(map(str, self.classes)))
         self.listener.running("training models for the charts")
         X = take_rows(prepared.X, studied)
         with findings():  # already reported by the runs
@@ -417,11 +483,22 @@ class _Bench:
                 plan,
                 evaluation,
                 prepared.y[studied],
-                showcase_names(chosen, candidates),
+                pictured,
                 X,
                 n_jobs,
                 evidence.outer[0, SELECTION].get("weights") if evidence.weights else None,
                 min(len(evidence.units), plan.n_folds),
+            )
+        limited = None
+        if plan.latency is not None or plan.deployable == "small":
+            free = replace(plan, latency=None, deployable="any")
+            limited = limit_note(
+                evidence,
+                Evidence.of(
+                    free, rows, len(self.classes), n_units, evaluation.folding, evaluation.weights
+                ),
+                row_seconds,
+                model,
             )
         n_train, n_test = evidence.sizes
         return StudyOutcome(
@@ -432,7 +509,9 @@ class _Bench:
             preparation=prepared.preparation, profile=prepared.profile,
             notes=(
                 *notes, *prepared.notes, *self._remarks(len(studied), len(trained)),
-                *_doubts(evidence, rows), *_failures(evidence),
+                *_doubts(evidence, rows), *([limited] if limited else []),
+                *self._notes_on_choice(decision), *([] if tested is None else tested.notes()),
+                *_failures(evidence),
                 *_warnings(self.study.notes, best.method, answers),
             ),
             n_rows=len(prepared.y), n_features=prepared.X.shape[1], n_studied=len(studied),
@@ -446,17 +525,55 @@ class _Bench:
                 [*(("screening", row) for row in self._screening), *(("", row) for row in rows)],
                 plan.metric,
             ),
+            tested=None if tested is None else tested.score(model), decision=decision,
+            row_seconds=row_seconds,
         )  # fmt: skip
+
+    def _decision(self, evidence: Evidence, evaluation: Evaluation, chosen: str) -> Decision | None:
+        """How the final model decides by costs, from its candidate's out-of-fold predictions."""
+        if self.costs is None:
+            return None
+        folds, units = {}, evidence.units
+        for unit in units:
+            test, given = evaluation.folding.outer(unit).test, evaluation.weights
+            shares = evidence.predictions(unit, chosen)
+            folds[unit] = (evaluation.y[test], shares, None if given is None else given[test])
+        others = {unit: self.plan.others(unit, units) for unit in units}
+        return decide(*self.costs, list(map(str, self.classes)), folds, others)
+
+    def _notes_on_choice(self, decision: Decision | None) -> list[str]:
+        """What costs decide, and which methods are compared and cannot be delivered."""
+        found = [
+            f"{METHODS[name].title} is compared, but never delivered: model files do not hold its "
+            "models. Train and save it with its own package."
+            for name in self.plan.methods
+            if not METHODS[name].is_delivered
+        ]
+        if decision is not None:
+            how = "It predicts the class of least expected cost"
+            if decision.threshold is not None:
+                how = (
+                    f"It predicts {decision.positive} from a probability of "
+                    f"{decision.threshold:.3g} on"
+                )
+            found.append(
+                f"{how}, chosen by out-of-fold predictions: {decision.cost:.4g} a row, against "
+                f"{decision.usual_cost:.4g} for the most probable class. Errors in the table are "
+                "those of the most probable class."
+            )
+        return found
 
     def _configuration(self, name: str, n_units: int, n_rows: int) -> Mapping[str, Any]:
         settled = {"name": name, "outer_folds": n_units, "rows": n_rows}
         return {**self.plan.to_dict(), **settled, "digest": self.plan.digest}
 
-    def _final_rows(self, extent: Extent, name: str, seconds: float, n_train: float) -> int:
+    def _final_rows(
+        self, extent: Extent, name: str, seconds: float, n_train: float, left: float
+    ) -> int:
         """Rows that the final model is trained on: all, unless that would take too long.
 
-        It may take as long as the comparison. How long is known from fits of ``seconds`` on
-        ``n_train`` rows.
+        It may take the time that is left of the budget. How long it takes is known from fits of
+        ``seconds`` on ``n_train`` rows.
         """
         n_rows = len(self.y)
         if extent.budget is None:
@@ -464,7 +581,8 @@ class _Bench:
         note = f"rows of {name} within {extent.budget:g} s"
         settled = self.study.notes.get(note)
         if settled is None:
-            growth = (max(extent.budget, _LEAST_FIT) / max(seconds, 1e-6)) ** (1 / _POWER)
+            allowed = max(left, _LEAST_FIT * extent.budget)
+            growth = (allowed / max(seconds, 1e-6)) ** (1 / _POWER)
             settled = self.study.note(note, int(min(n_rows, max(n_train * growth, n_train))))
         return int(settled)
 
@@ -484,9 +602,19 @@ class _Bench:
                 else ""
             )
             remarks.append(f"Methods were compared on {n_rows:,} of the {len(self.y):,} rows{why}.")
-        if self.groups is not None:
-            n_groups = len(np.unique(self.groups))
-            name = str(self.plan.groups).rpartition(" ")[0]
+        if self.columns.weights is not None:
+            remarks.append(
+                f"Fits and scores are weighted by {self.columns.names['weights']}; rows of weight "
+                "0 are left out."
+            )
+        if self.columns.times is not None:
+            remarks.append(
+                f"Models were trained on the past and tested on the future, by "
+                f"{self.columns.names['time']}, which is not a feature."
+            )
+        if self.columns.groups is not None:
+            n_groups = len(np.unique(self.columns.groups))
+            name = self.columns.names["group"]
             remarks.append(
                 f"Rows with the same {name} stay on one side of every split ({n_groups:,} groups)."
             )
@@ -563,6 +691,11 @@ def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
     return answers
 
 
+def _lean(X: Any) -> Any:
+    """Rows as runs get them: numbers alone come as an array, without the cost of a frame."""
+    return X.to_numpy() if all(kind.kind == "f" for kind in X.dtypes) else X
+
+
 #: Keeps the seed of the final model apart from those of all runs.
 _FINAL = 2**32 - 1
 
@@ -575,17 +708,21 @@ def fit_candidate(
     seed: int,
     n_jobs: int | None,
     weights: Weights,
+    row_weights: Floats | None = None,
 ) -> Any:
     """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
-    settings: dict[str, Any] = {"n_jobs": n_jobs, "members": plan.members, "calibrated": True}
+    settings: dict[str, Any] = {
+        "n_jobs": n_jobs, "members": plan.members, "calibrated": True, "X": X,
+    }  # fmt: skip
     model = METHODS[method_of(name)].build(plan.task, seed, **settings)
     if name == SELECTION:
         models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in weights]
         model.set_params(estimators=models, weights=list(weights.values()))
-    model.fit(X, y)
+    model = fit_with_weights(model, X, y, row_weights, name)
     if "@" not in name:
         return model
-    return first_members(model, order_members(model, X, y, plan.rule), float(name.split("@")[1]))
+    found = order_members(model, X, y, plan.rule, row_weights)
+    return first_members(model, found, float(name.split("@")[1]))
 
 
 def final_model(
@@ -595,11 +732,12 @@ def final_model(
     y: npt.NDArray[Any],
     n_jobs: int | None = None,
     weights: Weights | None = None,
+    row_weights: Floats | None = None,
 ) -> Any:
     """The chosen candidate, trained on all samples."""
     words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
     seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
-    return fit_candidate(plan, name, X, y, seed, n_jobs, weights or {})
+    return fit_candidate(plan, name, X, y, seed, n_jobs, weights or {}, row_weights)
 
 
 def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:
@@ -631,10 +769,12 @@ def showcase(
     splits = tuple(map(evaluation.folding.outer, range(n_splits)))
     split = splits[0]
     X_train, y_train = take_rows(X, split.train), labels[split.train]
+    row_weights = None if evaluation.weights is None else evaluation.weights[split.train]
     models = {
         name: fit_candidate(
             plan, name, X_train, y_train,
             evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs, weights or {},
+            row_weights,
         )
         for name in names
     }  # fmt: skip

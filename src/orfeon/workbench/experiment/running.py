@@ -100,12 +100,19 @@ class Running:
         self._engine.run(self.evaluation, keys, done=done)
 
     def within(
-        self, seconds: float, least: int, step: int, started: float, most: int | None = None
+        self,
+        seconds: float,
+        least: int,
+        step: int,
+        started: float,
+        most: int | None = None,
+        *,
+        reserve: float = 0.0,
     ) -> int:
-        """Run as many outer folds as a budget allows."""
+        """Run as many outer folds as a budget allows that leaves the time of ``reserve`` more."""
         n_done, last = self._complete(), 0.0
         while most is None or n_done < most:
-            left = seconds - (self.clock() - started)
+            left = seconds - (self.clock() - started) - reserve * last
             if n_done >= least and not self._goes_on(left, last, (-n_done) % step, step, seconds):
                 break
             begun = self.clock()

@@ -11,7 +11,7 @@ import numpy as np
 from orfeon.utils.text import clauses
 from orfeon.workbench.experiment.choice import STRICT, Evidence, method_of
 from orfeon.workbench.experiment.methods import BASELINE, METHODS
-from orfeon.workbench.experiment.plan import Plan
+from orfeon.workbench.experiment.plan import Kind, Plan
 from orfeon.workbench.experiment.running import SAMPLES, affordable_rows
 from orfeon.workbench.experiment.verdict import score_text
 from orfeon.workbench.store import RunRow
@@ -30,7 +30,8 @@ _POWER = 1.1
 
 def screening_plan(plan: Plan) -> Plan:
     """The same methods, compared quickly."""
-    return replace(plan, design="cv", n_folds=FOLDS, n_inner=0, rows=ROWS)
+    design: Kind = "time" if plan.design == "time" else "cv"
+    return replace(plan, design=design, n_folds=FOLDS, n_inner=0, rows=ROWS)
 
 
 def survivors(evidence: Evidence) -> list[str]:

@@ -7,14 +7,15 @@ mean is scored on the fold as any other candidate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from orfeon.combining.greedy_selection import Loss, select_greedily
-from orfeon.utils.types import Integers
-from orfeon.workbench.experiment.evaluation import confusions, unpacked
+from orfeon.utils.types import Floats, Integers
+from orfeon.workbench.experiment.evaluation import confusions, packed, unpacked
 from orfeon.workbench.experiment.methods import BASELINE, SELECTION
 from orfeon.workbench.experiment.metrics import Answers, losses
 from orfeon.workbench.experiment.plan import Folding, Plan
@@ -32,6 +33,22 @@ Weights = Mapping[str, float]
 Result = Mapping[str, Any]
 
 
+@dataclass(frozen=True)
+class Limit:
+    """What a model may need at most, and what the compared ones need."""
+
+    most: float
+    amounts: Mapping[str, float]
+
+    def holds(self, names: Iterable[str]) -> bool:
+        """Whether some models together keep to it."""
+        return sum(self.amounts.get(name, np.inf) for name in names) <= self.most
+
+    def largest(self, names: Iterable[str]) -> str:
+        """The one that needs most."""
+        return max(names, key=lambda name: self.amounts.get(name, np.inf))
+
+
 class Selector:
     """Chooses weights by the predictions of some outer folds."""
 
@@ -41,8 +58,12 @@ class Selector:
         folding: Folding,
         outer: Mapping[tuple[int, str], Result],
         inner: Mapping[tuple[int, str], Sequence[Result]],
+        *,
+        row_weights: Floats | None = None,
+        limits: Sequence[Limit] = (),
     ) -> None:
         self.plan, self.folding = plan, folding
+        self._row_weights, self._limits = row_weights, limits
         self._outer, self._inner = outer, inner
         self._units = sorted({unit for unit, _ in outer})
         self._tests = {unit: folding.both(unit)[0].test for unit in self._units}
@@ -50,6 +71,7 @@ class Selector:
             name
             for name in plan.fitted
             if name != BASELINE
+            and plan.is_delivered(name)
             and all("predictions" in outer[unit, name] for unit in self._units)
             and all(
                 "predictions" in one for unit in self._units for one in inner.get((unit, name), ())
@@ -71,7 +93,10 @@ class Selector:
             inner = [self._inner[unit, name] for name in self.names]
             tests = [split.test for split in self.folding.both(unit)[1]]
             return self._search(list(zip(*inner, strict=True)), tests, 1 + unit)
-        return self._by_units(self.plan.others(unit, self._units), 1 + unit)
+        others = self.plan.others(unit, self._units)
+        if not others and self.plan.design == "time":  # nothing is known before the first rows
+            return self._within_limits(lambda names: dict.fromkeys(names, 1.0 / len(names)))
+        return self._by_units(others, 1 + unit)
 
     def _by_units(self, units: Sequence[int], seed: int) -> Weights:
         parts = [[self._outer[unit, name] for name in self.names] for unit in units]
@@ -86,16 +111,35 @@ class Selector:
         answers = np.concatenate(
             [np.stack([unpacked(one["predictions"]) for one in part]) for part in parts], axis=1
         )
-        y = self.folding.y[np.concatenate(tests)]
+        tested = np.concatenate(tests)
         rng = np.random.default_rng(np.random.SeedSequence([self.plan.seed, seed]))
-        if len(y) > _MOST_ROWS:
-            rows = np.sort(rng.choice(len(y), _MOST_ROWS, replace=False))
-            answers, y = answers[:, rows], y[rows]
+        if len(tested) > _MOST_ROWS:
+            rows = np.sort(rng.choice(len(tested), _MOST_ROWS, replace=False))
+            answers, tested = answers[:, rows], tested[rows]
+        return self._within_limits(lambda names: self._shares(names, answers, tested, rng))
+
+    def _within_limits(self, weigh: Callable[[list[str]], Weights]) -> Weights:
+        """Weights of models that keep to all limits: what needs most is left out, one by one."""
+        names = list(self.names)
+        while names:
+            found = weigh(names)
+            exceeded = [limit for limit in self._limits if not limit.holds(found)]
+            if not exceeded:
+                return found
+            names.remove(exceeded[0].largest(found))
+        return {}
+
+    def _shares(
+        self, names: Sequence[str], answers: Floats, tested: Integers, rng: np.random.Generator
+    ) -> Weights:
+        """Weights of some models, by their predictions of these rows."""
+        places = [self.names.index(name) for name in names]
         shares = select_greedily(
-            answers, y, loss=self._loss, n_rounds=_N_ROUNDS, n_bags=_N_BAGS,
-            least_share=_LEAST_WEIGHT, rng=rng,
+            answers[places], self.folding.y[tested],
+            None if self._row_weights is None else self._row_weights[tested], loss=self._loss,
+            n_rounds=_N_ROUNDS, n_bags=_N_BAGS, least_share=_LEAST_WEIGHT, rng=rng,
         ).weights  # fmt: skip
-        found = zip(self.names, shares.tolist(), strict=True)
+        found = zip(names, shares.tolist(), strict=True)
         return {name: share for name, share in found if share > 0}
 
     def result(self, unit: int) -> dict[str, Any]:
@@ -126,18 +170,17 @@ class Selector:
             list(weights.values()), [unpacked(one["predictions"]) for one in chosen], axes=1
         )
         sizes = [one["sizes"][name] for name, one in zip(weights, chosen, strict=True)]
+        amounts = [what for what in ("members", "nodes", "bytes") if what in sizes[0]]
         found: dict[str, Any] = {
             "n": chosen[0]["n"],
             "weights": weights,
-            "sizes": {
-                SELECTION: {
-                    what: sum(one[what] or 0 for one in sizes) for what in ("members", "nodes")
-                }
-            },
+            "sizes": {SELECTION: {what: sum(one[what] or 0 for one in sizes) for what in amounts}},
+            "predictions": packed(mean),
         }
         y, is_class = self.folding.y[test], self.plan.task == "classification"
         predicted = mean.argmax(axis=1).astype(np.int64) if is_class else mean[:, 0]
-        scores = losses(Answers(y, predicted, mean), self.plan.task, self.plan.metric)
+        counted = None if self._row_weights is None else self._row_weights[test]
+        scores = losses(Answers(y, predicted, mean, counted), self.plan.task, self.plan.metric)
         found["scores"] = {SELECTION: scores}
         if is_class:
             found["confusion"] = {SELECTION: confusions(y, predicted)}
@@ -146,7 +189,7 @@ class Selector:
     def timings(self, unit: int, of: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
         """Times of the selected models, one after the other, from those of all models."""
         names = list(self.weights_for(unit))
-        return {
-            "fit": sum(of[name].get("fit", 0.0) for name in names),
-            f"predict {SELECTION}": sum(of[name].get(f"predict {name}", 0.0) for name in names),
-        }
+        found = {"fit": sum(of[name].get("fit", 0.0) for name in names)}
+        for what in ("predict", "row"):
+            found[f"{what} {SELECTION}"] = sum(of[one].get(f"{what} {one}", 0.0) for one in names)
+        return found

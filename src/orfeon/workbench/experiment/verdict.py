@@ -12,6 +12,7 @@ from orfeon.statistics import holm
 from orfeon.utils.text import clauses, counted
 from orfeon.workbench.experiment.choice import at_least_sign_test, corrected_test
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION
+from orfeon.workbench.experiment.metrics import METRICS as METRICS_OF_TASKS
 from orfeon.workbench.experiment.outcome import Candidate, StudyOutcome
 from orfeon.workbench.experiment.plan import SHARES
 
@@ -138,7 +139,25 @@ class Verdict(NamedTuple):
 
 def verdict(outcome: StudyOutcome) -> Verdict:
     """What follows from a study, in the words of both the command and the report."""
-    return Verdict(_expected(outcome), _model(outcome), _others(outcome))
+    expected = " ".join(filter(None, [_expected(outcome), _tested(outcome)]))
+    return Verdict(expected, _model(outcome), _others(outcome))
+
+
+def _tested(outcome: StudyOutcome) -> str:
+    """What the final model reached on rows that the study did not use."""
+    if outcome.tested is None:
+        return ""
+    metric, tested = outcome.metric, outcome.tested
+    known = METRICS_OF_TASKS[outcome.task][metric]
+    value, *ends = tested.scores[metric]
+    if known.is_better_high:
+        value, *ends = (1.0 - one for one in (value, *reversed(ends)))
+    decimals = shown_decimals(outcome, metric)
+    return (
+        f"On the {tested.n_rows:,} rows of {tested.name}, which the study did not use, the model "
+        f"has {outcome.metrics[metric]} {score_text(value, metric, decimals)} (95% interval "
+        f"{interval_text((ends[0], ends[1]), metric, decimals)})."
+    )
 
 
 def _expected(outcome: StudyOutcome) -> str:

@@ -14,6 +14,8 @@ from orfeon.utils.text import counted, some_of
 from orfeon.workbench.prepare.columns import MAX_CATEGORIES, InputColumn, learn_column
 from orfeon.workbench.prepare.frames import clean_frame, find_column
 from orfeon.workbench.prepare.kinds import ColumnProfile
+from orfeon.workbench.prepare.leakage import imbalance_note, leakage_notes
+from orfeon.workbench.prepare.parsing import numbers
 from orfeon.workbench.prepare.preparation import Preparation
 from orfeon.workbench.prepare.profile import Profile, profile_clean
 from orfeon.workbench.prepare.target import MIN_ROWS, Target, Task, decide_target
@@ -132,7 +134,7 @@ def prepare(
     learnt, more = _learn(table, columns, kept)
     X, inputs, same = _without_copies(table, learnt, kept)
     notes += more + same + _notes_on_cells(X, inputs, profile, table)
-    notes += _notes_on_leakage(X, y, decided, profile)
+    notes += _notes_on_leakage(X, y, decided, profile, _numbered(table, columns))
     if not inputs:
         why = [f"Dropped: {some_of(sorted(dropped))}."] if dropped else []
         why += [note for note in more if note.startswith("Excluded")]
@@ -284,8 +286,20 @@ def _notes_on_cells(
     return notes
 
 
-def _notes_on_leakage(X: Any, y: npt.NDArray[Any], target: Target, profile: Profile) -> list[str]:
-    """Notes on features that determine the target."""
+def _numbered(table: Any, columns: list[ColumnProfile]) -> dict[str, npt.NDArray[np.float64]]:
+    """The row identifiers that are numbers."""
+    found = {c.name: numbers(table[c.name])[0] for c in columns if c.kind == "identifier"}
+    return {name: values for name, values in found.items() if np.isfinite(values).all()}
+
+
+def _notes_on_leakage(
+    X: Any,
+    y: npt.NDArray[Any],
+    target: Target,
+    profile: Profile,
+    identifiers: dict[str, npt.NDArray[np.float64]],
+) -> list[str]:
+    """Notes on features that determine the target or predict it alone, and on rare classes."""
     import pandas
 
     if target.task == "classification":
@@ -294,14 +308,19 @@ def _notes_on_leakage(X: Any, y: npt.NDArray[Any], target: Target, profile: Prof
         codes = pandas.factorize(y)[0] if same else y
         leaks = [name for name in same if np.array_equal(pandas.factorize(X[name])[0], codes)]
     else:
-        numbers = [name for name in X if X[name].dtype == np.float64]
-        leaks = [name for name in numbers if np.array_equal(X[name].to_numpy(), y)]
-    if not leaks:
-        return []
-    return [
-        f"Possible leakage: the target is determined by {some_of(leaks)}. Exclude with drop "
-        "(--drop) whatever is not known before the target."
-    ]
+        able = [name for name in X if X[name].dtype == np.float64]
+        leaks = [name for name in able if np.array_equal(X[name].to_numpy(), y)]
+    notes = []
+    if leaks:
+        notes.append(
+            f"Possible leakage: the target is determined by {some_of(leaks)}. Exclude with drop "
+            "(--drop) whatever is not known before the target."
+        )
+    notes += leakage_notes(X.drop(columns=leaks) if leaks else X, y, identifiers)
+    shares = profile.class_shares
+    is_whole = target.task == "classification" and len(shares) == len(target.classes)
+    rare = imbalance_note(shares) if is_whole else None
+    return notes if rare is None else [*notes, rare]
 
 
 def _fingerprint(values: Any) -> bytes:
