@@ -8,7 +8,11 @@ from scipy import stats
 from tests.ensembles.twins import LEVEL
 
 from orfeon.data.training_set import TrainingSet
-from orfeon.ensembles.perturbation import draw_seed, member_generator
+from orfeon.ensembles.perturbation import (
+    draw_seed,
+    draw_with_replacement,
+    member_generator,
+)
 
 
 def test_a_member_has_the_generator_that_spawning_would_give_it():
@@ -51,3 +55,21 @@ def test_samples_know_their_shares():
     assert TrainingSet(np.zeros((4, 1)), labels, np.full(4, 0.3), 3).are_equal
     with pytest.raises(AttributeError):
         samples.n_classes = 5
+
+
+class Places:
+    """In place of a generator: given places."""
+
+    def __init__(self, *places):
+        self.places = np.array(places)
+
+    def random(self, n):
+        return self.places[:n].copy()
+
+
+@pytest.mark.parametrize("weights", [np.ones(4), np.array([1.0, 2.0, 4.0, 1.0])])
+def test_a_place_rounded_up_to_the_end_draws_the_last_sample(weights):
+    samples = TrainingSet(np.zeros((4, 1)), np.zeros(4, int), weights, 1)
+    counts = draw_with_replacement(samples, Places(0.0, 0.99, 1.0), 3)
+    assert counts.tolist() == [1, 0, 0, 2]
+    assert draw_with_replacement(samples, Places(0.0, 0.1), 2).tolist() == [2, 0, 0, 0]

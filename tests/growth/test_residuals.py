@@ -81,6 +81,17 @@ def test_rows_of_weight_zero_are_routed_and_change_nothing():
     assert set(leaves[0, ~inside]) <= set(leaves[0, inside])
 
 
+def test_few_rows_reach_the_leaves_that_packed_trees_give_them(monkeypatch):
+    X, residuals, _ = problem()
+    schema, encoded = Schema.learn_and_encode(X, [2])
+    trees = ExactTrees(Table(encoded, schema), encoded, GROWTHS[1])
+    few = trees.grow(residuals, np.ones(120), seeds_of(3))[1]
+    monkeypatch.setattr(module, "_FEW_PATHS", 0)
+    packed = trees.grow(residuals, np.ones(120), seeds_of(3))[1]
+    assert len(np.unique(few)) > 6
+    np.testing.assert_array_equal(few, packed)
+
+
 def test_each_tree_uses_its_own_features():
     X, residuals, _ = problem()
     trees = ExactTrees(Table(X), X, GROWTHS[0])
