@@ -59,7 +59,7 @@ from orfeon.utils.jit import array_step
 
 #: Columns of a slot while tests are searched; before them are those of the frontier.
 MAY_SPLIT, LEFT = 3, 4
-#: Columns of what is known of a slot as floats: its sums, its own score, and that of the cut so far.
+#: Columns of a slot in floats: its sums, its own score, and that by the cut under trial.
 OF_MOMENT, OF_HESSIAN, OWN, NOW = range(4)
 
 
@@ -319,7 +319,7 @@ def add_plain_splits(work, k, n, n_splits, alone, missing, l2, least, begin):
 
 @array_step
 def search_codes(columns, rule, sample, work, tree, groups, f, n_slots, n_rows, sign, best):
-    """The best split of a feature of few values, or categories: its score, -1 if it is constant."""
+    """``search_sorted`` of few values or categories: the score, and whether they vary."""
     fill_codes(columns, sample, work, f, np.int64(0), n_rows)
     n = list_codes(columns, rule, work, f)
     if n < 2:
