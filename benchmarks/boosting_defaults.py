@@ -30,7 +30,7 @@ Settings = Mapping[str, Any]
 
 #: What is tried of each setting, besides the defaults.
 GRID: dict[str, tuple[Any, ...]] = {
-    "learning_rate": (0.05, 0.1, 0.15, 0.2),
+    "learning_rate": (0.05, 0.1, 0.12, 0.15, 0.2),
     "max_depth": (3, 4, 5, 6),
     "l2": (0.1, 0.3, 1.0, 3.0),
     "min_hessian": (0.05, 0.3, 1.0, 3.0),
@@ -39,6 +39,7 @@ GRID: dict[str, tuple[Any, ...]] = {
     "early_stopping": ("auto", "cv", False),
     "n_iter_no_change": (5, 10, 20),
     "validation_fraction": (0.1, 0.2, 0.33),
+    "tree_shape": ("auto", "free"),
 }
 #: Rounds without early stopping.
 _FIXED_ROUNDS = 100

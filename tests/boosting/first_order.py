@@ -6,11 +6,13 @@ from orfeon import GradientBoostingClassifier, GradientBoostingRegressor
 
 FIRST_ORDER = {
     "order": 1,
+    "learning_rate": 0.1,
     "n_estimators": 100,
     "subsample": 1.0,
     "max_depth": 3,
     "max_features": None,
     "tree_method": "exact",
+    "tree_shape": "free",
     "early_stopping": False,
     "validation_fraction": 0.1,
 }

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 from sklearn.base import clone
 from tests.boosting.first_order import FIRST_ORDER
-from tests.oracles.newton import Oracle, Rules
+from tests.oracles.newton import Oracle, Rules, SymmetricOracle
 from tests.shared import assert_same_forest
 
 from orfeon import GradientBoostingClassifier, GradientBoostingRegressor, load, save
@@ -342,6 +342,8 @@ SETTINGS = [
     regressor(min_samples_leaf=5, max_features=0.5),
     regressor(sampling="gradient", order=1),
     classifier(sampling="gradient", tree_method="histogram", other_rate=0.3),
+    classifier(tree_shape="symmetric", subsample=0.7, max_features=0.6, max_depth=4),
+    regressor(tree_shape="symmetric", monotonic_cst=[1, 0, 0, 0, -1] + [0] * 5, l1=0.1),
 ]
 each = pytest.mark.parametrize("estimator", SETTINGS, ids=str)
 
@@ -452,6 +454,63 @@ def test_auto_is_exact_up_to_ten_thousand_samples(monkeypatch):
     np.testing.assert_array_equal(
         auto.predict_proba(X), classifier(tree_method="histogram").fit(X, y).predict_proba(X)
     )
+
+
+# -- symmetric trees -------------------------------------------------------------------------------
+
+
+def test_symmetric_rounds_are_those_of_brute_force():
+    X, y = two_classes(90)
+    w = np.random.default_rng(0).uniform(0.6, 1.4, 90)  # no two tests are equally good
+    model = classifier(tree_shape="symmetric", n_estimators=4, l2=0.7, min_hessian=0.5)
+    score = np.full(90, model.fit(X, y, sample_weight=w).init_[0])
+    rules = Rules(l2=0.7, min_hessian=0.5, max_depth=3)
+    for found in model.staged_predict_proba(X):
+        p = expit(score)
+        score = score + 0.1 * SymmetricOracle(X, y - p, p * (1 - p), w, rules).values()
+        np.testing.assert_allclose(found[:, 1], expit(score), rtol=1e-9)
+
+
+def test_auto_takes_symmetric_trees_where_they_can_be_grown(monkeypatch):
+    X, y = two_classes(80)
+    auto, symmetric, free = (
+        classifier(tree_shape=shape).fit(X, y) for shape in ("auto", "symmetric", "free")
+    )
+    np.testing.assert_array_equal(auto.predict_proba(X), symmetric.predict_proba(X))
+    assert (auto.predict_proba(X) != free.predict_proba(X)).any()
+    monkeypatch.setattr("orfeon.boosting.gradient_trees.MOST_EXACT", 79)
+    for settings, words in [
+        ({"order": 1}, "order=1"), ({"max_depth": None}, "max_depth=None"),
+        ({"max_leaf_nodes": 6}, "max_leaf_nodes=6"), ({"tree_method": "histogram"}, "histogram"),
+        ({"tree_method": "auto"}, "chosen for so many"),
+    ]:  # fmt: skip
+        auto, free = (
+            classifier(tree_shape=shape, **settings).fit(X, y) for shape in ("auto", "free")
+        )
+        np.testing.assert_array_equal(auto.predict_proba(X), free.predict_proba(X))
+        with pytest.raises(ValueError, match=words):
+            classifier(tree_shape="symmetric", **settings).fit(X, y)
+
+
+def test_symmetric_trees_keep_constraints_and_split_categories():
+    X, y = make_friedman1(200, random_state=0)
+    rising = regressor(tree_shape="symmetric", monotonic_cst=[0, 0, 0, 1, 1] + [0] * 5).fit(X, y)
+    grid = np.repeat(X[:20], 50, axis=0)
+    for feature in (3, 4):
+        line = grid.copy()
+        line[:, feature] = np.tile(np.linspace(0, 1, 50), 20)
+        steps = np.diff(rising.predict(line).reshape(20, 50), axis=1)
+        assert (steps >= 0).all()
+        assert steps.max() > 0
+    pairs = regressor(tree_shape="symmetric", interaction_cst=[[0, 1], [2, 3]]).fit(X, y)
+    groups = [{0, 1}, {2, 3}, *({f} for f in range(4, 10))]
+    paths = set(paths_of(pairs))
+    assert all(any(path <= group for group in groups) for path in paths)
+    assert any(len(path) == 2 for path in paths)
+    frame = pd.DataFrame({"level": list("abcdefgh") * 25, "x": X[:, 0]})
+    target = np.where(frame["level"].isin(list("adg")), 3.0, 0.0) + X[:, 0]
+    model = regressor(tree_shape="symmetric", cat_smooth=0.0, n_estimators=60).fit(frame, target)
+    assert np.abs(model.predict(frame) - target).max() < 0.1
 
 
 def test_rows_far_from_the_border_count():

@@ -133,7 +133,7 @@ def test_nodes_of_a_level_share_their_test():
         g[None], h[None], np.ones(300), SEED
     ).forest  # fmt: skip
     inner = forest.n_children > 0
-    tests = set(zip(forest.nodes["feature"][inner], forest.nodes["threshold"][inner]))
+    tests = set(forest.nodes[["feature", "threshold"]][inner].tolist())
     assert inner.sum() > 6
     assert 2 <= len(tests) <= 4  # one for each level
     free = exact(encoded, schema, growth, Newton(l2=1.0))

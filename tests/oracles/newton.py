@@ -213,7 +213,8 @@ class SymmetricOracle(Oracle):
         if sign:
             bounds = [(node.low, middle), (middle, node.high)][::sign]
         node.left, node.right = (
-            Node(s, *limits, path=node.path | {f}) for s, limits in zip((left, right), bounds)
+            Node(s, *limits, path=node.path | {f})
+            for s, limits in zip((left, right), bounds, strict=True)
         )
         for child in (node.left, node.right):
             child.value = self.value(child.rows, child.low, child.high)

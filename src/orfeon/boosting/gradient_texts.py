@@ -5,7 +5,7 @@ from __future__ import annotations
 #: Texts of the parameters and attributes that both estimators share.
 GRADIENT_TEXTS = {
     "growth": """
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.12
         Factor on the values of each tree (shrinkage).
     n_estimators : int, default=400
         Number of rounds, of one tree each, or one per class with more than two classes; with early

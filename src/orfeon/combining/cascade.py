@@ -36,8 +36,8 @@ from orfeon.utils.types import Floats
 
 #: The additive model: stumps on all samples and features, for all rounds.
 _ADDITIVE: dict[str, Any] = {
-    "order": 1, "n_estimators": 100, "subsample": 1.0, "max_features": None,
-    "tree_method": "exact", "early_stopping": False,
+    "order": 1, "learning_rate": 0.1, "n_estimators": 100, "subsample": 1.0,
+    "max_features": None, "tree_method": "exact", "early_stopping": False,
 }  # fmt: skip
 
 _TEXTS = {

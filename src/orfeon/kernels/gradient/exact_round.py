@@ -245,9 +245,7 @@ def newton_round(columns, rule, weights, work, tree, signs, groups, seeds, candi
         sample = Sample(now.pairs, weights.whole)
         scratch = Work(*work[:19], branches, used, work[21], work[22])
         if own.is_symmetric:
-            n_nodes = grow_symmetric(
-                columns, own, sample, scratch, some, signs, groups, seeds[t]
-            )
+            n_nodes = grow_symmetric(columns, own, sample, scratch, some, signs, groups, seeds[t])
         else:
             n_nodes = grow(columns, own, sample, scratch, some, signs, groups, seeds[t])
         if used[1]:

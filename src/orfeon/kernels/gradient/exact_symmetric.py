@@ -59,7 +59,7 @@ from orfeon.utils.jit import array_step
 
 #: Columns of a slot while tests are searched; before them are those of the frontier.
 MAY_SPLIT, LEFT = 3, 4
-#: Columns of what is known of a slot as floats: its sums, its own score, and that of the cut so far.
+#: Columns of a slot in floats: its sums, its own score, and that by the cut under trial.
 OF_MOMENT, OF_HESSIAN, OWN, NOW = range(4)
 
 
@@ -138,7 +138,22 @@ def scan_slots(columns, rule, sample, work, tree, first, last, sign, score, best
 
 
 @array_step
-def scan_plain(work, leaf_of_row, pairs, first, last, shift, mask, l2, least, score, best):
+def plain_score(moment, hessian, of_moment, of_hessian, own, l2, least):
+    """``score_with`` without limits on values and weights."""
+    on_left = float(hessian)
+    on_right = of_hessian - on_left
+    moment_left = float(moment)
+    moment_right = of_moment - moment_left
+    below_left = on_left + l2
+    below_right = on_right + l2
+    crossed = moment_left * moment_left * below_right + moment_right * moment_right * below_left
+    score = crossed / (below_left * below_right)
+    # In nodes of a few rows a branch would often be mispredicted.
+    return score if (on_left >= least) & (on_right >= least) else own
+
+
+@array_step
+def scan_plain(work, leaf_of_row, pairs, n_slots, first, last, shift, mask, l2, least, score, best):
     """``scan_slots`` without limits on values and weights."""
     # Arrays are read from the records once: in the loop that would take most of the time.
     segments = work.segments
@@ -148,7 +163,27 @@ def scan_plain(work, leaf_of_row, pairs, first, last, shift, mask, l2, least, sc
     bar = bar_above(best)
     position = np.int64(-1)
     current = segments[first]
-    for i in range(first, last - 1):
+    begin = first
+    # Many features are mostly at their least value: scores matter only after all of its rows.
+    while begin < last - 1 and (segments[np.uint64(begin + 1)] >> shift) == (current >> shift):
+        row = np.uint64(segments[np.uint64(begin)] & mask)
+        at = row << one
+        k = np.uint64(leaf_of_row[row])
+        left[k, LEFT + MOMENT] += pairs[at]
+        left[k, LEFT + HESSIAN] += pairs[at + one]
+        begin += 1
+    if begin > first:
+        score = 0.0
+        for j in range(n_slots):
+            k = np.uint64(j)
+            new = plain_score(
+                left[k, LEFT + MOMENT], left[k, LEFT + HESSIAN], level[k, OF_MOMENT],
+                level[k, OF_HESSIAN], level[k, OWN], l2, least,
+            )  # fmt: skip
+            score += new
+            level[k, NOW] = new
+    current = segments[begin]
+    for i in range(begin, last - 1):
         row = np.uint64(current & mask)
         at = row << one
         k = np.uint64(leaf_of_row[row])
@@ -156,17 +191,9 @@ def scan_plain(work, leaf_of_row, pairs, first, last, shift, mask, l2, least, sc
         hessian = left[k, LEFT + HESSIAN] + pairs[at + one]
         left[k, LEFT + MOMENT] = moment
         left[k, LEFT + HESSIAN] = hessian
-        on_left = float(hessian)
-        on_right = level[k, OF_HESSIAN] - on_left
-        moment_left = float(moment)
-        moment_right = level[k, OF_MOMENT] - moment_left
-        below_left = on_left + l2
-        below_right = on_right + l2
-        crossed = moment_left * moment_left * below_right
-        crossed += moment_right * moment_right * below_left
-        new = crossed / (below_left * below_right)
-        # In nodes of a few rows a branch would often be mispredicted.
-        new = new if (on_left >= least) & (on_right >= least) else level[k, OWN]
+        new = plain_score(
+            moment, hessian, level[k, OF_MOMENT], level[k, OF_HESSIAN], level[k, OWN], l2, least
+        )
         score += new - level[k, NOW]
         level[k, NOW] = new
         following = segments[np.uint64(i + 1)]
@@ -208,8 +235,8 @@ def search_sorted(columns, rule, sample, work, tree, groups, f, n_slots, n_rows,
             continue
         if rule.is_plain and rule.min_leaf <= 1:
             best, found = scan_plain(
-                work, tree.leaf_of_row, sample.pairs, first, end, shift, columns.mask, rule.l2,
-                float(rule.min_hessian), score, best,
+                work, tree.leaf_of_row, sample.pairs, n_slots, first, end, shift, columns.mask,
+                rule.l2, float(rule.min_hessian), score, best,
             )  # fmt: skip
         else:
             best, found = scan_slots(
@@ -223,8 +250,19 @@ def search_sorted(columns, rule, sample, work, tree, groups, f, n_slots, n_rows,
 
 
 @array_step
-def fill_codes(columns, sample, work, f, begin, end):
-    """Add the sums of some rows by code."""
+def mark_codes(columns, work, f, n_rows):
+    """Mark the codes of all rows."""
+    base = np.uint64(f * columns.n_rows)
+    rows = work.rows
+    ranks = columns.ranks
+    cells = work.cells
+    for i in range(n_rows):
+        cells[np.uint64(ranks[base + np.uint64(rows[np.uint64(i)])]), WEIGHT] = 1
+
+
+@array_step
+def fill_codes(columns, sample, work, f, begin, end, is_counted):
+    """Add the sums of some rows by code; their weights if they are counted."""
     base = np.uint64(f * columns.n_rows)
     one = np.uint64(1)
     rows = work.rows
@@ -237,7 +275,8 @@ def fill_codes(columns, sample, work, f, begin, end):
         code = np.uint64(ranks[base + row])
         cells[code, MOMENT] += pairs[row << one]
         cells[code, HESSIAN] += pairs[(row << one) + one]
-        cells[code, WEIGHT] += weights[row]
+        if is_counted:
+            cells[code, WEIGHT] += weights[row]
 
 
 @array_step
@@ -246,10 +285,11 @@ def list_codes(columns, rule, work, f):
     n = np.int64(0)
     for code in range(columns.n_values[f] + 1):
         cell = work.cells[code]
-        if cell[HESSIAN] != 0:
+        if cell[WEIGHT] != 0:
             work.present[n] = code
-            below = float(cell[HESSIAN]) + rule.cat_smooth
-            work.key[code] = float(cell[MOMENT]) / below
+            if columns.kind[f] == CATEGORICAL:
+                below = float(cell[HESSIAN]) + rule.cat_smooth
+                work.key[code] = float(cell[MOMENT]) / below
             n += 1
             clear(cell)
     if columns.kind[f] == CATEGORICAL and n > rule.max_onehot:
@@ -296,36 +336,31 @@ def add_plain_splits(work, k, n, n_splits, alone, missing, l2, least, begin):
     if missing >= 0:
         left = cells[missing, HESSIAN]
         left_moment = cells[missing, MOMENT]
+    score = plain_score(left_moment, left, moment, hessian, own, l2, least)
     for i in range(n_splits):
         code = np.uint64(present[np.uint64(i)])
+        here = cells[code, HESSIAN]
         if alone:
-            left = cells[code, HESSIAN]
-            left_moment = cells[code, MOMENT]
-        else:
-            left += cells[code, HESSIAN]
+            score = plain_score(cells[code, MOMENT], here, moment, hessian, own, l2, least)
+        elif here != 0:
+            left += here
             left_moment += cells[code, MOMENT]
-        on_left = float(left)
-        on_right = hessian - on_left
-        moment_left = float(left_moment)
-        moment_right = moment - moment_left
-        below_left = on_left + l2
-        below_right = on_right + l2
-        crossed = moment_left * moment_left * below_right
-        crossed += moment_right * moment_right * below_left
-        score = crossed / (below_left * below_right)
-        score = score if (on_left >= least) & (on_right >= least) else own
+            score = plain_score(left_moment, left, moment, hessian, own, l2, least)
         sums[np.uint64(begin + i)] += score
 
 
 @array_step
 def search_codes(columns, rule, sample, work, tree, groups, f, n_slots, n_rows, sign, best):
-    """The best split of a feature of few values, or categories: its score, -1 if it is constant."""
-    fill_codes(columns, sample, work, f, np.int64(0), n_rows)
+    """``search_sorted`` of few values or categories: the score, and whether they vary."""
+    is_categorical = columns.kind[f] == CATEGORICAL
+    if is_categorical:  # their order depends on the sums of all rows
+        fill_codes(columns, sample, work, f, np.int64(0), n_rows, True)
+    else:
+        mark_codes(columns, work, f, n_rows)
     n = list_codes(columns, rule, work, f)
     if n < 2:
         return best, False
     n_codes = columns.n_values[f] + 1
-    is_categorical = columns.kind[f] == CATEGORICAL
     alone = is_categorical and n <= rule.max_onehot
     missing = np.int64(-1)
     if not is_categorical and work.present[n - 1] == columns.n_values[f]:
@@ -345,7 +380,7 @@ def search_codes(columns, rule, sample, work, tree, groups, f, n_slots, n_rows, 
         if not slot[MAY_SPLIT]:
             total += work.level[k, NOW]
             continue
-        fill_codes(columns, sample, work, f, slot[BEGIN], slot[END])
+        fill_codes(columns, sample, work, f, slot[BEGIN], slot[END], not is_plain)
         if is_plain:
             least = float(rule.min_hessian)
             add_plain_splits(work, k, n, n_splits, alone, none, rule.l2, least, np.int64(0))
