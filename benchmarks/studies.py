@@ -62,8 +62,8 @@ def bare_loop(plan: Plan, evaluation: Evaluation, unit: int) -> dict[str, float]
     for key in unit_keys(plan, unit):
         method = METHODS[key.method]
         train, test = splits[0 if key.inner is None else 1 + key.inner]
-        seed, calibrated = evaluation.random_state(key), evaluation.calibrated
-        model = method.build("classification", seed, 1, plan.members, calibrated=calibrated)
+        seed = evaluation.random_state(key)
+        model = method.build("classification", seed, 1, plan.members, calibrated=True)
         model.fit(X[train], y[train])
         models = {method.name: model}
         if method.is_prunable:

@@ -79,6 +79,15 @@ def unswitched(share, n_members, matrix, k, prior=0.2):
     return mean / total
 
 
+def on_simplex(values):
+    """The nearest shares, by halving the interval of the threshold."""
+    low, high = min(values) - 1.0, max(values)
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(max(v - middle, 0) for v in values) > 1 else (low, middle)
+    return [max(v - high, 0.0) for v in values]
+
+
 def isotonic(scores, labels, weights):
     """Isotonic probabilities at the different scores: the largest mean from the left of the least.
 
