@@ -105,8 +105,8 @@ def test_noise_alone_is_left_as_it_is():
 
 def test_one_vote_by_hand():
     # A member votes for the first class, and 3 in 10 labels were switched: its probability was one
-    # half, and the mean of its square is (a + 1) / (2 (2 a + 1)) with a = 0.1.
-    square = 1.1 / 2.4
+    # half, and the mean of its square is (a + 1) / (2 (2 a + 1)) with a = 0.05.
+    square = 1.05 / 2.2
     expected = (0.3 * 0.5 + 0.4 * square) / 0.5
     found = mean_given_votes(np.array([[1.0, 0.0]]), switching(2, 0.3), 1)
     np.testing.assert_allclose(found, [[expected, 1.0 - expected]], rtol=1e-4)

@@ -53,7 +53,7 @@ def smoothed_row(row, n_members, matrix=None, added=0.5):
     return found
 
 
-def unswitched(share, n_members, matrix, k, prior=0.2):
+def unswitched(share, n_members, matrix, k, prior=0.1):
     """Mean probability of class k, of which so many members' votes are a share."""
     n_classes = len(matrix)
     votes = share * n_members
