@@ -10,6 +10,7 @@ from sklearn import tree
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier as TheirForest
+from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 
 import orfeon
@@ -157,6 +158,57 @@ def test_neither_threads_nor_order_nor_copies_change_a_bit(kind):
         assert_array_equal(own, theirs)
 
 
+@pytest.mark.parametrize("combine", ["majority", "soft"])
+def test_out_of_bag_estimates_are_those_of_a_loop_over_the_members(combine, tmp_path):
+    X, y, _, rng = problem()
+    weights = rng.integers(0, 3, len(X)).astype(float)
+    forest = RandomForestClassifier(
+        25, max_depth=3, combine=combine, oob_score=True, random_state=0
+    ).fit(X, y, weights)
+    out = (forest.in_bag(X, y, weights) == 0) & (weights > 0)
+    right = np.ones(len(X), bool)
+    for o, classes in enumerate(forest.classes_):
+        shares = np.full((len(X), len(classes)), np.nan)
+        for row in np.flatnonzero(out.any(axis=0)):
+            own = [
+                member.predict_proba(X[row : row + 1])[o][0]
+                for member, is_out in zip(forest.estimators_, out[:, row], strict=True)
+                if is_out
+            ]
+            if combine == "majority":
+                own = np.eye(len(classes))[np.argmax(own, axis=1)]
+            shares[row] = np.mean(own, axis=0)
+        assert_allclose(forest.oob_decision_function_[o], shares)
+        right &= classes[np.nan_to_num(shares).argmax(axis=1)] == y[:, o]
+    known = out.any(axis=0)
+    assert forest.oob_score_ == pytest.approx(np.average(right[known], weights=weights[known]))
+    assert forest.oob_error_ == pytest.approx(1.0 - forest.oob_score_)
+    assert len(forest.oob_error_curve_) == 25
+    orfeon.save(forest, tmp_path / "m.orfeon")
+    again = orfeon.load(tmp_path / "m.orfeon")
+    assert_array_equal(again.oob_decision_function_[1], forest.oob_decision_function_[1])
+    assert not hasattr(forest, "left_out_samples_")
+
+
+def test_out_of_bag_predictions_of_several_numbers():
+    X, _, numbers, _ = problem()
+    bag = BaggingRegressor(n_estimators=30, oob_score=True, random_state=0).fit(X, numbers)
+    out, each = bag.in_bag(X, numbers) == 0, bag.predictions(X)
+    with np.errstate(invalid="ignore"):
+        mean = (each * out[:, :, None]).sum(axis=0) / out.sum(axis=0)[:, None]
+    assert_allclose(bag.oob_prediction_, mean)
+    assert bag.oob_score_ == pytest.approx(r2_score(numbers, mean))
+    assert bag.oob_error_ == pytest.approx(((mean - numbers) ** 2).mean())
+
+    def worst(y, predicted):
+        return -np.abs(y - predicted).max()
+
+    bag.set_params(oob_score=worst).fit(X, numbers)
+    assert bag.oob_score_ == pytest.approx(worst(numbers, mean))
+    with pytest.raises((ValueError, AttributeError), match="output"):
+        bag.predict_interval(X)
+
+
 def test_warm_starts_and_files(tmp_path):
     X, y, numbers, _ = problem()
     whole = RandomForestClassifier(8, random_state=0).fit(X, y)
@@ -202,7 +254,6 @@ def test_bad_targets():
 
 
 NEEDS_ONE = {
-    "oob_score": RandomForestClassifier(5, oob_score=True),
     "importance": RandomForestClassifier(5, importance="permutation"),
     "combine": BaggingClassifier(n_estimators=5, combine="naive_bayes"),
     "class_weight": RandomForestClassifier(5, class_weight="balanced"),

@@ -53,7 +53,7 @@ def smoothed_row(row, n_members, matrix=None, added=0.5):
     return found
 
 
-def unswitched(share, n_members, matrix, k, prior=0.2):
+def unswitched(share, n_members, matrix, k, prior=0.1):
     """Mean probability of class k, of which so many members' votes are a share."""
     n_classes = len(matrix)
     votes = share * n_members
@@ -77,6 +77,15 @@ def unswitched(share, n_members, matrix, k, prior=0.2):
         total += size
         mean += size * (a + m) / (a + b + n_members)
     return mean / total
+
+
+def on_simplex(values):
+    """The nearest shares, by halving the interval of the threshold."""
+    low, high = min(values) - 1.0, max(values)
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if sum(max(v - middle, 0) for v in values) > 1 else (low, middle)
+    return [max(v - high, 0.0) for v in values]
 
 
 def isotonic(scores, labels, weights):

@@ -1,92 +1,53 @@
 """Class shares of members that were trained on labels switched at random, as of the true labels.
 
 If a label of class i becomes one of class j with probability P[i, j], members that reproduce such
-labels vote for class j with probability q = o + (d - o) p, where p is the probability of j, d is
-P[j, j], and o is P[i, j] of the other classes i. Solving for p would enlarge the chance of T votes
-by 1 / (d - o), and what falls below 0 would have to be moved there: with ever more classes, most of
-the shares would be noise. So p is the mean given the votes: T votes of which a share is for j, and
-a prior that puts most of its weight on probabilities near 0 and 1. Then the classes' shares are
-made to sum to 1.
+labels vote in shares q = P' p where classes have probabilities p. So p is the inverse of P' times
+q, moved to the nearest shares that are not negative. The inverse enlarges the deviations of a vote
+of T members by 1 / d, d the least eigenvalue of P: they count as T d^2 members without noise.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 import numpy as np
-from scipy.special import betainc
 
-from orfeon.rules.shares import row_sums
 from orfeon.utils.types import Floats
 
-#: Samples that the prior counts for, the same for each class: a beta distribution of each share.
-#: On 15 real tables, with 100 to 1,000 members, 0.05 to 0.2 had the lowest log loss.
-PRIOR = 0.2
-#: A smaller difference leaves nothing but noise: shares are not changed then.
+#: A smaller eigenvalue leaves nothing but noise: shares are not changed then.
 _LEAST = 1e-6
-#: Parts of the prior, each with its own likelihood.
-_PARTS = 256
-#: The most shares of votes between which means are interpolated.
-_MOST_SHARES = 256
 
 
-def without_noise(shares: Floats, switching: Floats, n_members: float | Floats) -> Floats:
-    """Class shares as of labels that were not switched; none is 0 or 1.
+def least_eigenvalue(switching: Floats) -> float:
+    """The factor by which a vote is flattened the most."""
+    return float(np.abs(np.linalg.eigvals(switching)).min())
 
-    Shares of votes of so many members, or of so many for each row, that do nothing but guess stay
-    as they are.
-    """
-    if is_noise(switching):
+
+def inverse_of(switching: Floats) -> Floats | None:
+    """The inverse, None where nothing but noise would be left."""
+    if least_eigenvalue(switching) < _LEAST:
+        return None
+    return np.asarray(np.linalg.inv(switching))
+
+
+def without_noise(shares: Floats, switching: Floats) -> Floats:
+    """Shares of the votes as of labels that were not switched."""
+    inverse = inverse_of(switching)
+    if inverse is None:
         return shares
-    if np.ndim(n_members):
-        each = np.asarray(n_members, dtype=np.float64)
-        found = np.empty_like(shares)
-        for n in np.unique(each).tolist():
-            found[each == n] = without_noise(shares[each == n], switching, float(n))
-        return found
-    tables = mean_shares(switching, float(np.asarray(n_members)))
-    found = np.column_stack(
-        [np.interp(column, *table) for column, table in zip(shares.T, tables, strict=True)]
-    )
-    return np.asarray(found / row_sums(found)[:, None])
+    found = np.zeros_like(shares)
+    for column, of_class in zip(shares.T, inverse, strict=True):
+        found += column[:, None] * of_class
+    return nearest_shares(found)
 
 
-def is_noise(switching: Floats) -> bool:
-    """Whether labels say nothing of some class."""
-    return any(abs(own - other) < _LEAST for other, own in _rates(switching))
+def nearest_shares(values: Floats) -> Floats:
+    """The nearest rows without negative values that sum to 1, by Euclidean distance.
 
-
-def mean_shares(switching: Floats, n_members: float) -> list[tuple[Floats, Floats]]:
-    """For each class, ascending shares of votes, and its mean probability given each of them."""
-    n_classes = len(switching)
-    return [_mean_shares(other, own, n_members, n_classes) for other, own in _rates(switching)]
-
-
-def _rates(switching: Floats) -> list[tuple[float, float]]:
-    """For each class, the probability that another's label becomes its own, or its own stays."""
-    own = np.diagonal(switching)
-    others = (switching.sum(axis=0) - own) / max(len(switching) - 1, 1)
-    return [(float(other), float(one)) for other, one in zip(others, own, strict=True)]
-
-
-@lru_cache(maxsize=4096)
-def _mean_shares(
-    other: float, own: float, n_members: float, n_classes: int
-) -> tuple[Floats, Floats]:
-    weight, middle = _prior(n_classes)
-    shares = np.linspace(0.0, 1.0, int(min(max(np.ceil(n_members), 1.0), _MOST_SHARES)) + 1)
-    rate = np.clip(other + (own - other) * middle, 1e-300, 1.0 - 2.0**-53)
-    log_odds = np.log(rate) - np.log1p(-rate)
-    likely = n_members * (shares[:, None] * log_odds + np.log1p(-rate))
-    likely = weight * np.exp(likely - likely.max(axis=1, keepdims=True))
-    return shares, np.asarray((likely * middle).sum(axis=1) / likely.sum(axis=1))
-
-
-@lru_cache(maxsize=64)
-def _prior(n_classes: int) -> tuple[Floats, Floats]:
-    """Weights of the parts of the prior, and the means of the probabilities in them."""
-    a, b = PRIOR / n_classes, PRIOR * (n_classes - 1) / n_classes
-    # Short parts at both ends, where most of the weight is.
-    edges = np.sin(np.linspace(0.0, np.pi / 2.0, _PARTS + 1)) ** 2
-    weight = np.diff(betainc(a, b, edges))
-    return weight, np.asarray(np.diff(betainc(a + 1.0, b, edges)) / n_classes / weight)
+    They are the values minus a threshold, or 0 (Duchi and others 2008), so the order of the classes
+    stays.
+    """
+    descending = -np.sort(-values, axis=1)
+    excess = np.cumsum(descending, axis=1) - 1.0
+    size = np.arange(1, values.shape[1] + 1)
+    n_positive = np.maximum((descending * size > excess).sum(axis=1), 1)
+    threshold = excess[np.arange(len(values)), n_positive - 1] / n_positive
+    return np.asarray(np.maximum(values - threshold[:, None], 0.0))

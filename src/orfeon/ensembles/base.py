@@ -43,7 +43,6 @@ _KEPT = 1 << 20
 #: What parameters may be with several outputs; the first is the default.
 _OF_OUTPUTS: dict[str, tuple[Any, ...]] = {
     "combine": ("mean", "majority", "plurality", "soft"),
-    "oob_score": (False,),
     "importance": ("impurity",),
     "calibrate": (None,),
     "quantiles": (False,),

@@ -25,6 +25,7 @@ from orfeon.ensembles.ensemble import origin_of
 from orfeon.ensembles.holdout import hash_samples
 from orfeon.ensembles.probabilities import fold_of_units
 from orfeon.ensembles.remembering import RemembersSamplesMixin, drawn_weights
+from orfeon.ensembles.several_outputs import out_of_bag_outputs, voting_forest
 from orfeon.forest import Forest
 from orfeon.forest.neighbourhood import forest_weights, proximities
 from orfeon.forest.permutation import PermutationImportances, oob_permutation_importances
@@ -52,8 +53,8 @@ LEAVING_OUT: dict[str, list[Any]] = {
     oob_error_=saved.optional(saved.anything),
     oob_error_curve_=saved.optional(saved.floats),
     oob_votes_=saved.optional(saved.array("i4", 2)),
-    oob_decision_function_=saved.optional(saved.matrix),
-    oob_prediction_=saved.optional(saved.floats),
+    oob_decision_function_=saved.optional(saved.one_of(saved.matrix, saved.list_of(saved.matrix))),
+    oob_prediction_=saved.optional(saved.array("f8", 1, 2)),
     permutation_importances_=saved.optional(saved.instance("PermutationImportances")),
 )
 class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
@@ -65,7 +66,7 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
     oob_error_: float
     oob_error_curve_: npt.NDArray[np.float64]
     oob_votes_: npt.NDArray[np.int32]
-    oob_decision_function_: npt.NDArray[np.float64]
+    oob_decision_function_: Any  # an array, or a list of one for each of several outputs
     oob_prediction_: npt.NDArray[np.float64]
     permutation_importances_: PermutationImportances
 
@@ -168,7 +169,7 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
         out, one = left_out(seen, samples)
         X, y = _safe_indexing(samples.X, one), samples.y[one]
         # A member that saw a copy of a sample has seen it.
-        ranks = np.unique(y, return_inverse=True)[1]
+        ranks = np.unique(y, axis=0, return_inverse=True)[1].ravel()
         hashes = hash_rows(X, ranks) if self._has_trees else hash_samples(X, ranks)
         out = ~seen_with_copies(~out, np.unique(hashes, return_inverse=True)[1])
         weights = np.bincount(
@@ -180,7 +181,7 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
             self._calibrate_left_out(samples, ~seen)
         if self.oob_score:
             self._keep_estimates(X, y, weights, out, samples.rows[one], samples.n_given)
-        if self.oob_score or self._keeps_leaves:
+        if y.ndim == 1 and (self.oob_score or self._keeps_leaves):
             self._remember(samples, X, y, weights, out, one)
         if self.importance == "permutation":
             if issparse(X):
@@ -232,7 +233,9 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
                 )
             )
         estimate = self._estimate(X, y, weights, out)
-        if is_classifier(self):
+        if y.ndim > 1:
+            self._keep_outputs(estimate.outputs, y, weights, rows, n_given)
+        elif is_classifier(self):
             self._keep_classes(estimate, rows, n_given)
             self.oob_score_ = 1.0 - estimate.error
         else:
@@ -244,10 +247,33 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
                 self.oob_score_ = float(
                     r2_score(y[known], estimate.outputs[known, 0], sample_weight=weights[known])
                 )
-        if callable(self.oob_score):
+        if y.ndim == 1 and callable(self.oob_score):
             self.oob_score_ = self._measured(estimate.outputs, y)
         self.oob_error_ = estimate.error
         self.oob_error_curve_ = estimate.error_curve
+
+    def _keep_outputs(self, outputs: Floats, y: Any, weights: Any, rows: Any, n_given: int) -> None:
+        """Keep estimates of several outputs, and the score that ``score`` would give."""
+        mixin: Any = self
+        known = ~np.isnan(outputs[:, 0])
+        found = np.full((n_given, outputs.shape[1]), np.nan)
+        found[rows] = outputs
+        if is_classifier(self):
+            self.oob_decision_function_ = mixin._by_output(found)
+            decided = mixin._decide_outputs(mixin._by_output(outputs[known]))
+            pairs = zip(mixin.classes_, y[known].T, strict=True)
+            true = np.column_stack([classes[codes] for classes, codes in pairs])
+            right = (decided == true).all(axis=1)
+        else:
+            self.oob_prediction_ = found
+            decided, true = outputs[known], y[known]
+        self.oob_score_ = np.nan
+        if callable(self.oob_score):
+            self.oob_score_ = float(self.oob_score(true, decided)) if known.any() else np.nan
+        elif is_classifier(self) and known.any():
+            self.oob_score_ = float(np.average(right, weights=weights[known]))
+        elif known.sum() > 1:
+            self.oob_score_ = float(r2_score(true, decided, sample_weight=weights[known]))
 
     def _measured(self, outputs: Floats, y: npt.NDArray[Any]) -> float:
         """The user's metric on the samples that have an estimate."""
@@ -262,6 +288,11 @@ class LeavingOut(RemembersSamplesMixin, CombinesMixin, IndependentEnsemble):
     def _estimate(self, X: Any, y: Any, weights: Any, out: Any) -> OutOfBag:
         """The out-of-bag estimate by the rule ``combine``."""
         name = self._simple_rule
+        if y.ndim > 1:
+            n_classes: tuple[int, ...] = getattr(self, "_output_classes", ())
+            is_count = bool(n_classes) and name != "soft"
+            members = voting_forest(self.members_, n_classes) if is_count else self.members_
+            return OutOfBag(None, *out_of_bag_outputs(members, X, y, weights, out, n_classes))
         if name in (*COUNTS, "soft"):
             return out_of_bag_classes(self.members_, X, y, weights, out, name == "soft")
         if name == "mean":

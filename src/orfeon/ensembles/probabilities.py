@@ -113,11 +113,15 @@ class ProbabilitiesMixin(CalibratedMixin, CombinesMixin):
             return shares
         return smooth(shares, n_members, self._smoothing)
 
+    def _uncalibrated(self, shares: Floats, n_members: float | Floats) -> Floats:
+        """The same, as probabilities without a calibrator; calibrators learn from the others."""
+        return self._smoothed(shares, n_members)
+
     def _as_probabilities(self, shares: Floats, n_members: int) -> Floats:
         """Probabilities that some of the members give."""
-        smoothed = self._smoothed(shares, n_members)
         if self.calibrator_ is not None:
-            return self.calibrator_.probabilities(smoothed)
+            return self.calibrator_.probabilities(self._smoothed(shares, n_members))
+        smoothed = self._uncalibrated(shares, n_members)
         if smoothed is shares:
             return shares
         return keep_decision(smoothed, shares.argmax(axis=1))

@@ -118,6 +118,11 @@ class RemembersSamplesMixin:
             return known
         wrapper = "ConformalClassifier" if is_classifier(self) else "ConformalRegressor"
         name = type(self).__name__
+        if isinstance(self.members_, Forest) and self.members_.n_outputs > 1:
+            raise ValueError(
+                f"{what} of this {name} needs one output, and it has several: "
+                "fit an ensemble for each."
+            )
         if known is not None:
             fix = "no member left a sample out; set bootstrap=True, or max_samples below 1"
         elif "oob_score" not in self.get_params(deep=False):  # type: ignore[attr-defined]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from orfeon.calibration.label_noise import is_noise, without_noise
+from orfeon.calibration.label_noise import least_eigenvalue, without_noise
+from orfeon.calibration.switched_votes import is_noise, mean_given_votes
 from orfeon.ensembles.base import IndependentEnsemble
 from orfeon.ensembles.decision import COUNTS
 from orfeon.ensembles.voting import VotingClassifierMixin
@@ -23,6 +24,12 @@ class SwitchedLabels(VotingClassifierMixin, IndependentEnsemble):
         is_known = self._smoothing is not None and self._n_outputs > 1
         if not is_known or self._simple_rule not in (*COUNTS, "soft"):
             return super()._smoothed(shares, n_members)
-        if is_noise(self._switching):
-            return super()._smoothed(shares, n_members)
-        return without_noise(shares, self._switching, n_members)
+        clear = without_noise(shares, self._switching)
+        return super()._smoothed(clear, n_members * least_eigenvalue(self._switching) ** 2)
+
+    def _uncalibrated(self, shares: Floats, n_members: float | Floats) -> Floats:
+        is_known = self._smoothing is not None and self._n_outputs > 1
+        counts = self._simple_rule in (*COUNTS, "soft")
+        if not is_known or not counts or is_noise(self._switching):
+            return super()._uncalibrated(shares, n_members)
+        return mean_given_votes(shares, self._switching, n_members)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ from orfeon.base import TabularClassifierMixin, TabularRegressorMixin
 from orfeon.ensembles.decision import COUNTS, Combine, CombinesMixin, QueryMixin
 from orfeon.ensembles.probabilities import CALIBRATE, ProbabilitiesMixin
 from orfeon.ensembles.remembering import IntervalsMixin, SetsMixin
+from orfeon.ensembles.several_outputs import voting_forest
 from orfeon.forest import Forest
 from orfeon.members.members import CommitteeMembers
 from orfeon.rules.rule import CombiningRule, rules_for
@@ -55,16 +55,6 @@ class VotesMixin(QueryMixin):
         """
         rows = self._rows(X)
         return np.asarray(self._query(self.members_.votes, rows, 1))
-
-
-def _voting_forest(forest: Forest, n_classes: tuple[int, ...]) -> Forest:
-    """A forest of several outputs whose leaves give all to the class of greatest share."""
-    first = np.cumsum([0, *n_classes[:-1]])
-    votes = np.zeros_like(forest.value)
-    for start, many in zip(first, n_classes, strict=True):
-        chosen = start + forest.value[:, start : start + many].argmax(axis=1)
-        votes[np.arange(len(votes)), chosen] = 1.0
-    return replace(forest, value=votes)
 
 
 class StagedClassifierMixin:
@@ -151,7 +141,7 @@ class VotingClassifierMixin(
             Shares, in the order of ``classes_``.
         """
         if self._output_classes:
-            voting = _voting_forest(self.members_, self._output_classes)
+            voting = voting_forest(self.members_, self._output_classes)
             return self._by_output(self._query(voting.mean_supports, self._rows(X), 0))
         rows = self._rows(X)
         counts = self._query(self.members_.count_votes, rows, 0)

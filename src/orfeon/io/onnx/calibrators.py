@@ -43,7 +43,7 @@ def calibrated(graph: Graph, calibrator: Calibrator, shares: str) -> str:
     return graph.add("Div", found, column_sums(graph, found, len(columns)))
 
 
-def _product(graph: Graph, values: str, matrix: Floats) -> str:
+def product(graph: Graph, values: str, matrix: Floats) -> str:
     """Rows times a matrix, added column by column."""
     total = ""
     for k, row in enumerate(matrix):
@@ -103,7 +103,7 @@ def _softmax(graph: Graph, calibrator: SoftmaxCalibrator, shares: str) -> str:
     if len(calibrator.slopes) == 1:
         scores = _scaled(graph, logs, calibrator.slopes[0, 0])
     else:
-        scores = _product(graph, logs, calibrator.slopes.T)
+        scores = product(graph, logs, calibrator.slopes.T)
     scores = graph.add("Add", scores, graph.constant(calibrator.intercepts[None, :].copy()))
     likely = graph.add("Exp", graph.add("Sub", scores, greatest(graph, scores)))
     found = graph.add("Div", likely, column_sums(graph, likely, n))

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from orfeon.boosting.real_adaboost import RealAdaBoostClassifier
-from orfeon.calibration.label_noise import is_noise, mean_shares
+from orfeon.calibration.label_noise import inverse_of, least_eigenvalue
 from orfeon.calibration.smoothing import LIFT
+from orfeon.calibration.switched_votes import is_noise, mean_shares
 from orfeon.ensembles.decision import COUNTS
 from orfeon.ensembles.switched_labels import SwitchedLabels
-from orfeon.io.onnx.calibrators import calibrated, column, interpolated
+from orfeon.io.onnx.calibrators import calibrated, column, interpolated, product
 from orfeon.io.onnx.decision import Decision, column_sums, first_of_greatest
-from orfeon.io.onnx.graph import DOUBLE, Graph
+from orfeon.io.onnx.graph import DOUBLE, INT64, Graph
 from orfeon.utils.types import Floats
 
 
@@ -40,9 +41,13 @@ def _smoothed_shares(graph: Graph, shares: str, model: Any) -> str:
     if strength is None or is_softmax:
         return shares
     n_members = float(len(model.members_))
-    counts = isinstance(model, SwitchedLabels) and model._simple_rule in (*COUNTS, "soft")
-    if counts and not is_noise(model._switching):
-        return _without_noise(graph, shares, model._switching, n_members)
+    if isinstance(model, SwitchedLabels) and model._simple_rule in (*COUNTS, "soft"):
+        if model.calibrator_ is None and not is_noise(model._switching):
+            return _mean_given_votes(graph, shares, model._switching, n_members)
+        inverse = inverse_of(model._switching)
+        n_members = n_members * least_eigenvalue(model._switching) ** 2
+        if inverse is not None:
+            shares = _nearest_shares(graph, product(graph, shares, inverse), model.n_classes_)
     return _smoothed(graph, shares, n_members, strength, model.n_classes_)
 
 
@@ -72,7 +77,7 @@ def _keeping(graph: Graph, shares: str, raw: str, n_classes: int) -> str:
     return graph.add("Where", is_same, shares, kept)
 
 
-def _without_noise(graph: Graph, shares: str, switching: Floats, n_members: float) -> str:
+def _mean_given_votes(graph: Graph, shares: str, switching: Floats, n_members: float) -> str:
     """Shares as of labels that were not switched."""
     columns = [
         interpolated(graph, *table, column(graph, shares, k))
@@ -80,3 +85,23 @@ def _without_noise(graph: Graph, shares: str, switching: Floats, n_members: floa
     ]
     found = graph.add("Concat", *columns, axis=1)
     return graph.add("Div", found, column_sums(graph, found, len(columns)))
+
+
+def _nearest_shares(graph: Graph, values: str, n_classes: int) -> str:
+    """The nearest shares that are not negative."""
+    every = graph.constant(np.array([n_classes]))
+    descending, _ = graph.add_many("TopK", values, every, n_outputs=2, axis=1)
+    running = graph.add("CumSum", descending, graph.constant(np.array(1)))
+    excess = graph.add("Sub", running, graph.constant(np.array(1.0)))
+    sizes = graph.constant(np.arange(1, n_classes + 1, dtype=np.float64)[None, :])
+    is_positive = graph.add("Greater", graph.add("Mul", descending, sizes), excess)
+    number = graph.add(
+        "ReduceSum", graph.add("Cast", is_positive, to=INT64), graph.constant(np.array([1])),
+        keepdims=1,
+    )  # fmt: skip
+    number = graph.add("Max", number, graph.constant(np.array([[1]])))
+    last = graph.add("Sub", number, graph.constant(np.array([[1]])))
+    at = graph.add("GatherElements", excess, last, axis=1)
+    threshold = graph.add("Div", at, graph.add("Cast", number, to=DOUBLE))
+    difference = graph.add("Sub", values, threshold)
+    return graph.add("Max", difference, graph.constant(np.array(0.0)))
