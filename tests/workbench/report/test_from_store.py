@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
@@ -265,3 +266,17 @@ def test_the_page_is_one_file_of_less_than_two_megabytes(study):
     page = render_report(content(study))
     assert len(page.encode()) < 2_000_000
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize("study", [two_classes, numbers])
+def test_many_rows_and_runs_do_not_make_the_page_large(study):
+    outcome = study()[1]
+    found, n = outcome.out_of_fold, 300
+    many = replace(
+        found, y=np.tile(found.y, n), predictions=np.tile(found.predictions, (n, 1)),
+        unit=np.tile(found.unit, n), rows=np.arange(n * len(found.y)),
+    )  # fmt: skip
+    large = replace(outcome, out_of_fold=many, trials=outcome.trials * n, showcase=None)
+    page = render_report(study_content(large, made="today"))
+    assert len(many.y) > 25_000
+    assert len(page.encode()) < 1_000_000
