@@ -16,10 +16,11 @@ from tests.workbench.report.studies import numbers, store_of, two_classes
 
 from orfeon.combining.greedy_selection import select_greedily
 from orfeon.inspection import shap_values
+from orfeon.workbench.experiment.out_of_fold import trials
 from orfeon.workbench.report import render_report
 from orfeon.workbench.report.content import study_content
 from orfeon.workbench.report.tables import numbers_table
-from orfeon.workbench.store import Store
+from orfeon.workbench.store import RunRow, Store
 
 NAMES = ["cart", "random_forest", "extra_trees"]
 
@@ -211,6 +212,19 @@ def test_the_learning_curve_ends_in_the_stored_scores():
     assert (line.low[-1], line.high[-1]) == pytest.approx((known.min(), known.max()))
     n_train = len(outcome.showcase.splits[0].train)
     assert line.x == (round(n_train / 4), round(n_train / 2), n_train)
+
+
+def test_pauses_are_left_out_of_the_history():
+    rows = [
+        RunRow(f"fold 0000{k} outer cart", {}, 0, {"scores": {"cart": {"error": 0.1 * k}}}, seconds,
+               finished=f"2026-01-01T00:00:{second:02d}+00:00")
+        for k, (seconds, second) in enumerate([(5.0, 5), (4.0, 6), (2.0, 40), (30.0, 41)])
+    ]  # fmt: skip
+    found = trials([("", row) for row in rows], "error")
+    # From 0 to 6 s two runs overlap; nothing ran until 11 s.
+    assert [trial.end for trial in found] == [5.0, 6.0, 35.0, 36.0]
+    assert [trial.score for trial in found] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    assert found[3].label == "outer fold 4"
 
 
 @pytest.mark.parametrize("study", [two_classes, numbers])
