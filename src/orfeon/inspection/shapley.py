@@ -171,8 +171,9 @@ def shap_values(
     ----------
     model : estimator or Forest
         Fitted: trees, ensembles of trees that vote or average, pruned ones too, gradient boosting,
-        AdaBoost, and pipelines that end in one; scikit-learn's trees, forests, bagging of trees,
-        AdaBoostClassifier, gradient boosting with and without histograms, and soft voting of these.
+        AdaBoost, ensemble selection of these (of classifiers without raw scores), and pipelines
+        that end in one; scikit-learn's trees, forests, bagging of trees, AdaBoostClassifier,
+        gradient boosting with and without histograms, and soft voting of these.
     X : array or data frame of shape (n_rows, n_features)
         Rows to explain, as ``predict`` takes them; missing values and categories are supported.
     background : array or data frame of shape (n_background, n_features), optional

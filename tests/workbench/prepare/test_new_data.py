@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.shared import SHARED, path_of
-from tests.workbench.prepare.tables import N, everything
+from tests.workbench.prepare.tables import N, everything, table
 
 from orfeon.datasets import load_dataset, read_file
 from orfeon.errors import UserError

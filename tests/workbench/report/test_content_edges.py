@@ -267,3 +267,22 @@ def test_terminal_and_report_print_the_same_digits(study):
         f" of {expected} on new rows like these (95% interval {facts['95% interval']})"
         in verdict(outcome)[0]
     )
+
+
+def test_categories_missing_values_and_rare_classes_are_charted():
+    rng = np.random.default_rng(0)
+    n = 80
+    frame = pd.DataFrame({"k": rng.choice(["u", "v", None], n), "x": rng.normal(size=n)})
+    frame["class"] = ["x"] * 40 + ["y"] * 37 + ["z"] * 3
+    outcome = run_study(
+        frame, "class", methods=["baseline", "cart", "random_forest", "selection"], members=8,
+        keep=[], repetitions=1, n_jobs=1,
+    )  # fmt: skip
+    content = study_content(outcome)
+    roc = next(one for one in _section(content, "predictions").blocks if one.title == "ROC curve")
+    assert [line.name for line in roc.series] == ["x", "y", "z"]
+    charts = {one.title: one for one in _section(content, "features").blocks}
+    assert charts["Effect of k"].categories == ("u", "v")
+    assert len(charts["Effect of x"].series) == 3
+    assert charts["Shapley values"].kind == "bars"
+    assert render_report(content)

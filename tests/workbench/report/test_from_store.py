@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 
@@ -15,10 +16,11 @@ from tests.workbench.report.studies import numbers, store_of, two_classes
 
 from orfeon.combining.greedy_selection import select_greedily
 from orfeon.inspection import shap_values
+from orfeon.workbench.experiment.out_of_fold import trials
 from orfeon.workbench.report import render_report
 from orfeon.workbench.report.content import study_content
 from orfeon.workbench.report.tables import numbers_table
-from orfeon.workbench.store import Store
+from orfeon.workbench.store import RunRow, Store
 
 NAMES = ["cart", "random_forest", "extra_trees"]
 
@@ -212,6 +214,19 @@ def test_the_learning_curve_ends_in_the_stored_scores():
     assert line.x == (round(n_train / 4), round(n_train / 2), n_train)
 
 
+def test_pauses_are_left_out_of_the_history():
+    rows = [
+        RunRow(f"fold 0000{k} outer cart", {}, 0, {"scores": {"cart": {"error": 0.1 * k}}}, seconds,
+               finished=f"2026-01-01T00:00:{second:02d}+00:00")
+        for k, (seconds, second) in enumerate([(5.0, 5), (4.0, 6), (2.0, 40), (30.0, 41)])
+    ]  # fmt: skip
+    found = trials([("", row) for row in rows], "error")
+    # From 0 to 6 s two runs overlap; nothing ran until 11 s.
+    assert [trial.end for trial in found] == [5.0, 6.0, 35.0, 36.0]
+    assert [trial.score for trial in found] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    assert found[3].label == "outer fold 4"
+
+
 @pytest.mark.parametrize("study", [two_classes, numbers])
 def test_shapley_values_sum_to_what_they_explain(study):
     outcome = study()[1]
@@ -265,3 +280,17 @@ def test_the_page_is_one_file_of_less_than_two_megabytes(study):
     page = render_report(content(study))
     assert len(page.encode()) < 2_000_000
     assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize("study", [two_classes, numbers])
+def test_many_rows_and_runs_do_not_make_the_page_large(study):
+    outcome = study()[1]
+    found, n = outcome.out_of_fold, 300
+    many = replace(
+        found, y=np.tile(found.y, n), predictions=np.tile(found.predictions, (n, 1)),
+        unit=np.tile(found.unit, n), rows=np.arange(n * len(found.y)),
+    )  # fmt: skip
+    large = replace(outcome, out_of_fold=many, trials=outcome.trials * n, showcase=None)
+    page = render_report(study_content(large, made="today"))
+    assert len(many.y) > 25_000
+    assert len(page.encode()) < 1_000_000

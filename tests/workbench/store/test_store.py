@@ -393,3 +393,10 @@ def test_names_do_not_show_passwords(where: str) -> None:
     with Store(where) as store:
         assert "s3cret" not in repr(store) + store.place
         assert repr(store.open_study("a", {})).startswith("<StoredStudy 'a' of ")
+
+
+def test_the_former_name_of_a_stored_study_still_works():
+    import orfeon.workbench.store as package
+
+    with pytest.warns(FutureWarning, match="StoredStudy"):
+        assert package.Study is package.StoredStudy

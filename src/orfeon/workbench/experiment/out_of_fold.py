@@ -5,6 +5,8 @@ Everything here is read from the store: the predictions of the outer folds, and 
 
 from __future__ import annotations
 
+import bisect
+import itertools
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -102,13 +104,16 @@ def trials(rows: Iterable[tuple[str, RunRow]], metric: str) -> tuple[Trial, ...]
         timed.append((end - row.seconds, end, phase, row))
     timed.sort(key=lambda one: (one[1], one[3].key))
     busy = _merged([(start, end) for start, end, _, _ in timed])
+    starts = [first for first, _ in busy]
+    before = [0.0, *itertools.accumulate(last - first for first, last in busy)]
     found = []
     for _, end, phase, row in timed:
         key = RunKey.read(row.key)
         score = row.result.get("scores", {}).get(key.method, {}).get(metric)
         inner = "" if key.inner is None else f", inner fold {key.inner + 1}"
         label = f"outer fold {key.unit + 1}{inner}"
-        spent = sum(min(last, end) - first for first, last in busy if first < end)
+        at = max(bisect.bisect_right(starts, end) - 1, 0)
+        spent = before[at] + min(busy[at][1], end) - busy[at][0]
         found.append(Trial(key.method, phase, label, spent, row.seconds, score))
     return tuple(found)
 

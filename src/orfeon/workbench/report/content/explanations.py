@@ -56,11 +56,10 @@ def explained(outcome: StudyOutcome) -> Explained | None:
     model = showcase.models[outcome.chosen]
     candidates = [(outcome.best.title, model)]
     if isinstance(model, EnsembleSelection):
-        weights = dict(zip([name for name, _ in model.estimators], model.weights_, strict=True))
-        by_weight = sorted(outcome.weights, key=lambda name: -weights.get(name, 0.0))
+        by_weight = sorted(outcome.weights.items(), key=lambda item: -item[1])
         candidates += [
-            (f"{METHODS[name].title}, {100 * weights[name]:.0f}% of the weight", one)
-            for name in by_weight
+            (f"{METHODS[name].title}, {100 * weight:.0f}% of the weight", one)
+            for name, weight in by_weight
             if (one := model.named_estimators_.get(name, "drop")) != "drop"
         ]
     for title, one in candidates:

@@ -20,7 +20,7 @@ _SHARES = (0.125, 0.25, 0.5)
 #: Fewest rows to train on.
 _FEWEST = 20
 #: Seconds of fits for a curve of at least so many folds; tests of many rows need one fold.
-_SECONDS, _FOLDS, _MANY = 4.0, 3, 2000
+_SECONDS, _FOLDS, _MANY = 3.0, 3, 2000
 
 
 def learning_section(outcome: StudyOutcome) -> Section | None:
