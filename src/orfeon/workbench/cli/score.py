@@ -25,7 +25,7 @@ from orfeon.workbench.cli.tables import read_table
 from orfeon.workbench.experiment.metrics import METRICS, Answers
 from orfeon.workbench.experiment.row_columns import read_weights
 from orfeon.workbench.experiment.scoring import Scored, model_answers, scores_with_intervals
-from orfeon.workbench.experiment.thresholds import Costs, best_threshold
+from orfeon.workbench.experiment.thresholds import Costs, best_threshold, rarer_class
 
 _DESCRIPTION = """\
 Predicts the rows of a table with a saved model, compares the predictions with the target, and
@@ -150,7 +150,7 @@ def _threshold(
     if options.positive is not None and options.positive not in classes:
         raise UserError(f"--positive: {options.positive!r} is not one of {', '.join(classes)}.")
     if options.positive is None:
-        positive = int(np.bincount(answers.y, minlength=2)[1] <= len(answers.y) / 2)
+        positive = rarer_class(answers.y)
     else:
         positive = classes.index(options.positive)
     found = best_threshold(

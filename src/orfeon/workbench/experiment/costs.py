@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from orfeon.errors import ArgumentError
 from orfeon.utils.types import Floats
-from orfeon.workbench.experiment.thresholds import Costs, best_threshold
+from orfeon.workbench.experiment.thresholds import Costs, best_threshold, rarer_class
 
 #: Costs as they are given: of false negatives and positives, or of each true and predicted class.
 GivenCosts = Costs | Mapping[str, Mapping[str, float]]
@@ -73,7 +73,7 @@ def cost_matrix(
             raise ArgumentError(
                 "cost", f"fn and fp need two classes, not {len(classes)}: name a file of costs."
             )
-        positive = int(np.bincount(codes, minlength=2)[1] <= len(codes) / 2)
+        positive = rarer_class(codes)
         matrix = np.zeros((2, 2))
         matrix[positive, 1 - positive], matrix[1 - positive, positive] = given.fn, given.fp
         return matrix, positive

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -67,3 +68,8 @@ def best_threshold(
         "cost": float(total[best]) / whole,
         "usual_cost": half / whole,
     }
+
+
+def rarer_class(codes: npt.NDArray[Any]) -> int:
+    """The class of two that fewer rows have; of equal ones the second."""
+    return int(np.bincount(codes.astype(np.int64), minlength=2)[1] <= len(codes) / 2)
