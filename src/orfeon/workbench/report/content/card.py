@@ -39,6 +39,7 @@ def card_section(outcome: StudyOutcome, warnings: list[str], made: str) -> Secti
         ["Predicts", predicts],
         ["Model", verdict(outcome).model.partition(" Judged ")[0].removeprefix("The model is ")],
         ["Size", ", ".join(parts)],
+        *_decision_rows(outcome),
         ["Trained on", f"{n_rows} rows of {short(outcome.name, 60)}, {made}"],
         ["Columns", columns],
         [f"Expected {measure.title}", expected],
@@ -52,3 +53,15 @@ def card_section(outcome: StudyOutcome, warnings: list[str], made: str) -> Secti
     return Section("card", "Model card", [], [
         Table("Facts", "", [Column("Fact"), Column("Value")], rows)
     ])  # fmt: skip
+
+
+def _decision_rows(outcome: StudyOutcome) -> list[list[Cell]]:
+    """How it decides by costs, if it does."""
+    decision = outcome.decision
+    if decision is None:
+        return []
+    if decision.threshold is None:
+        return [["Decides for", "the class of least expected cost"]]
+    return [
+        ["Decides for", f"{decision.positive} from a probability of {decision.threshold:.3g} on"]
+    ]
