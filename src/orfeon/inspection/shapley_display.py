@@ -217,7 +217,7 @@ class ShapBeeswarmDisplay(Display):
     >>> model = GradientBoostingClassifier(random_state=0).fit(X, y)
     >>> display = ShapBeeswarmDisplay.from_estimator(model, X, n_shown=8)
     >>> [X.columns[j] for j in display.order_[:2]]
-    ['worst concave points', 'worst perimeter']
+    ['worst perimeter', 'worst concave points']
     >>> matplotlib.pyplot.close(display.figure_)
     """
 
