@@ -266,7 +266,7 @@ def run_study(
         design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
         keep=keep, members=members, seed=seed, groups=columns.fingerprint("group"),
         rows=compare_rows, deployable=deployable, weights=columns.fingerprint("weights"),
-        times=columns.fingerprint("time"), costs=None if costs is None else repr(costs),
+        times=columns.fingerprint("time_column"), costs=None if costs is None else repr(costs),
         latency=latency,
     )  # fmt: skip
     tested = None
@@ -602,7 +602,7 @@ class _Bench:
         if self.columns.times is not None:
             remarks.append(
                 f"Models were trained on the past and tested on the future, by "
-                f"{self.columns.names['time']}, which is not a feature."
+                f"{self.columns.names['time_column']}, which is not a feature."
             )
         if self.columns.groups is not None:
             n_groups = len(np.unique(self.columns.groups))
