@@ -71,7 +71,7 @@ BUDGET = 60.0
 #: Seconds, None for no limit, or automatic.
 Budget = float | Literal["auto"] | None
 #: Share of a budget that the training of the final model may always take.
-_LEAST_FIT = 0.1
+_LEAST_FIT = 0.2
 #: Outer folds whose time is left for the final model and the models of the charts.
 _RESERVE = 1.5
 #: Numbers in a table from which methods are screened, however few rows it has.
@@ -348,7 +348,10 @@ class _Bench:
     def screen(self, small: Plan, study: Study, extent: Extent, started: float) -> None:
         """Compare all methods on few rows, and go on with the best on as many as there is time."""
         evaluation, _ = self._evaluation(ROWS, small)
-        listener = _Quiet(self.listener, f"screening {len(small.fitted)} methods on {ROWS:,} rows")
+        n_first = len(evaluation.y)
+        listener = _Quiet(
+            self.listener, f"screening {len(small.fitted)} methods on {n_first:,} rows"
+        )
         running = Running(small, evaluation, study, self.n_workers, self.cluster, listener)
         settled = study.notes.get("folds")
         if settled is None:
@@ -370,7 +373,7 @@ class _Bench:
             self.study.note("rows", n_rows)
         kept = [BASELINE, *self.study.notes["methods"]]
         self._screened = (
-            f"All {len(small.fitted)} methods were compared on {ROWS:,} rows first, and "
+            f"All {len(small.fitted)} methods were compared on {n_first:,} rows first, and "
             f"{len(kept) - 1} went on. Left out: {screened_out(evidence, kept)}."
         )
         names = [one for one in self.plan.methods if one in kept or METHODS[one].is_derived]
