@@ -72,6 +72,8 @@ BUDGET = 60.0
 Budget = float | Literal["auto"] | None
 #: Share of a budget that the training of the final model may always take.
 _LEAST_FIT = 0.2
+#: Share of the rows in training parts from which the final model takes little longer than a fold.
+_NEARLY_ALL = 0.6
 #: Outer folds whose time is left for the final model and the models of the charts.
 _RESERVE = 1.5
 #: Numbers in a table from which methods are screened, however few rows it has.
@@ -571,7 +573,7 @@ class _Bench:
         ``seconds`` on ``n_train`` rows.
         """
         n_rows = len(self.y)
-        if extent.budget is None:
+        if extent.budget is None or n_train >= _NEARLY_ALL * n_rows:
             return n_rows
         note = f"rows of {name} within {extent.budget:g} s"
         settled = self.study.notes.get(note)
