@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.fitting import fit_with_weights
 from orfeon.errors import ArgumentError, UserError
 from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.choice import (
@@ -22,7 +20,6 @@ from orfeon.workbench.experiment.choice import (
     chosen_of,
     honest_choice,
     mean_curves,
-    method_of,
     rank_candidates,
 )
 from orfeon.workbench.experiment.costs import Decision, GivenCosts, cost_matrix, decide
@@ -30,15 +27,14 @@ from orfeon.workbench.experiment.evaluation import (
     Evaluation,
     RunKey,
     findings,
-    first_members,
-    order_members,
     row_time,
     take_rows,
 )
+from orfeon.workbench.experiment.final import final_model, showcase, showcase_names
 from orfeon.workbench.experiment.grids import grid_methods
 from orfeon.workbench.experiment.limits import check_limits, limit_note
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION, Deployable
-from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
+from orfeon.workbench.experiment.outcome import StudyOutcome
 from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint
 from orfeon.workbench.experiment.row_columns import RowColumns
 from orfeon.workbench.experiment.running import (
@@ -62,7 +58,6 @@ from orfeon.workbench.experiment.screening import (
     seconds_on_samples,
     survivors,
 )
-from orfeon.workbench.experiment.selection import Weights
 from orfeon.workbench.prepare import Prepared, prepare
 from orfeon.workbench.store import RunRow, Store, Study
 
@@ -691,86 +686,3 @@ def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
 def _lean(X: Any) -> Any:
     """Rows as runs get them: numbers alone come as an array, without the cost of a frame."""
     return X.to_numpy() if all(kind.kind == "f" for kind in X.dtypes) else X
-
-
-#: Keeps the seed of the final model apart from those of all runs.
-_FINAL = 2**32 - 1
-
-
-def fit_candidate(
-    plan: Plan,
-    name: str,
-    X: Any,
-    y: npt.NDArray[Any],
-    seed: int,
-    n_jobs: int | None,
-    weights: Weights,
-    row_weights: Floats | None = None,
-) -> Any:
-    """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
-    settings: dict[str, Any] = {
-        "n_jobs": n_jobs, "members": plan.members, "calibrated": plan.is_calibrated, "X": X,
-    }  # fmt: skip
-    model = METHODS[method_of(name)].build(plan.task, seed, **settings)
-    if name == SELECTION:
-        models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in weights]
-        model.set_params(estimators=models, weights=list(weights.values()))
-    model = fit_with_weights(model, X, y, row_weights, name)
-    if "@" not in name:
-        return model
-    found = order_members(model, X, y, plan.rule, row_weights)
-    return first_members(model, found, float(name.split("@")[1]))
-
-
-def final_model(
-    plan: Plan,
-    name: str,
-    X: Any,
-    y: npt.NDArray[Any],
-    n_jobs: int | None = None,
-    weights: Weights | None = None,
-    row_weights: Floats | None = None,
-) -> Any:
-    """The chosen candidate, trained on all samples."""
-    words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
-    seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
-    return fit_candidate(plan, name, X, y, seed, n_jobs, weights or {}, row_weights)
-
-
-def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:
-    """Candidates worth a picture: the chosen one, and the best ensembles beside it."""
-    names = [chosen]
-    if "@" in chosen:
-        names.append(method_of(chosen))
-    taken = {method_of(name) for name in names}
-    for candidate in candidates:
-        if len(names) == most:
-            break
-        if candidate.method not in taken and candidate.members > 1:
-            names.append(candidate.name)
-            taken.add(candidate.method)
-    return names
-
-
-def showcase(
-    plan: Plan,
-    evaluation: Evaluation,
-    labels: npt.NDArray[Any],
-    names: Sequence[str],
-    X: Any,
-    n_jobs: int | None = None,
-    weights: Weights | None = None,
-) -> Showcase:
-    """Train some candidates on the first outer fold again, as its runs did."""
-    split = evaluation.folding.outer(0)
-    X_train, y_train = take_rows(X, split.train), labels[split.train]
-    row_weights = None if evaluation.weights is None else evaluation.weights[split.train]
-    models = {
-        name: fit_candidate(
-            plan, name, X_train, y_train,
-            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs, weights or {},
-            row_weights,
-        )
-        for name in names
-    }  # fmt: skip
-    return Showcase(models, X_train, y_train, take_rows(X, split.test), labels[split.test])
