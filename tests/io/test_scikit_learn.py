@@ -10,12 +10,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn import ensemble
-from sklearn.compose import ColumnTransformer
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     MinMaxScaler,
@@ -129,6 +132,63 @@ def test_missing_values_go_the_same_way(tmp_path):
     tree = DecisionTreeRegressor(max_depth=5).fit(X, y)
     orfeon.save(tree, tmp_path / "tree.orfeon")
     assert orfeon.load(tmp_path / "tree.orfeon").predict(X).tobytes() == tree.predict(X).tobytes()
+
+
+# -- neighbours and networks, which compiled code and memory depend on -----------------------------
+
+
+NEAR = KNeighborsClassifier(3, algorithm="brute")
+NETWORK = MLPClassifier((4,), max_iter=3, early_stopping=True, random_state=0)
+TARGETS = TransformedTargetRegressor(
+    MLPRegressor(hidden_layer_sizes=(4,), max_iter=3, random_state=0), transformer=StandardScaler()
+)
+
+
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.parametrize(
+    "model",
+    [
+        NEAR, KNeighborsRegressor(3, algorithm="brute", weights="distance"), NETWORK, TARGETS,
+        make_pipeline(Nystroem(n_components=20, random_state=0), LogisticRegression()),
+    ],
+    ids=lambda model: type(model).__name__,
+)  # fmt: skip
+def test_neighbours_networks_and_kernels_need_no_other_package(
+    model, tmp_path, waveform, monkeypatch
+):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    X, y = (part[:120] for part in waveform)
+    model = clone(model).fit(X, y)
+    orfeon.save(model, tmp_path / "model.orfeon")
+    loaded = orfeon.load(tmp_path / "model.orfeon")
+    assert loaded.predict(X).tobytes() == model.predict(X).tobytes()
+    if hasattr(model, "predict_proba"):
+        assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    assert np.isfinite(np.asarray(loaded.fit(X, y).predict(X), dtype=float)).all()
+
+
+@pytest.mark.filterwarnings("ignore:Stochastic Optimizer")
+@pytest.mark.parametrize(
+    ("model", "change", "message"),
+    [
+        (NEAR, {"_fit_X": np.zeros((120, 3))}, "_fit_X must hold n_samples_fit_ rows"),
+        (NEAR, {"n_samples_fit_": 10**9}, "_fit_X must hold n_samples_fit_ rows"),
+        (NEAR, {"_y": np.full(120, 3)}, "_y must hold codes of classes_"),
+        (NEAR, {"_y": np.full(120, -1)}, "_y must hold codes of classes_"),
+        (NEAR, {"_y": np.zeros(3, int)}, "_y must have n_samples_fit_ numbers"),
+        (NEAR, {"effective_metric_params_": {"p": 3}}, "effective_metric_params_ must be empty"),
+        (NETWORK, {"n_layers_": 9}, "must have n_layers_ - 1 entries"),
+        (NETWORK, {"coefs_": [np.zeros((21, 4)), np.zeros((5, 3))]}, "must fit together"),
+        (NETWORK, {"n_outputs_": 2}, "coefs_ must end with n_outputs_ outputs"),
+        (NETWORK, {"classes_": np.arange(2)}, "_label_binarizer must encode classes_"),
+    ],
+)
+def test_forged_neighbours_and_networks_are_refused(model, change, message, tmp_path, waveform):
+    X, y = (part[:120] for part in waveform)
+    forged = clone(model).fit(X, y)
+    vars(forged).update(change)
+    with pytest.raises(ModelFileError, match=message):
+        orfeon.save(forged, tmp_path / "forged.orfeon")  # the same checks as on loading
 
 
 # -- forged trees of scikit-learn, which it would load itself --------------------------------------

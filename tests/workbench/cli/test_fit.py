@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 
@@ -162,3 +163,19 @@ def test_a_file_that_is_not_there_is_refused_with_those_that_are(place, tmp_path
     arguments = ["fit", str(place / "hoems.csv"), "--target", "class"]
     assert main([*arguments, "-o", str(tmp_path / "m.orfeon")]) == 2
     assert "homes.csv" in capsys.readouterr().err
+
+
+def test_models_that_need_numbers_are_fitted_and_those_of_other_packages_refused(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"u": rng.normal(size=60), "kind": rng.choice(["p", "q"], 60)})
+    frame.loc[::9, "u"] = np.nan
+    frame.assign(y=frame["kind"].map({"p": "no", "q": "yes"})).to_csv(tmp_path / "d.csv")
+    model = tmp_path / "m.orfeon"
+    arguments = ["fit", str(tmp_path / "d.csv"), "--target", "y", "-o", str(model)]
+    assert main([*arguments, "--method", "linear", "--set", "model__C=5"]) == 0
+    assert orfeon.load(model)[-1].C == 5
+    assert (
+        main(["predict", str(model), str(tmp_path / "d.csv"), "-o", str(tmp_path / "p.csv")]) == 0
+    )
+    assert main([*arguments, "--force", "--method", "lightgbm"]) == 2
+    assert "model files do not hold models of LightGBM" in capsys.readouterr().err

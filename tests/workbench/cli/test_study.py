@@ -270,3 +270,60 @@ def test_the_terminal_warns_of_what_the_report_warns_of(tmp_path, capsys):
     assert study(tmp_path / "noise.csv", *[o for o in options if o != "--json"]) == 0
     printed = capsys.readouterr().out
     assert all(f"- {text}" in printed for text in warnings)
+
+
+def test_options_for_rows_and_limits_reach_the_study(waves, tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.read_csv(waves).assign(w=rng.integers(1, 4, 120), day=rng.permutation(120))
+    frame["wave"] = np.where(frame["wave"] == "a", "rare", "usual")
+    frame[:90].to_csv(tmp_path / "old.csv", index=False)
+    frame[90:].to_csv(tmp_path / "new.csv", index=False)
+    (tmp_path / "grid.toml").write_text("[cart]\nmax_depth = [2]\n")
+    options = [
+        "--target", "wave", "--methods", "baseline,bagging", "--members", "5", "--keep", "none",
+        "--repeats", "1", "--n-jobs", "1", "--out", tmp_path / "out", "--test",
+        tmp_path / "new.csv", "--weights", "w", "--time", "day", "--cost", "fn=10,fp=1",
+        "--latency", "10s", "--deployable", "small", "--grid", tmp_path / "grid.toml",
+    ]  # fmt: skip
+    assert study(tmp_path / "old.csv", *options, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n_features"], found["metric"], found["n_outer"]) == (8, "log_loss", 5)
+    assert {one["name"] for one in found["candidates"]} == {
+        "baseline", "bagging", 'cart{"max_depth":2}',
+    }  # fmt: skip
+    assert found["threshold"]["positive"] == "rare"
+    assert found["test"]["rows"] == 30
+    assert found["row_seconds"] < 10
+    assert main(["score", str(tmp_path / "out/model.orfeon"), str(tmp_path / "new.csv"),
+                 "--weights", "w", "--json"]) == 0  # fmt: skip
+    scored = json.loads(capsys.readouterr().out)
+    assert scored["metrics"] == found["test"]["metrics"]
+    assert study(tmp_path / "old.csv", *options) == 0  # nothing is run again
+    printed = capsys.readouterr().out
+    assert "The model on 30 rows of new" in printed
+    assert "On the 30 rows of new, which the study did not use, the model has log loss" in printed
+    assert "It predicts rare from a probability of " in printed
+    assert "On the 30 rows of new" in (tmp_path / "out/report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--latency", "soon"], "'soon' is not a duration"),
+        (["--cost", "fn=1"], "must name fn and fp"),
+        (["--cost", "none.csv"], "there is no file 'none.csv'"),
+        (["--cost", "fn=1,fp=2"], "--cost: fn and fp need two classes, not 3"),
+        (["--weights", "wieght"], "--weights: must name a column: 'wieght' is not among"),
+        (["--time", "wave"], "--time: must not be the target"),
+        (["--grid", "none.toml"], "there is no file 'none.toml'"),
+        (["--test", "none.csv"], "none.csv"),
+    ],
+)
+def test_mistakes_in_these_options_are_told_in_a_sentence(
+    waves, tmp_path, capsys, arguments, words
+):
+    assert study(waves, "--target", "wave", "--out", tmp_path / "o", *QUICK, *arguments) == 2
+    printed, answers = capsys.readouterr()
+    assert printed == ""
+    assert answers.startswith("orfeon study: error: ")
+    assert words in answers

@@ -88,7 +88,7 @@ def test_several_classes_are_decided_by_a_file_of_costs(waves, tmp_path):
     assert found.decision.cost <= found.decision.usual_cost
     (tmp_path / "odd.csv").write_text("true,0\n0,x\n")
     for bad in (tmp_path / "odd.csv", tmp_path / "none.csv"):
-        with pytest.raises(UserError, match="^cost: must be fn=NUMBER,fp=NUMBER or a CSV file"):
+        with pytest.raises(UserError, match=r"^costs: must be fn=NUMBER,fp=NUMBER or a CSV file"):
             read_cost_file(bad)
 
 
@@ -103,14 +103,16 @@ def test_several_classes_are_decided_by_a_file_of_costs(waves, tmp_path):
     ],
 )
 def test_costs_that_mean_nothing_are_named(given, words):
-    with pytest.raises(UserError, match=f"^cost: .*{words}"):
+    with pytest.raises(UserError, match=rf"^costs: .*{words}"):
         cost_matrix(given, ["a", "b", "c"], np.array([0, 1, 2]))
 
 
 def test_what_does_not_go_with_costs_is_named(waves):
     frame = waves.assign(wave=waves["wave"] == 0)
     for options in ({"design": "splits"}, {"deployable": "onnx", "methods": ["cart"]}):
-        with pytest.raises(UserError, match="^cost: must be None with random splits, and for ONNX"):
+        with pytest.raises(
+            UserError, match=r"^costs: must be None with random splits, and for ONNX"
+        ):
             run_study(frame, "wave", costs=Costs(2.0, 1.0), **{**TINY, **options})
-    with pytest.raises(UserError, match="^cost: must be None in regression"):
+    with pytest.raises(UserError, match=r"^costs: must be None in regression"):
         run_study(waves, "x0", costs=Costs(2.0, 1.0), methods=["cart"])

@@ -85,9 +85,16 @@ def test_runs_of_regressors(numbers):
 
 
 @pytest.mark.parametrize(
-    ("name", "task"), [(method.name, task) for method in METHODS.values() for task in method.tasks]
+    ("name", "task"),
+    [
+        pytest.param(method.name, task, marks=pytest.mark.thorough if method.package else ())
+        for method in METHODS.values()
+        for task in method.tasks
+    ],
 )
 def test_every_method_runs_and_a_run_is_the_same_wherever_it_is_made(name, task, waves, numbers):
+    if METHODS[name].package:
+        pytest.importorskip(METHODS[name].package)
     evaluation = waves if task == "classification" else numbers
     found = evaluation(RunKey(0, 0, name))
     assert "failed" not in found.result, found.result
@@ -106,7 +113,7 @@ def test_words_and_gaps_in_a_frame_go_through_every_method(waves):
         X, waves.y, "classification", 3, waves.folding, "margin_distance", (0.2,), 10, seed=1
     )
     for name, method in METHODS.items():
-        if "classification" in method.tasks:
+        if "classification" in method.tasks and not method.package:
             assert "failed" not in mixed(RunKey(0, None, name)).result, name
 
 

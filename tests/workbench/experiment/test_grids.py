@@ -71,5 +71,5 @@ def test_files_are_toml_or_json(tmp_path):
     assert read_grid(tmp_path / "g.toml") == read_grid(tmp_path / "g.json")
     for name, text in [("a.toml", "cart = ["), ("b.json", "{"), ("c.json", "[1]")]:
         (tmp_path / name).write_text(text)
-        with pytest.raises(UserError, match="^grid: must"):
+        with pytest.raises(UserError, match=r"^grid: must"):
             read_grid(tmp_path / name)

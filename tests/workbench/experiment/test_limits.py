@@ -59,7 +59,7 @@ def test_a_latency_that_no_method_keeps_is_rejected_with_the_fastest(waves, monk
         UserError, match=r"^latency: .*bagging@0.4, predicts a row in 2 ms; got 0.5"
     ):
         run_study(waves, "wave", latency=0.0005, **{**TINY, "methods": methods})
-    with pytest.raises(UserError, match="^latency: must be longer than 0 s"):
+    with pytest.raises(UserError, match=r"^latency: must be longer than 0 s"):
         run_study(waves, "wave", latency=0.0, **TINY)
 
 
@@ -72,7 +72,7 @@ def test_small_files_are_delivered(waves, monkeypatch):
     assert note.startswith("The model has a file of ")
     for module in (choice, limits):
         monkeypatch.setattr(module, "SMALL_FILE", 10)
-    with pytest.raises(UserError, match="^deployable: is small, but the smallest model file, of "):
+    with pytest.raises(UserError, match=r"^deployable: is small, but the smallest model file, of "):
         run_study(waves, "wave", deployable="small", **TINY)
 
 

@@ -74,12 +74,15 @@ def test_a_study_in_time_reads_dates_and_chooses_by_the_past(waves, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"design": "splits"}, "design: must be cv with time"),
-        ({"n_inner_folds": 3}, "n_inner_folds: must be 0 with time"),
-        ({"group": "x1"}, "group: must be None with time"),
-        ({"time_column": "day"}, "time: must name a column: 'day' is not among"),
-        ({"time_column": "wave"}, "time: must not be the target"),
-        ({"time_column": "gaps"}, "time: must hold a date or a number in every row; 'gaps' has"),
+        ({"design": "splits"}, "design: must be cv with time_column"),
+        ({"n_inner_folds": 3}, "n_inner_folds: must be 0 with time_column"),
+        ({"group": "x1"}, "group: must be None with time_column"),
+        ({"time_column": "day"}, "time_column: must name a column: 'day' is not among"),
+        ({"time_column": "wave"}, "time_column: must not be the target"),
+        (
+            {"time_column": "gaps"},
+            "time_column: must hold a date or a number in every row; 'gaps' has",
+        ),
         ({"n_folds": 300}, "n_folds: 159 times after the first are too few for 300 folds"),
     ],
 )
@@ -121,7 +124,7 @@ def test_uneven_weights_widen_the_interval_of_an_error(waves):
 
 @pytest.mark.parametrize("bad", [np.full(160, -1.0), np.zeros(160), np.full(160, np.nan)])
 def test_weights_that_are_none_are_rejected(waves, bad):
-    with pytest.raises(UserError, match=r"^weights: must be numbers that are 0 or more"):
+    with pytest.raises(UserError, match=r"^weights: 'w' must hold numbers that are 0 or more"):
         run_study(waves.assign(w=bad), "wave", weights="w", **TINY)
 
 
@@ -156,7 +159,7 @@ def test_test_rows_are_weighted_and_may_have_unknown_classes_and_no_target(waves
         rest, "wave", methods=["cart"], repetitions=1, weights="w", test=kept, test_name="kept"
     )
     assert (found.tested.n_rows, found.tested.n_unknown) == (29, 5)
-    with pytest.raises(UserError, match="^test: must have the target 'wave'"):
+    with pytest.raises(UserError, match=r"^test: must have the target 'wave'"):
         run_study(rest, "wave", methods=["cart"], test=kept.drop(columns="wave"))
 
 

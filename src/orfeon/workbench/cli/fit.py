@@ -117,7 +117,7 @@ def run(options: argparse.Namespace) -> int:
     for note in (*table.notes, *prepared.notes):
         say(note, quiet=options.quiet or options.json)
     estimator = method.build(
-        prepared.task, options.seed, n_jobs=options.n_jobs, members=options.members
+        prepared.task, options.seed, n_jobs=options.n_jobs, members=options.members, X=prepared.X
     )
     settings = types.merged(options.settings)
     _set(estimator, settings, method.name)
@@ -154,6 +154,11 @@ def _method(name: str) -> Any:
         raise UserError(
             f"--method: unknown method {name!r}{nearest_names(name, METHODS)}. "
             f"The methods are {', '.join(METHODS)}."
+        )
+    if not method.is_delivered:
+        raise UserError(
+            f"--method: model files do not hold models of {method.title}; train and save it with "
+            "its own package."
         )
     return method
 

@@ -41,6 +41,8 @@ _SYSTEM_ERRORS = {
 _OPTIONS = {
     "keep_columns": "use",
     "n_folds": "folds",
+    "costs": "cost",
+    "time_column": "time",
     "n_inner_folds": "inner_folds",
     "repetitions": "repeats",
 }

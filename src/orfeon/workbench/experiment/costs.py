@@ -59,7 +59,7 @@ def read_cost_file(path: Path) -> dict[str, dict[str, float]]:
         costs = table.astype(np.float64)
     except (OSError, ValueError) as error:
         raise ArgumentError(
-            "cost", f"must be fn=NUMBER,fp=NUMBER or a CSV file of costs; {path}: {error}."
+            "costs", f"must be fn=NUMBER,fp=NUMBER or a CSV file of costs; {path}: {error}."
         ) from error
     return {str(true): {str(p): float(c) for p, c in row.items()} for true, row in costs.iterrows()}
 
@@ -71,7 +71,7 @@ def cost_matrix(
     if isinstance(given, Costs):
         if len(classes) != 2:
             raise ArgumentError(
-                "cost", f"fn and fp need two classes, not {len(classes)}: name a file of costs."
+                "costs", f"fn and fp need two classes, not {len(classes)}: name a file of costs."
             )
         positive = rarer_class(codes)
         matrix = np.zeros((2, 2))
@@ -80,13 +80,13 @@ def cost_matrix(
     wanted = set(classes)
     if set(given) != wanted or any(set(row) != wanted for row in given.values()):
         raise ArgumentError(
-            "cost", f"must have a row and a column for each class: {', '.join(classes)}."
+            "costs", f"must have a row and a column for each class: {', '.join(classes)}."
         )
     matrix = np.array([[given[true][predicted] for predicted in classes] for true in classes])
     if not (matrix >= 0).all() or not np.isfinite(matrix).all() or np.diag(matrix).any():
-        raise ArgumentError("cost", "must be 0 on the diagonal, and 0 or more elsewhere.")
+        raise ArgumentError("costs", "must be 0 on the diagonal, and 0 or more elsewhere.")
     if not (matrix.sum(axis=1) > 0).all():
-        raise ArgumentError("cost", "must be greater than 0 for some mistake on every class.")
+        raise ArgumentError("costs", "must be greater than 0 for some mistake on every class.")
     return matrix, 1
 
 

@@ -118,10 +118,8 @@ def _against_rest(
 def _by_value(own: npt.NDArray[np.bool_], share: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Weight of the rows of the class and of the others at each value, in increasing order."""
     values, place = np.unique(share, return_inverse=True)
-    return (
-        np.bincount(place, weights * own, len(values)),
-        np.bincount(place, weights * ~own, len(values)),
-    )
+    inside, outside = (np.bincount(place, weights * one, len(values)) for one in (own, ~own))
+    return np.asarray(inside, dtype=np.float64), np.asarray(outside, dtype=np.float64)
 
 
 def _auc(own: npt.NDArray[np.bool_], share: Floats, weights: Floats) -> float:

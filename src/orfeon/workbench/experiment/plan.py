@@ -261,9 +261,9 @@ class Plan:
             design = _design_in_time(design, n_inner, groups)
         if costs is not None:
             if task == "regression":
-                raise ArgumentError("cost", "must be None in regression.")
+                raise ArgumentError("costs", "must be None in regression.")
             if design == "splits" or deployable == "onnx":
-                raise ArgumentError("cost", "must be None with random splits, and for ONNX.")
+                raise ArgumentError("costs", "must be None with random splits, and for ONNX.")
             metric = metric or "log_loss"  # decisions need good probabilities
         if latency is not None and not 0 < latency < np.inf:
             raise ArgumentError("latency", f"must be longer than 0 s; got {latency} s.")
@@ -342,11 +342,13 @@ class Plan:
 
 def _design_in_time(design: str, n_inner: int | None, groups: str | None) -> Kind:
     if design == "splits":
-        raise ArgumentError("design", "must be cv with time: random splits mix past and future.")
+        raise ArgumentError(
+            "design", "must be cv with time_column: random splits mix past and future."
+        )
     if n_inner:
-        raise ArgumentError("n_inner_folds", f"must be 0 with time; got {n_inner}.")
+        raise ArgumentError("n_inner_folds", f"must be 0 with time_column; got {n_inner}.")
     if groups is not None:
-        raise ArgumentError("group", "must be None with time.")
+        raise ArgumentError("group", "must be None with time_column.")
     return "time"
 
 

@@ -32,7 +32,7 @@ class RowColumns:
         """Read the columns that are named."""
         import pandas
 
-        given = {"group": group, "weights": weights, "time": time}
+        given = {"group": group, "weights": weights, "time_column": time}
         names = {argument: name for argument, name in given.items() if name is not None}
         for argument, name in names.items():
             if name not in frame.columns:
@@ -62,7 +62,9 @@ class RowColumns:
 
     def fingerprint(self, argument: str) -> str | None:
         """A short text that differs between any two columns."""
-        values = {"group": self.groups, "weights": self.weights, "time": self.times}[argument]
+        values = {"group": self.groups, "weights": self.weights, "time_column": self.times}[
+            argument
+        ]
         return None if values is None else column_fingerprint(values, self.names[argument])
 
 
@@ -73,13 +75,12 @@ def read_weights(frame: Any, name: str) -> Floats:
     if name not in frame.columns:
         raise ArgumentError(
             "weights",
-            f"must name a column: the data has no {name!r}"
-            f"{nearest_names(name, map(str, frame.columns))}.",
+            f"the data has no column {name!r}{nearest_names(name, map(str, frame.columns))}.",
         )
     found: Floats = pandas.to_numeric(frame[name], errors="coerce").to_numpy(dtype=np.float64)
     if not (found >= 0).all() or not 0 < found.sum() < np.inf:
         raise ArgumentError(
-            "weights", f"must be numbers that are 0 or more and finite, not all 0, unlike {name!r}."
+            "weights", f"{name!r} must hold numbers that are 0 or more and finite, not all 0."
         )
     return found
 
@@ -95,7 +96,7 @@ def _times(frame: Any, name: str) -> npt.NDArray[Any]:
     if not np.isfinite(found).all():
         n_unknown = int(np.count_nonzero(~np.isfinite(found)))
         raise ArgumentError(
-            "time",
+            "time_column",
             f"must hold a date or a number in every row; {name!r} has none in {n_unknown:,} of "
             f"{len(found):,}.",
         )

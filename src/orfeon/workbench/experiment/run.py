@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from orfeon.combining.fitting import fit_with_weights
 from orfeon.errors import ArgumentError, UserError
 from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.choice import (
@@ -22,7 +20,6 @@ from orfeon.workbench.experiment.choice import (
     chosen_of,
     honest_choice,
     mean_curves,
-    method_of,
     rank_candidates,
 )
 from orfeon.workbench.experiment.costs import Decision, GivenCosts, cost_matrix, decide
@@ -30,16 +27,15 @@ from orfeon.workbench.experiment.evaluation import (
     Evaluation,
     RunKey,
     findings,
-    first_members,
-    order_members,
     row_time,
     take_rows,
 )
+from orfeon.workbench.experiment.final import final_model, showcase, showcase_names
 from orfeon.workbench.experiment.grids import grid_methods
 from orfeon.workbench.experiment.limits import check_limits, limit_note
 from orfeon.workbench.experiment.methods import BASELINE, METHODS, SELECTION, Deployable
 from orfeon.workbench.experiment.out_of_fold import out_of_fold, trials
-from orfeon.workbench.experiment.outcome import Candidate, Showcase, StudyOutcome
+from orfeon.workbench.experiment.outcome import StudyOutcome
 from orfeon.workbench.experiment.plan import Folding, Plan, fingerprint
 from orfeon.workbench.experiment.row_columns import RowColumns
 from orfeon.workbench.experiment.running import (
@@ -63,7 +59,6 @@ from orfeon.workbench.experiment.screening import (
     seconds_on_samples,
     survivors,
 )
-from orfeon.workbench.experiment.selection import Weights
 from orfeon.workbench.prepare import Prepared, prepare
 from orfeon.workbench.store import RunRow, Store, StoredStudy
 
@@ -72,7 +67,9 @@ BUDGET = 60.0
 #: Seconds, None for no limit, or automatic.
 Budget = float | Literal["auto"] | None
 #: Share of a budget that the training of the final model may always take.
-_LEAST_FIT = 0.1
+_LEAST_FIT = 0.2
+#: Share of the rows in training parts from which the final model takes little longer than a fold.
+_NEARLY_ALL = 0.6
 #: Outer folds whose time is left for the final model and the models of the charts.
 _RESERVE = 1.5
 #: Numbers in a table from which methods are screened, however few rows it has.
@@ -267,7 +264,7 @@ def run_study(
         design=design, n_folds=n_folds, n_inner=n_inner_folds, test_share=test_share, rule=rule,
         keep=keep, members=members, seed=seed, groups=columns.fingerprint("group"),
         rows=compare_rows, deployable=deployable, weights=columns.fingerprint("weights"),
-        times=columns.fingerprint("time"), costs=None if costs is None else repr(costs),
+        times=columns.fingerprint("time_column"), costs=None if costs is None else repr(costs),
         latency=latency,
     )  # fmt: skip
     tested = None
@@ -350,7 +347,10 @@ class _Bench:
     def screen(self, small: Plan, study: StoredStudy, extent: Extent, started: float) -> None:
         """Compare all methods on few rows, and go on with the best on as many as there is time."""
         evaluation, _ = self._evaluation(ROWS, small)
-        listener = _Quiet(self.listener, f"screening {len(small.fitted)} methods on {ROWS:,} rows")
+        n_first = len(evaluation.y)
+        listener = _Quiet(
+            self.listener, f"screening {len(small.fitted)} methods on {n_first:,} rows"
+        )
         running = Running(small, evaluation, study, self.n_workers, self.cluster, listener)
         settled = study.notes.get("folds")
         if settled is None:
@@ -372,7 +372,7 @@ class _Bench:
             self.study.note("rows", n_rows)
         kept = [BASELINE, *self.study.notes["methods"]]
         self._screened = (
-            f"All {len(small.fitted)} methods were compared on {ROWS:,} rows first, and "
+            f"All {len(small.fitted)} methods were compared on {n_first:,} rows first, and "
             f"{len(kept) - 1} went on. Left out: {screened_out(evidence, kept)}."
         )
         names = [one for one in self.plan.methods if one in kept or METHODS[one].is_derived]
@@ -576,7 +576,7 @@ class _Bench:
         ``seconds`` on ``n_train`` rows.
         """
         n_rows = len(self.y)
-        if extent.budget is None:
+        if extent.budget is None or n_train >= _NEARLY_ALL * n_rows:
             return n_rows
         note = f"rows of {name} within {extent.budget:g} s"
         settled = self.study.notes.get(note)
@@ -610,7 +610,7 @@ class _Bench:
         if self.columns.times is not None:
             remarks.append(
                 f"Models were trained on the past and tested on the future, by "
-                f"{self.columns.names['time']}, which is not a feature."
+                f"{self.columns.names['time_column']}, which is not a feature."
             )
         if self.columns.groups is not None:
             n_groups = len(np.unique(self.columns.groups))
@@ -694,89 +694,3 @@ def _doubts(evidence: Evidence, rows: Sequence[RunRow]) -> list[str]:
 def _lean(X: Any) -> Any:
     """Rows as runs get them: numbers alone come as an array, without the cost of a frame."""
     return X.to_numpy() if all(kind.kind == "f" for kind in X.dtypes) else X
-
-
-#: Keeps the seed of the final model apart from those of all runs.
-_FINAL = 2**32 - 1
-
-
-def fit_candidate(
-    plan: Plan,
-    name: str,
-    X: Any,
-    y: npt.NDArray[Any],
-    seed: int,
-    n_jobs: int | None,
-    weights: Weights,
-    row_weights: Floats | None = None,
-) -> Any:
-    """Train a candidate, and prune it if it is a pruned one; ``weights`` are of a selection."""
-    settings: dict[str, Any] = {
-        "n_jobs": n_jobs, "members": plan.members, "calibrated": True, "X": X,
-    }  # fmt: skip
-    model = METHODS[method_of(name)].build(plan.task, seed, **settings)
-    if name == SELECTION:
-        models = [(one, METHODS[one].build(plan.task, seed, **settings)) for one in weights]
-        model.set_params(estimators=models, weights=list(weights.values()))
-    model = fit_with_weights(model, X, y, row_weights, name)
-    if "@" not in name:
-        return model
-    found = order_members(model, X, y, plan.rule, row_weights)
-    return first_members(model, found, float(name.split("@")[1]))
-
-
-def final_model(
-    plan: Plan,
-    name: str,
-    X: Any,
-    y: npt.NDArray[Any],
-    n_jobs: int | None = None,
-    weights: Weights | None = None,
-    row_weights: Floats | None = None,
-) -> Any:
-    """The chosen candidate, trained on all samples."""
-    words = [plan.seed, _FINAL, zlib.crc32(method_of(name).encode())]
-    seed = int(np.random.SeedSequence(words).generate_state(1)[0] >> 1)
-    return fit_candidate(plan, name, X, y, seed, n_jobs, weights or {}, row_weights)
-
-
-def showcase_names(chosen: str, candidates: Sequence[Candidate], most: int = 3) -> list[str]:
-    """Candidates worth a picture: the chosen one, and the best ensembles beside it."""
-    names = [chosen]
-    if "@" in chosen:
-        names.append(method_of(chosen))
-    taken = {method_of(name) for name in names}
-    for candidate in candidates:
-        if len(names) == most:
-            break
-        if candidate.method not in taken and candidate.members > 1:
-            names.append(candidate.name)
-            taken.add(candidate.method)
-    return names
-
-
-def showcase(
-    plan: Plan,
-    evaluation: Evaluation,
-    labels: npt.NDArray[Any],
-    names: Sequence[str],
-    X: Any,
-    n_jobs: int | None = None,
-    weights: Weights | None = None,
-    n_splits: int = 1,
-) -> Showcase:
-    """Train some candidates on the first outer fold again, as its runs did."""
-    splits = tuple(map(evaluation.folding.outer, range(n_splits)))
-    split = splits[0]
-    X_train, y_train = take_rows(X, split.train), labels[split.train]
-    row_weights = None if evaluation.weights is None else evaluation.weights[split.train]
-    models = {
-        name: fit_candidate(
-            plan, name, X_train, y_train,
-            evaluation.random_state(RunKey(0, None, method_of(name))), n_jobs, weights or {},
-            row_weights,
-        )
-        for name in names
-    }  # fmt: skip
-    X_test, y_test = take_rows(X, split.test), labels[split.test]
-    return Showcase(models, X_train, y_train, X_test, y_test, X, labels, splits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -143,6 +144,8 @@ def _margins(showcase: Showcase, named: dict[str, tuple[str, int]]) -> list[Char
 _SHOWN = 20
 #: Shuffles of each feature, and limits of all predictions and of all rows predicted for them.
 _REPEATS, _PREDICTIONS, _ROWS = 5, 1000, 150_000
+#: Seconds that all predictions for them may take; slower models are not shuffled.
+_SECONDS = 8.0
 #: Rows below which shuffling says nothing.
 _FEWEST = 20
 
@@ -177,13 +180,19 @@ def features_section(outcome: StudyOutcome) -> Section | None:
 
 def _shuffled(model: Any, showcase: Showcase, seed: int) -> Importances | None:
     n_rows, n_features = np.shape(showcase.X_test)
-    repeats = min(_REPEATS, _PREDICTIONS // n_features, _ROWS // max(n_features * n_rows, 1))
-    if n_rows < _FEWEST or n_features > _PREDICTIONS:
+    if n_rows < _FEWEST:
+        return None
+    start = time.perf_counter()
+    model.predict(showcase.X_test)
+    n_affordable = _SECONDS / max(time.perf_counter() - start, 1e-9)
+    most = int(min(_PREDICTIONS, n_affordable))
+    repeats = min(_REPEATS, most // n_features, _ROWS // max(n_features * n_rows, 1))
+    if n_features > most:
         return None
     X, y = showcase.X_test, showcase.y_test
     if repeats < 2:
         # Fewer rows instead of one shuffle, of which nothing is known.
-        repeats = 2 if 2 * n_features <= _PREDICTIONS else 1
+        repeats = 2 if 2 * n_features <= most else 1
         n_taken = max(_FEWEST, min(n_rows, _ROWS // (repeats * n_features)))
         taken = np.sort(np.random.default_rng(seed).permutation(n_rows)[:n_taken])
         X, y = (X.iloc[taken] if hasattr(X, "iloc") else X[taken]), y[taken]
