@@ -19,7 +19,7 @@ METHODS = pytest.mark.parametrize("tree_method", ["exact", "histogram"])
 
 
 def gathered(X, y, weights=None):
-    sample, word = gather_samples(CARTRegressor()._read(X, y, weights))
+    sample, word, _ = gather_samples(CARTRegressor()._read(X, y, weights))
     return sample.with_encoded_rows(), word
 
 

@@ -37,8 +37,8 @@ class Snapshot:
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> path = os.path.join(tempfile.mkdtemp(), "model.orfeon")
-    >>> model = GradientBoostingRegressor(random_state=0)
-    >>> whole = model.fit(X, y, callback=Snapshot(path, seconds=0.01))
+    >>> model = GradientBoostingRegressor(n_estimators=40, random_state=0)
+    >>> whole = model.fit(X, y, callback=Snapshot(path, seconds=0))
     >>> again = orfeon.load(path).set_params(warm_start=True)
     >>> bool((again.fit(X, y).predict(X) == whole.predict(X)).all())
     True
