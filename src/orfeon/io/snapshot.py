@@ -37,8 +37,12 @@ class Snapshot:
     >>> from orfeon.datasets import make_friedman1
     >>> X, y = make_friedman1(200, random_state=0)
     >>> path = os.path.join(tempfile.mkdtemp(), "model.orfeon")
-    >>> model = GradientBoostingRegressor(n_estimators=40, random_state=0)
-    >>> whole = model.fit(X, y, callback=Snapshot(path, seconds=0))
+    >>> snapshot = Snapshot(path, seconds=0)
+    >>> def in_ten_rounds(so_far):  # as if the run were killed after them
+    ...     if so_far.n_rounds <= 10:
+    ...         snapshot(so_far)
+    >>> model = GradientBoostingRegressor(random_state=0)
+    >>> whole = model.fit(X, y, callback=in_ten_rounds)
     >>> again = orfeon.load(path).set_params(warm_start=True)
     >>> bool((again.fit(X, y).predict(X) == whole.predict(X)).all())
     True
