@@ -268,5 +268,5 @@ def add_output_options(parser: argparse.ArgumentParser, *, progress: bool = True
     if progress:
         parser.add_argument(
             "--quiet", "-q", action="store_true",
-            help="no progress or notes on standard error; progress is only shown on a terminal",
+            help="no progress or notes on standard error",
         )  # fmt: skip

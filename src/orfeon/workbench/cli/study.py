@@ -154,7 +154,7 @@ def _add_comparison_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--budget", type=duration, metavar="TIME",
-        help="time for the comparison: 90s, 2m, 1h30m; default: 1m, or no limit with --repeats",
+        help="time for the study, final model included: 90s, 2m, 1h30m; default: 1m, or no limit with --repeats",
     )  # fmt: skip
     group.add_argument(
         "--repeats", type=count, metavar="N",
@@ -200,7 +200,7 @@ def _add_comparison_options(group: Any) -> None:
         "--cost", type=_costs, metavar="fn=C,fp=C",
         help="what a missed case of the rarer class (fn) and a false alarm (fp) cost, or a CSV "
         "file with a row for each true class and a column for each predicted one: the model "
-        "decides by them",
+        "decides by them (not with --design splits or --deployable onnx)",
     )  # fmt: skip
     group.add_argument(
         "--rule", metavar="R",
