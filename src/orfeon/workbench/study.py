@@ -38,7 +38,7 @@ class Study:
     y : str or array of shape (n_rows,)
         The column of ``X`` to predict, or the targets.
     budget : float, str or None, default="auto"
-        Time of the comparison in seconds or as text such as ``"90s"`` or ``"5m"``; by default one
+        Time of the study in seconds or as text such as ``"90s"`` or ``"5m"``; by default one
         minute, or no limit if ``repetitions`` is given.
     folder : path-like, optional
         Where the runs, the report and the model are kept, as ``orfeon study --out`` does. Runs

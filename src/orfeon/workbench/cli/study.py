@@ -154,7 +154,8 @@ def _add_comparison_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--budget", type=duration, metavar="TIME",
-        help="time for the study, final model included: 90s, 2m, 1h30m; default: 1m, or no limit with --repeats",
+        help="time for the study, final model included: 90s, 2m, 1h30m; default: 1m, or no limit "
+        "with --repeats",
     )  # fmt: skip
     group.add_argument(
         "--repeats", type=count, metavar="N",
