@@ -23,10 +23,15 @@ IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 SPACE, PAPER = 24, "#FFFFFF"
 
 
-def report_of(name: str, folder: Path) -> str:
+#: Methods that Shapley values explain.
+OF_TREES = ["random_forest", "extra_trees", "gradient_boosting", "selection"]
+
+
+def report_of(name: str, folder: Path, methods: list[str] | None = None) -> str:
     """The address of the report of a study of a synthetic problem."""
     data = load_dataset(name)
-    study = Study(data.frame, data.target_name, name=data.name, repetitions=1, members=100)
+    settings = {"repetitions": 1, "members": 100, "methods": methods}
+    study = Study(data.frame, data.target_name, name=data.name, **settings)
     path = study.run().report(folder / f"{data.name}.html")
     return Path(str(path)).as_uri()
 
@@ -69,7 +74,8 @@ def draw(images: Path) -> None:
     names = ("chromium", "chromium-browser", "google-chrome")
     program = next(filter(None, map(shutil.which, names)), None)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        opening, charts = (report_of(name, Path(folder)) for name in ("waveform", "threenorm:600"))
+        opening = report_of("waveform", Path(folder))
+        charts = report_of("threenorm:600", Path(folder), OF_TREES)
         chromium = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = chromium.new_page(viewport={"width": 1080, "height": 900})
         summary, scores = pictures(page, opening, [".opening", "#methods-2"])

@@ -13,6 +13,8 @@ import pytest
 import orfeon
 from orfeon.datasets import make_waveform
 
+pytestmark = pytest.mark.tools
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

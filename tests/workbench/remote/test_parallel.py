@@ -23,6 +23,8 @@ from orfeon.workbench.tasks import local_tasks, worker
 from orfeon.workbench.tasks.cluster import ClusterError, connect
 from orfeon.workbench.tasks.parallel import TaskError, pack, run_all, task_name
 
+pytestmark = pytest.mark.tools
+
 ROUTES = {
     "here": {"n_jobs": 1},
     "threads": {"n_jobs": 2, "prefer": "threads"},
