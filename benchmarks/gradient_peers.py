@@ -36,8 +36,8 @@ _BINS = 255
 #: What else orfeon is given, so that it does the same: trees of the gradient, of all rows and
 #: features, for all rounds.
 PLAIN: dict[str, Any] = {
-    "order": 1, "learning_rate": 0.1, "subsample": 1.0, "max_features": None,
-    "tree_method": "exact", "early_stopping": False,
+    "order": 1, "subsample": 1.0, "max_features": None, "tree_method": "exact",
+    "early_stopping": False,
 }  # fmt: skip
 
 

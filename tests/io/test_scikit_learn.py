@@ -149,6 +149,7 @@ TARGETS = TransformedTargetRegressor(
     "model",
     [
         NEAR, KNeighborsRegressor(3, algorithm="brute", weights="distance"), NETWORK, TARGETS,
+        MLPClassifier((4,), solver="lbfgs", max_iter=200, tol=0.1, random_state=0),
         make_pipeline(Nystroem(n_components=20, random_state=0), LogisticRegression()),
     ],
     ids=lambda model: type(model).__name__,

@@ -44,7 +44,8 @@ _NETWORK = (
 )
 #: What a network needs to go on with its training only, which starts anew after loading.
 _OF_TRAINING = (
-    "_best_coefs", "_best_intercepts", "_no_improvement_count", "_optimizer", "_random_state",
+    "_best_coefs", "_best_intercepts", "_coef_indptr", "_intercept_indptr",
+    "_no_improvement_count", "_optimizer", "_random_state",
 )  # fmt: skip
 #: Distances that need no more than the rows.
 _METRICS = ("euclidean", "manhattan")
