@@ -7,7 +7,7 @@ import pytest
 from orfeon.datasets import make_waveform
 from orfeon.workbench import run_study
 from orfeon.workbench.experiment import run, screening
-from orfeon.workbench.experiment.screening import affordable
+from orfeon.workbench.experiment.screening import affordable, quick_enough
 from orfeon.workbench.store import Store
 
 METHODS = [
@@ -85,3 +85,11 @@ def test_a_study_of_given_length_or_rows_is_not_screened(small):
     found = run_study(frame, "wave", repetitions=1, **options)
     assert len(found.candidates) == len(METHODS)
     assert not any("went on" in note for note in found.notes)
+
+
+def test_methods_too_slow_for_all_rows_go_before_the_best_are_chosen():
+    seconds = {name: (t / 2, t) for name, t in [("a", 9.0), ("b", 0.1), ("c", 0.1), ("d", 0.1)]}
+    assert quick_enough(seconds, 10_000, 0, 100.0) == {"b", "c", "d"}
+    assert quick_enough(seconds, 10_000, 0, 1e9) == set(seconds)
+    few = {name: seconds[name] for name in "abc"}
+    assert quick_enough(few, 10_000, 0, 100.0) == set(few)  # fewer than three are left

@@ -55,6 +55,8 @@ class Method:
     needs_numbers: bool = False
     #: Whether it has an ONNX form.
     has_onnx: bool = True
+    #: Power of the number of rows by which the time of a fit grows.
+    growth: float = 1.1
     #: Whether its fits take weights of rows.
     takes_weights: bool = True
     #: The optional package that it is from. Model files do not hold its models, so it is compared
@@ -234,11 +236,11 @@ METHODS = _Methods(
         Method(
             "igp_ensemble", "IGP ensemble", "IGP trees, each on new random halves",
             {"classification": ensemble("IGPEnsembleClassifier")}, members=99, is_prunable=True,
-            is_default=False,
+            is_default=False, growth=1.6,
         ),
         Method(
             "igp_committees", "IGP committees", "committees of nine boosted IGP trees",
-            {"classification": builders.committees}, members=99,
+            {"classification": builders.committees}, members=99, growth=1.6,
         ),
         Method(
             "adaboost", "AdaBoost", "trees of depth 3 on reweighted samples",

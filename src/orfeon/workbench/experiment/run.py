@@ -54,6 +54,7 @@ from orfeon.workbench.experiment.screening import (
     FOLDS,
     ROWS,
     affordable,
+    quick_enough,
     screened_out,
     screening_plan,
     seconds_on_samples,
@@ -365,9 +366,9 @@ class _Bench:
         )
         if "rows" not in self.study.notes:
             left = self._seconds_left(extent, started)
-            kept, n_rows = affordable(
-                survivors(evidence), seconds_on_samples(rows), len(self.y), self.plan.n_inner, left
-            )
+            seconds, n_inner = seconds_on_samples(rows), self.plan.n_inner
+            names = survivors(evidence, quick_enough(seconds, len(self.y), n_inner, left))
+            kept, n_rows = affordable(names, seconds, len(self.y), n_inner, left)
             self.study.note("methods", kept)
             self.study.note("rows", n_rows)
         kept = [BASELINE, *self.study.notes["methods"]]

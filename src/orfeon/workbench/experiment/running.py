@@ -166,7 +166,7 @@ SMALL = 2000
 #: Rows of the two samples that are timed.
 SAMPLES = (500, 1000)
 #: Growth of the time with the number of rows is taken to lie between these powers.
-_LEAST_POWER, _GREATEST_POWER = 1.0, 1.4
+_LEAST_POWER, _GREATEST_POWER = 1.0, 1.6
 #: Outer folds that must fit, in this share of the budget.
 _FOLDS, _SHARE = 5, 0.6
 

@@ -19,13 +19,11 @@ from orfeon.workbench.store import RunRow
 #: Rows and folds of a screening.
 ROWS, FOLDS = 2000, 3
 #: Methods that go on by their score, and as many by log loss or squared error.
-_KEPT = 2
+_KEPT = 4
 #: Methods that are kept, however few rows that leaves.
 _FEWEST = 3
 #: Fewer methods are not worth a screening.
 FEWEST_METHODS = 7
-#: Power of the number of rows by which the time of a fit is taken to grow.
-_POWER = 1.1
 
 
 def screening_plan(plan: Plan) -> Plan:
@@ -34,15 +32,31 @@ def screening_plan(plan: Plan) -> Plan:
     return replace(plan, design=design, n_folds=FOLDS, n_inner=0, rows=ROWS)
 
 
-def survivors(evidence: Evidence) -> list[str]:
+def quick_enough(
+    seconds: Mapping[str, tuple[float, float]], n_rows: int, n_inner: int, budget: float
+) -> set[str]:
+    """Methods of which some can be compared on all rows; all methods if these are too few."""
+    share = budget / _FEWEST
+    found = {
+        name
+        for name, own in seconds.items()
+        if affordable_rows({name: own}, n_rows, n_inner, share) == n_rows
+    }
+    return found if len(found - {BASELINE}) >= _FEWEST else set(seconds)
+
+
+def survivors(evidence: Evidence, among: set[str]) -> list[str]:
     """Methods that may go on, best first: the best by either measure, and those good together."""
     plan = evidence.plan
     ranks = []
     for metric in (plan.metric, STRICT[plan.task]):
         best = _best_scores(evidence, metric)
-        able = sorted((score, name) for name, score in best.items() if np.isfinite(score))
+        able = sorted(
+            (score, name) for name, score in best.items() if np.isfinite(score) and name in among
+        )
         ranks.append([name for _, name in able if name != BASELINE])
     by_share = sorted(evidence.weights, key=lambda name: -evidence.weights[name])
+    by_share = [name for name in by_share if name in among]
     pairs = itertools.chain.from_iterable(zip(*ranks, strict=True))
     return list(dict.fromkeys([*itertools.islice(pairs, 2 * _KEPT), *by_share]))
 
@@ -90,5 +104,7 @@ def seconds_on_samples(rows: Iterable[RunRow]) -> Mapping[str, tuple[float, floa
         name = row.configuration["method"]
         least[name] = min(least.get(name, np.inf), row.seconds)  # first runs may compile
     n_train = ROWS * (FOLDS - 1) / FOLDS
-    small, large = ((size / n_train) ** _POWER for size in SAMPLES)
-    return {name: (seconds * small, seconds * large) for name, seconds in least.items()}
+    return {
+        name: tuple(seconds * (size / n_train) ** METHODS[name].growth for size in SAMPLES)
+        for name, seconds in least.items()
+    }
