@@ -78,7 +78,7 @@ def _train_ydf(data: Data, n_trees: int, max_features: int | None = None, seed: 
     ydf = _import("ydf")
     learner = ydf.RandomForestLearner(
         label="y", num_trees=n_trees, max_depth=-1, min_examples=1,
-        num_candidate_features=-1 if max_features is None else max_features,
+        num_candidate_attributes=-1 if max_features is None else max_features,
         compute_oob_performances=False, num_threads=1, random_seed=seed,
     )  # fmt: skip
     return learner.train({**data.columns, "y": data.y}, verbose=0)
