@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from orfeon.errors import ArgumentError
-from orfeon.utils.text import nearest_names
+from orfeon.utils.text import nearest_names, some_of
 from orfeon.utils.types import Floats
 from orfeon.workbench.experiment.plan import column_fingerprint
 from orfeon.workbench.prepare.kinds import profile_column
@@ -38,8 +38,7 @@ class RowColumns:
             if name not in frame.columns:
                 raise ArgumentError(
                     argument,
-                    f"must name a column: {name!r} is not among "
-                    f"{', '.join(map(str, frame.columns[:20]))}.",
+                    f"must name a column: {name!r} is not among {some_of(frame.columns, 20)}.",
                 )
             if name == target:
                 raise ArgumentError(argument, f"must not be the target, {name!r}.")
