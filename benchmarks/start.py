@@ -8,8 +8,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
+from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from statistics import median
+from types import MappingProxyType
 from typing import Any
 
 from benchmarks.report import Measurement, Target
@@ -83,9 +87,11 @@ print(json.dumps({{"import": imported - start, "fit": fitted - imported,
 """
 
 
-def _fresh_process(cache: str, script: str = _SCRIPT) -> tuple[float, dict[str, float]]:
+def _fresh_process(
+    cache: str, script: str = _SCRIPT, variables: Mapping[str, str] = MappingProxyType({})
+) -> tuple[float, dict[str, float]]:
     """Seconds from starting Python to its end, and the seconds of the parts."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, **variables}
     start = time.perf_counter()
     process = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
@@ -123,31 +129,49 @@ def first_bag(warm_rounds: int) -> list[Measurement]:
 
 
 def first_fit(name: str) -> list[Measurement]:
-    """The first fit and prediction of a family, on an empty cache.
-
-    Parameters
-    ----------
-    name : str
-        One of ``FAMILIES``.
-
-    Returns
-    -------
-    list of Measurement
-        One line.
-    """
-    estimator, numbers = FAMILIES[name]
-    script = _FAMILY.format(rows=_ROWS, features=_FEATURES, estimator=estimator, numbers=numbers)
+    """The first fit and prediction of a family, on an empty cache."""
     with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as cache:
-        runs = [_fresh_process(cache, script)]
+        runs = [_fresh_process(cache, _first_fit_script(name))]
     return [_measurement(f"first fit, {name}", runs, 8)]
+
+
+def _first_fit_script(name: str) -> str:
+    estimator, numbers = FAMILIES[name]
+    return _FAMILY.format(rows=_ROWS, features=_FEATURES, estimator=estimator, numbers=numbers)
+
+
+def first_fits_from_wheel(families: Sequence[str]) -> list[Measurement]:
+    """The same, from a wheel that was built with its kernels (``hatch_build.py``)."""
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as folder:
+        package = _unpacked_wheel(Path(folder))
+        for name in families:
+            cache = tempfile.mkdtemp(dir=folder)
+            runs = [_fresh_process(cache, _first_fit_script(name), {"PYTHONPATH": str(package)})]
+            lines.append(_measurement(f"first fit, {name}, wheel with kernels", runs, 8))
+    return lines
+
+
+def _unpacked_wheel(folder: Path) -> Path:
+    """A wheel of this checkout with its kernels, in a folder that Python can import from."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(
+        command, cwd=Path(__file__).parents[1], env={**os.environ, "ORFEON_KERNELS": "1"},
+        capture_output=True, check=True,
+    )  # fmt: skip
+    package = folder / "package"
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
+        wheel.extractall(package)
+    return package
 
 
 def suite(quick: bool) -> Suite:
     rounds = 3 if quick else 5
     families = ["bagging"] if quick else list(FAMILIES)
-    return Suite(
-        [
-            Case("first bag", lambda: first_bag(rounds)),
-            *(Case(f"first fit, {name}", partial(first_fit, name)) for name in families),
-        ]
-    )
+    cases = [
+        Case("first bag", lambda: first_bag(rounds)),
+        *(Case(f"first fit, {name}", partial(first_fit, name)) for name in families),
+    ]
+    if not quick:  # the build compiles all kernels, which takes minutes
+        cases.append(Case("wheel with kernels", partial(first_fits_from_wheel, families)))
+    return Suite(cases)

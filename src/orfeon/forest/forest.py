@@ -35,6 +35,7 @@ NODE = np.dtype([("threshold", "<f8"), ("feature", "<i4"), ("first_child", "<i4"
 #: Arrays with one entry per node, beside the nodes themselves.
 PER_NODE = ("n_children", "missing", "label", "value")
 _NO_ROWS = np.zeros(0, np.int64)
+_NO_LABELS = np.zeros(0, np.int32)
 _NO_WEIGHTS = np.zeros(0)
 #: Rows times trees routed at once, if leaves have several values.
 _ROUTED = 1 << 20
@@ -293,10 +294,11 @@ class Forest:
         ndarray
             Rows that go down several branches of some tree: what was added to them is not defined.
         """
+        pure = self._pure_label_for(weights)
         if issparse(X):
             sparse_rows.add_sparse(
                 *self._sparse_arguments(X), self.label, weights,  # type: ignore[call-arg]
-                self.value, self._pure_label, out,
+                self.value, pure, out,
             )  # fmt: skip
             return _NO_ROWS
         is_plain = self._routes_plain(X)
@@ -307,7 +309,7 @@ class Forest:
         if is_plain:
             route.add_plain(
                 *self._words(), self.tree_start, kernel_view(X), self.label, weights, self.value,
-                self._pure_label, out,
+                pure, out,
             )  # fmt: skip
             return _NO_ROWS
         return self._packed.add(self, X, weights, out)
@@ -462,6 +464,10 @@ class Forest:
         own = self.value[np.arange(len(self.label)), self.label]
         pure = (own > 0) & ((self.value > 0).sum(axis=1) == 1)
         return np.where(pure, self.label, -1).astype(np.int32)
+
+    def _pure_label_for(self, weights: Floats) -> npt.NDArray[np.int32]:
+        """What the kernels read of it: nothing where votes have weights."""
+        return _NO_LABELS if len(weights) else self._pure_label
 
     def _shares(self) -> npt.NDArray[np.float64]:
         if self.n_classes == 0:

@@ -92,7 +92,7 @@ class PackedForest:
     def add(self, forest: Forest, X: Floats, weights: Floats, out: Floats) -> Integers:
         """Add what the trees predict; returns the rows that have no single leaf in some tree."""
         X, several = self._rows(X)
-        leaf = (forest.label, weights, forest.value, forest._pure_label, out)
+        leaf = (forest.label, weights, forest.value, forest._pure_label_for(weights), out)
         if self.heaps is not None and len(X) >= _FEW_ROWS:
             shallow.add_shallow(
                 *self.heaps, forest.tree_start, X, self.features, forest.n_categories, *leaf

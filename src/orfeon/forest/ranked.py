@@ -89,5 +89,5 @@ class RankedForest:
         add(
             self.words, forest.tree_start, kernel_view(np.ascontiguousarray(X)), self.features,
             forest.n_categories, self.cuts, self.cut_start, self.n_levels, forest.label, weights,
-            forest.value, forest._pure_label, out,
+            forest.value, forest._pure_label_for(weights), out,
         )  # fmt: skip
