@@ -123,18 +123,7 @@ def first_bag(warm_rounds: int) -> list[Measurement]:
 
 
 def first_fit(name: str) -> list[Measurement]:
-    """The first fit and prediction of a family, on an empty cache.
-
-    Parameters
-    ----------
-    name : str
-        One of ``FAMILIES``.
-
-    Returns
-    -------
-    list of Measurement
-        One line.
-    """
+    """The first fit and prediction of a family, on an empty cache."""
     estimator, numbers = FAMILIES[name]
     script = _FAMILY.format(rows=_ROWS, features=_FEATURES, estimator=estimator, numbers=numbers)
     with tempfile.TemporaryDirectory(prefix="orfeon-benchmark-") as cache:

@@ -343,7 +343,7 @@ class _Listener:
     """Shows the progress of a study on a live display."""
 
     def __init__(self, display: LiveDisplay, budget: float | None, repeats: int | None) -> None:
-        from orfeon.workbench.experiment.run import Extent
+        from orfeon.workbench.experiment.bench import Extent
 
         self._display = display
         self._budget = Extent.of("auto" if budget is None else budget, repeats).budget
