@@ -194,8 +194,8 @@ def _add_comparison_options(group: Any) -> None:
     )  # fmt: skip
     group.add_argument(
         "--grid", type=existing_file, metavar="FILE",
-        help="a TOML or JSON file with settings to compare, too: for each method, parameters and "
-        "lists of values",
+        help="a TOML or JSON file with settings to compare as well: for each method, parameters "
+        "and lists of values",
     )  # fmt: skip
     group.add_argument(
         "--cost", type=_costs, metavar="fn=C,fp=C",
